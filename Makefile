@@ -20,7 +20,7 @@ JOBS ?= 2
 TEST_JOBS ?= 3
 LONG_JOBS ?= 4
 
-# The TypeScript client and console are built and tested where Node is new enough; the built console is in hub/static.
+# The TypeScript client and console are built and tested where Node is new enough; the built console is in turnwire/hub/static.
 NODE := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null && echo node)
 MARKS := not long$(if $(NODE),, and not node)
 
@@ -83,7 +83,7 @@ test-long: venv system coverage $(if $(NODE),web-deps agents) ## the same of old
 
 # What the fast tests take, in whatever process. Not measured are those that count calls, modules or steps themselves, and would count the
 # measuring; and, for the time that it takes, those of browsers and real CLIs and of many examples, which take what others take as well.
-PURE_CORE = protocol/*,normalize/*,adapter/permissions/machine.py,adapter/session/core.py
+PURE_CORE = turnwire/protocol/*,normalize/*,adapter/permissions/machine.py,adapter/session/core.py
 UNMEASURED = tests/bench tests/test_backtracking.py tests/sidecar/process/test_start_cost.py \
 	tests/console tests/docs tests/e2e tests/examples tests/tracing/test_span_properties.py tests/tracing/test_redact_kinds.py
 COVERAGE = COVERAGE_FILE=$(STAMPS)/coverage/data $(BIN)/python -m coverage
@@ -136,7 +136,7 @@ types: venv ## mypy --strict over everything, tests included
 golden: venv ## write goldens and generated documents anew; read the diff before committing it
 	$(BIN)/python -m pytest tests/normalize tests/sidecar/checks/test_drift.py tests/sidecar/config/test_operating_page.py --update-goldens
 	$(BIN)/python docs/generate_events.py
-	$(BIN)/python -m hub.schema.reference >docs/protocol.md
+	$(BIN)/python -m turnwire.hub.schema.reference >docs/protocol.md
 
 bench: venv ## measure
 	@set -e; for script in bench/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
@@ -145,7 +145,7 @@ pictures: venv system ## take the demo's pictures and its animation anew, for RE
 	$(BIN)/python docs/capture_demo.py
 	$(BIN)/python -m pytest -q -m "long or not long" --update-goldens tests/console/test_accessible.py tests/console/test_live_session.py tests/console/test_changes.py -k "any_state or whole_turn or by_git"
 
-web: web-deps ## build the console into hub/static
+web: web-deps ## build the console into turnwire/hub/static
 	npm run build
 
 client-types: venv ## generate from the schema what both clients share with the hub: the Python client's structs, the codes

@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from adapter.options import CommandOptions, SessionOptions
+from turnwire.adapter.options import CommandOptions, SessionOptions
 
 
 class Capabilities(Struct, frozen=True, kw_only=True):

@@ -3,25 +3,25 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 
-from adapter.capabilities import impossible
-from adapter.family import AgentFamily
-from adapter.options import CommandError, SessionOptions
-from adapter.permissions.audit import AuditTrail
-from adapter.permissions.grants import GrantStore
-from adapter.process.watchdog import Watchdog
-from adapter.session.agent import AgentSession
-from adapter.session.notices import Notify
-from normalize.core import Core
+from turnwire.adapter.capabilities import impossible
+from turnwire.adapter.family import AgentFamily
+from turnwire.adapter.options import CommandError, SessionOptions
+from turnwire.adapter.permissions.audit import AuditTrail
+from turnwire.adapter.permissions.grants import GrantStore
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.agent import AgentSession
+from turnwire.adapter.session.notices import Notify
+from turnwire.normalize.core import Core
 
 
 def _claude(name: str) -> AgentFamily:
-    from adapter.claude.family import CLAUDES  # noqa: PLC0415 - whoever runs one family need not wait for the others
+    from turnwire.adapter.claude.family import CLAUDES  # noqa: PLC0415 - whoever runs one family need not wait for the others
 
     return CLAUDES[name]
 
 
 def _acp(_: str) -> AgentFamily:
-    from adapter.acp.family import ACP  # noqa: PLC0415 - as above
+    from turnwire.adapter.acp.family import ACP  # noqa: PLC0415 - as above
 
     return ACP
 

@@ -6,14 +6,14 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from adapter.capabilities import Capabilities
-from adapter.options import CommandError, SessionOptions
-from adapter.permissions.audit import AuditTrail
-from adapter.permissions.grants import GrantStore
-from adapter.process.watchdog import Watchdog
-from adapter.session.agent import AgentSession
-from adapter.session.notices import Notify
-from normalize.core import Core, CoreFactory
+from turnwire.adapter.capabilities import Capabilities
+from turnwire.adapter.options import CommandError, SessionOptions
+from turnwire.adapter.permissions.audit import AuditTrail
+from turnwire.adapter.permissions.grants import GrantStore
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.agent import AgentSession
+from turnwire.adapter.session.notices import Notify
+from turnwire.normalize.core import Core, CoreFactory
 
 
 class Opener(Protocol):

@@ -6,15 +6,15 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from adapter.hooks.settings import HookSetting
-from adapter.mcp.host import HostedServer
-from adapter.permissions.rules import Rule
-from adapter.process.shutdown import StopDeadlines
-from adapter.session.attachments import AttachmentSettings
-from normalize.vocabulary import Policy
-from protocol.errors import TurnwireError
-from protocol.framing import DEFAULT_LIMIT
-from protocol.json_values import JsonObject
+from turnwire.adapter.hooks.settings import HookSetting
+from turnwire.adapter.mcp.host import HostedServer
+from turnwire.adapter.permissions.rules import Rule
+from turnwire.adapter.process.shutdown import StopDeadlines
+from turnwire.adapter.session.attachments import AttachmentSettings
+from turnwire.normalize.vocabulary import Policy
+from turnwire.protocol.errors import TurnwireError
+from turnwire.protocol.framing import DEFAULT_LIMIT
+from turnwire.protocol.json_values import JsonObject
 
 
 class CommandError(TurnwireError, ValueError):

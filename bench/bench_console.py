@@ -2,7 +2,7 @@
 
     python bench/bench_console.py [EVENTS] [--beside FOLDER] [--rounds N]
 
-A hub on SQLite serves the console to headless chromium, N times; `--beside` is the `hub/static` of another checkout, which is served
+A hub on SQLite serves the console to headless chromium, N times; `--beside` is the `turnwire/hub/static` of another checkout, which is served
 by turns with this one's, so that the machine's moods hit both. Times are from the start of the navigation, by the clock.
 """
 
@@ -22,11 +22,11 @@ from playwright.async_api import Browser, async_playwright
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.hub_setting import NoHost
-from hub.config import HubConfig
-from hub.hub import Hub
-from hub.wire.frames_out import SessionSummary
-from journal.base import Entry
-from journal.sqlite.journal import SqliteJournal
+from turnwire.hub.config import HubConfig
+from turnwire.hub.hub import Hub
+from turnwire.hub.wire.frames_out import SessionSummary
+from turnwire.journal.base import Entry
+from turnwire.journal.sqlite.journal import SqliteJournal
 
 SESSION = "long"
 WATCH = """

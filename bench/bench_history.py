@@ -35,7 +35,7 @@ from turnwire_client.events import Complete
 from turnwire_process import turnwire
 
 ROOT = Path(__file__).resolve().parents[1]
-TURNWIRE = [sys.executable, "-m", "sidecar"]
+TURNWIRE = [sys.executable, "-m", "turnwire"]
 TIMES = 16
 """How often a conversation of Claude Code stands in a file; those of other agents stand there once."""
 WORDS = ("read", "file")
@@ -138,7 +138,7 @@ async def through_the_hub(folder: Path, env: dict[str, str]) -> None:
     """The same as a frontend has it."""
     script, config = folder / "echo.yaml", folder / "turnwire.toml"
     script.write_text(ECHO)
-    agent = [sys.executable, "-m", "scripted_agent", str(script)]
+    agent = [sys.executable, "-m", "turnwire.scripted_agent", str(script)]
     config.write_text(
         f'agent = "echo"\nagents = {{echo = {json.dumps(agent)}}}\npass_env = ["PYTHONPATH"]\nhistory = true\n'
     )

@@ -31,10 +31,10 @@ from bench.hub_setting import (
     hub_of,
     journals,
 )
-from hub.hub import Hub
-from journal.base import Entry, Journal
-from journal.memory import MemoryJournal
-from normalize.events.envelope import Envelope
+from turnwire.hub.hub import Hub
+from turnwire.journal.base import Entry, Journal
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize.events.envelope import Envelope
 
 # --- latency
 

@@ -23,7 +23,7 @@ from bench.hub_setting import (
     hub_of,
     journals,
 )
-from journal.base import Entry, Journal
+from turnwire.journal.base import Entry, Journal
 
 
 def resident() -> int:

@@ -14,10 +14,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from journal.base import Entry, Journal
-from journal.memory import MemoryJournal
-from journal.sqlite.journal import SqliteJournal
-from normalize.events.envelope import Cursor
+from turnwire.journal.base import Entry, Journal
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.normalize.events.envelope import Cursor
 
 TEXT = b'{"type":"message_chunk","session_id":"s","text":"' + b"x" * 340 + b'"'
 WINDOWS = 9

@@ -40,13 +40,13 @@ from bench.hub_setting import (  # noqa: E402
     installed,
     journals,
 )
-from hub.config import HubConfig  # noqa: E402
-from hub.hub import Hub  # noqa: E402
-from hub.wire.frames_out import SessionSummary  # noqa: E402
-from normalize.events.envelope import Envelope  # noqa: E402
-from normalize.inputs import Received  # noqa: E402
-from protocol.claude.decode import decode  # noqa: E402
-from sidecar.sessions.pipeline import Pipeline  # noqa: E402
+from turnwire.hub.config import HubConfig  # noqa: E402
+from turnwire.hub.hub import Hub  # noqa: E402
+from turnwire.hub.wire.frames_out import SessionSummary  # noqa: E402
+from turnwire.normalize.events.envelope import Envelope  # noqa: E402
+from turnwire.normalize.inputs import Received  # noqa: E402
+from turnwire.protocol.claude.decode import decode  # noqa: E402
+from turnwire.sidecar.sessions.pipeline import Pipeline  # noqa: E402
 from turnwire_client import Client, connect  # noqa: E402 - found by the path above, as what follows
 
 TARGETS = {"SQLite": 2.0, "Redis": 3.0}
@@ -108,7 +108,7 @@ async def sidecar(folder: Path, journal: str, events: int) -> AsyncIterator[tupl
     (folder / "turnwire.toml").write_text(f'[agents]\nsteady = ["{write_agent(folder, events)}"]\n')
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "sidecar", "serve", "--config", "turnwire.toml", "--agent", "steady", "--port", "0"),
+        *("-m", "turnwire", "serve", "--config", "turnwire.toml", "--agent", "steady", "--port", "0"),
         *("--journal", journal, "--state-dir", str(folder / "state"), "--log-level", "error"),
         stdout=asyncio.subprocess.PIPE,
         env=installed(folder),

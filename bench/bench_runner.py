@@ -58,7 +58,7 @@ def series(folder: Path, runs: int, lines: int, *options: str) -> Cost:
         "PYTHONPATH": str(ROOT),
         "TURNWIRE_AGENTS": json.dumps({"cat": ["/bin/sh", "-c", f"read line; exec cat {said}"]}),
     }
-    command = [sys.executable, "-m", "sidecar", "runner", "--agent", "cat", *options]
+    command = [sys.executable, "-m", "turnwire", "runner", "--agent", "cat", *options]
     message = {"type": "user", "message": {"role": "user", "content": "go"}}
     params = {"model": "m", "message": message, "rate_limit_max_retries": 0}
     with Popen(command, env=env, cwd=folder, stdin=PIPE, stdout=PIPE) as runner:

@@ -76,7 +76,7 @@ async def serve(folder: Path) -> AsyncIterator[tuple[Client, int]]:
     )
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "sidecar", "serve", "--config", str(config), "--agent", "idle", "--port", "0"),
+        *("-m", "turnwire", "serve", "--config", str(config), "--agent", "idle", "--port", "0"),
         *("--state-dir", str(folder / "state"), "--log-level", "error"),
         stdout=asyncio.subprocess.PIPE,
         env={"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT)},

@@ -96,14 +96,14 @@ class Start:
         return spent
 
     def turnwire(self, *arguments: str) -> float:
-        return self.whole("-m", "sidecar", *arguments)
+        return self.whole("-m", "turnwire", *arguments)
 
     def run(self) -> float:
-        arguments = ("-m", "sidecar", "run", "--config", "turnwire.toml", "--agent", "quiet", "--port", "0")
+        arguments = ("-m", "turnwire", "run", "--config", "turnwire.toml", "--agent", "quiet", "--port", "0")
         return self.until(b"token=", *arguments)
 
     def stdio(self) -> float:
-        arguments = ("-m", "sidecar", "stdio", "--config", "turnwire.toml", "--agent", "quiet")
+        arguments = ("-m", "turnwire", "stdio", "--config", "turnwire.toml", "--agent", "quiet")
         return self.whole(*arguments, said=PROMPT, mark=b'"type":"result"')
 
     def commands(self) -> dict[str, Callable[[], float]]:

@@ -26,7 +26,7 @@ VERSION = "2.1.330"
 LINES_A, LINES_B, LINES_C, LINES_MEMORY, ROUNDS = 200_000, 100_000, 100_000, 1_000_000, 5
 SIZES = (39, 390, 3_900, 39_000, 390_000)
 """Lines of the plot: whole turns of A."""
-TRANSLATE = [sys.executable, "-m", "sidecar", "translate"]
+TRANSLATE = [sys.executable, "-m", "turnwire", "translate"]
 FLOOR = 0.30
 """Of the limit, on A and B; lines of ACP agents go mostly through a generic parser, and have none."""
 

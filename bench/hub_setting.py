@@ -12,14 +12,14 @@ from pydantic import JsonValue
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
-from hub.config import HubConfig, Limits
-from hub.host import Frontend
-from hub.hub import Hub
-from hub.wire.frames import AnyCommand
-from hub.wire.frames_out import SessionSummary
-from journal.base import Entry, Journal, Retention
-from journal.memory import MemoryJournal
-from journal.sqlite.journal import SqliteJournal
+from turnwire.hub.config import HubConfig, Limits
+from turnwire.hub.host import Frontend
+from turnwire.hub.hub import Hub
+from turnwire.hub.wire.frames import AnyCommand
+from turnwire.hub.wire.frames_out import SessionSummary
+from turnwire.journal.base import Entry, Journal, Retention
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.sqlite.journal import SqliteJournal
 
 SESSION = "s1"
 PADDING = "x" * 200

@@ -24,8 +24,8 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), *map(str, ROOT.glob("tests/support/**/"))]
 
 from bench.published_formats import PUBLISHED  # noqa: E402
-from tracing.redaction.redact import redact_file  # noqa: E402
-from tracing.redaction.redaction import Redaction  # noqa: E402
+from turnwire.tracing.redaction.redact import redact_file  # noqa: E402
+from turnwire.tracing.redaction.redaction import Redaction  # noqa: E402
 
 FORMS = ("plain", "JSON", "command", "text in pieces", "escaped")
 

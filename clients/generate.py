@@ -1,7 +1,7 @@
 """Writes what both clients share with the hub, from the schemas and tables it is documented by: `make client-types`.
 
-The models of normalize/ and hub/ own the vocabulary; of `turnwire schema frames` and `turnwire schema commands` this makes
-the structs of the Python client, and of hub/wire/codes.py the table of codes of both. The TypeScript client's types are
+The models of normalize/ and turnwire/hub/ own the vocabulary; of `turnwire schema frames` and `turnwire schema commands` this makes
+the structs of the Python client, and of turnwire/hub/wire/codes.py the table of codes of both. The TypeScript client's types are
 made by clients/typescript/scripts/generate_types.mjs of the same schemas.
 """
 
@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hub.schema import document
-from hub.wire.codes import CLOSE_CODES, FINAL_CLOSE_CODES, REPLY_CODES
+from turnwire.hub.schema import document
+from turnwire.hub.wire.codes import CLOSE_CODES, FINAL_CLOSE_CODES, REPLY_CODES
 
 CLIENTS = Path(__file__).resolve().parent
 
@@ -287,7 +287,7 @@ def python_codes() -> str:
     """Return the table of codes for Python."""
     return f'''"""Why a hub closes a connection and why it refuses a command: the hub's own table.
 
-Generated from hub/wire/codes.py by `make client-types`; do not edit.
+Generated from turnwire/hub/wire/codes.py by `make client-types`; do not edit.
 """
 
 CLOSE_CODES: dict[int, str] = {CLOSE_CODES!r}
@@ -311,7 +311,7 @@ def typescript_codes() -> str:
     return f"""/**
  * Why a hub closes a connection and why it refuses a command: the hub's own table.
  *
- * Generated from hub/wire/codes.py by `make client-types`; do not edit.
+ * Generated from turnwire/hub/wire/codes.py by `make client-types`; do not edit.
  */
 
 /** What a client can see as the code of a closed connection. */

@@ -9,7 +9,7 @@ export default defineConfig({
   base: "./",
   resolve: { alias: { "turnwire-client": here("../clients/typescript/src/index.ts") } },
   build: {
-    outDir: here("../hub/static"),
+    outDir: here("../turnwire/hub/static"),
     emptyOutDir: true,
     target: "es2022",
     assetsInlineLimit: 0,

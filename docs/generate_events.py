@@ -16,17 +16,17 @@ from typing import Any, get_args
 
 from msgspec.structs import fields
 
-from hub.schema.field_docs import field_docs
-from hub.schema.shapes import as_sent
-from normalize.claude.core import ClaudeCore
-from normalize.core import happenings
-from normalize.events import AgentEvent, Cut, History, ToolUpdate, to_json
-from normalize.events.base import Event, ThreadEvent
-from normalize.families import recorded_core
-from normalize.model import Published
-from normalize.payloads import NormalizedPayload, Payload
-from normalize.recordings.lines import LineReader
-from tracing.recordings.reading import read, timed_happenings
+from turnwire.hub.schema.field_docs import field_docs
+from turnwire.hub.schema.shapes import as_sent
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.core import happenings
+from turnwire.normalize.events import AgentEvent, Cut, History, ToolUpdate, to_json
+from turnwire.normalize.events.base import Event, ThreadEvent
+from turnwire.normalize.families import recorded_core
+from turnwire.normalize.model import Published
+from turnwire.normalize.payloads import NormalizedPayload, Payload
+from turnwire.normalize.recordings.lines import LineReader
+from turnwire.tracing.recordings.reading import read, timed_happenings
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "events.md"

@@ -9,11 +9,11 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from hub.schema.field_docs import model_docs
-from sidecar.config.settings import Settings, state_directory
-from sidecar.config.trust import HARMLESS
-from tracing.metrics.measurements import READ, RECORDED, Instrument
-from tracing.metrics.prometheus import prometheus_name
+from turnwire.hub.schema.field_docs import model_docs
+from turnwire.sidecar.config.settings import Settings, state_directory
+from turnwire.sidecar.config.trust import HARMLESS
+from turnwire.tracing.metrics.measurements import READ, RECORDED, Instrument
+from turnwire.tracing.metrics.prometheus import prometheus_name
 
 PAGE = Path(__file__).resolve().parent / "operating.md"
 

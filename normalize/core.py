@@ -5,8 +5,8 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
-from normalize.events import AgentEvent
-from normalize.inputs import Message, SessionInput
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.inputs import Message, SessionInput
 
 
 class Stats(Struct):

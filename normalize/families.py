@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from normalize.acp.files import KEPT_BY_OTHERS
-from normalize.claude.core import ClaudeCore
-from normalize.claude.files import ClaudeSessionFiles
-from normalize.core import Core, CoreFactory
-from normalize.recordings.recognised import RecognisedCore
+from turnwire.normalize.acp.files import KEPT_BY_OTHERS
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.claude.files import ClaudeSessionFiles
+from turnwire.normalize.core import Core, CoreFactory
+from turnwire.normalize.recordings.recognised import RecognisedCore
 
 if TYPE_CHECKING:
-    from normalize.model_calls import ExchangeReaders, ModelCallReaders
-    from normalize.recordings.session_files import SessionFiles
+    from turnwire.normalize.model_calls import ExchangeReaders, ModelCallReaders
+    from turnwire.normalize.recordings.session_files import SessionFiles
 
 CLAUDE = "claude"
 """The family of Claude Code, and of those that speak its protocol in its own words."""
@@ -27,25 +27,25 @@ ACP = "acp"
 
 
 def _acp_core(*, resumed: bool = False, first_turn: int = 1) -> Core:
-    from normalize.acp.core import AcpCore
+    from turnwire.normalize.acp.core import AcpCore
 
     return AcpCore(resumed=resumed, first_turn=first_turn)
 
 
 def _claude_model_calls() -> "ModelCallReaders":
-    from normalize.claude.model_calls import MODEL_CALLS
+    from turnwire.normalize.claude.model_calls import MODEL_CALLS
 
     return MODEL_CALLS
 
 
 def _claude_exchanges() -> "ExchangeReaders":
-    from normalize.claude.model_calls import EXCHANGES
+    from turnwire.normalize.claude.model_calls import EXCHANGES
 
     return EXCHANGES
 
 
 def _acp_model_calls() -> "ModelCallReaders":
-    from normalize.acp.model_calls import MODEL_CALLS
+    from turnwire.normalize.acp.model_calls import MODEL_CALLS
 
     return MODEL_CALLS
 
@@ -75,7 +75,7 @@ FAMILIES: dict[str, Family] = {
         Family("auto", RecognisedCore),
     )
 }
-"""Every family by its name, that of a dialect (protocol/dialects) or its own; `auto` is that of whatever a recording holds."""
+"""Every family by its name, that of a dialect (turnwire/protocol/dialects) or its own; `auto` is that of whatever a recording holds."""
 
 
 @cache

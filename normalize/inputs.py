@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
-from normalize.model import JsonObject
+from turnwire.normalize.model import JsonObject
 
 if TYPE_CHECKING:  # a relay makes no events
-    from normalize.events import AgentEvent
+    from turnwire.normalize.events import AgentEvent
 
 Message: TypeAlias = Struct
 """A message of the session's family, as its wire models it: what is neutral passes it on and never looks inside."""

@@ -2,13 +2,13 @@
 
 Frozen msgspec structs: building one and writing it as JSON costs a tenth of what a validating model does, and these
 are built from what was validated at the edge. The docstring under each field becomes its description in the JSON
-Schema (hub/schema/field_docs.py). Fields that hold their default, which is None, are left out of the JSON.
+Schema (turnwire/hub/schema/field_docs.py). Fields that hold their default, which is None, are left out of the JSON.
 """
 
 from msgspec import Struct
 
-from protocol.json_values import Json as JsonValue
-from protocol.json_values import JsonObject
+from turnwire.protocol.json_values import Json as JsonValue
+from turnwire.protocol.json_values import JsonObject
 
 __all__ = ["JsonObject", "JsonValue", "Published"]
 

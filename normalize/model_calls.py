@@ -6,7 +6,7 @@ A family reads its own messages into these (normalize/families.py); a family tha
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from protocol.json_values import Json, JsonObject
+from turnwire.protocol.json_values import Json, JsonObject
 
 
 class Tokens(NamedTuple):

@@ -9,51 +9,42 @@ from types import ModuleType
 import pytest
 from backtracking import grows_too_fast, hostile_units, literals
 
-import adapter
-import files
-import frontends
-import hub
-import journal
-import normalize
-import protocol
-import runner
-import sidecar
-import tracing
-from adapter.permissions.patterns import finds
-from adapter.process.version import parse_version
-from protocol.parsing.depth import outermost
-from tracing.redaction.redaction import Redaction, _lower, _matches
-from tracing.redaction.secret_kinds import ASSIGNMENT, LINE, NAMES, RULES, Rule
-
-PACKAGES = (adapter, files, frontends, hub, journal, normalize, protocol, runner, sidecar, tracing)
+import turnwire
+from turnwire.adapter.permissions.patterns import finds
+from turnwire.adapter.process.version import parse_version
+from turnwire.protocol.parsing.depth import outermost
+from turnwire.tracing.redaction.redaction import Redaction, _lower, _matches
+from turnwire.tracing.redaction.secret_kinds import ASSIGNMENT, LINE, NAMES, RULES, Rule
 
 ANCHORED = {
-    "normalize.claude.kept.records._SHELL": "match",
-    "adapter.permissions.shell._ASSIGNED": "match",
-    "normalize.claude.results.answer._DENIED_BY_HOOK": "match",
-    "normalize.claude.results.search._COUNT": "match",
-    "normalize.claude.results.search._CUT": "match",
-    "tracing.recordings.pieces._RECORDED": "fullmatch",
-    "tracing.recordings.pieces._SET_ASIDE": "fullmatch",
+    "turnwire.normalize.claude.kept.records._SHELL": "match",
+    "turnwire.adapter.permissions.shell._ASSIGNED": "match",
+    "turnwire.normalize.claude.results.answer._DENIED_BY_HOOK": "match",
+    "turnwire.normalize.claude.results.search._COUNT": "match",
+    "turnwire.normalize.claude.results.search._CUT": "match",
+    "turnwire.tracing.recordings.pieces._RECORDED": "fullmatch",
+    "turnwire.tracing.recordings.pieces._SET_ASIDE": "fullmatch",
 }
 """Patterns that are only ever tried at the beginning of a text, where they are linear."""
 
 BOUNDED = {
-    "normalize.claude.context._SUFFIX": "the name of a model, of 300 characters at most",
-    "tracing.redaction.redaction._STRING": "valid JSON alone, in which every string has its end",
+    "turnwire.normalize.claude.context._SUFFIX": "the name of a model, of 300 characters at most",
+    "turnwire.tracing.redaction.redaction._STRING": "valid JSON alone, in which every string has its end",
 }
 """Patterns that never see such a text, and why."""
 
 
 def patterns() -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[bytes]]]:
     """All compiled patterns at the top of our modules."""
-    for package in PACKAGES:
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not found.name.endswith("__main__"):
-                module: ModuleType = importlib.import_module(found.name)
-                for name, value in vars(module).items():
-                    if isinstance(value, re.Pattern) and module.__name__ != "tracing.redaction.secret_kinds":
-                        yield f"{module.__name__}.{name}", value
+    for found in pkgutil.walk_packages(turnwire.__path__, "turnwire."):
+        if not found.name.endswith("__main__"):
+            module: ModuleType = importlib.import_module(found.name)
+            for name, value in vars(module).items():
+                if (
+                    isinstance(value, re.Pattern)
+                    and module.__name__ != "turnwire.tracing.redaction.secret_kinds"
+                ):
+                    yield f"{module.__name__}.{name}", value
 
 
 @pytest.mark.long

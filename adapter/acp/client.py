@@ -9,16 +9,16 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
 
-from adapter.process import awake
-from adapter.process.transport import ProcessGone, Transport
-from adapter.session.agent import RequestFailed, RequestTimeout
-from adapter.session.lines import Lines, fail
-from normalize.inputs import Message, Received, Sent
-from protocol.acp import encode
-from protocol.acp.decode import decode, malformed
-from protocol.acp.messages import Batch, Id, Notification, Response, RpcError
-from protocol.framing import DEFAULT_LIMIT, OversizeLine
-from protocol.json_values import Json, JsonObject
+from turnwire.adapter.process import awake
+from turnwire.adapter.process.transport import ProcessGone, Transport
+from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
+from turnwire.adapter.session.lines import Lines, fail
+from turnwire.normalize.inputs import Message, Received, Sent
+from turnwire.protocol.acp import encode
+from turnwire.protocol.acp.decode import decode, malformed
+from turnwire.protocol.acp.messages import Batch, Id, Notification, Response, RpcError
+from turnwire.protocol.framing import DEFAULT_LIMIT, OversizeLine
+from turnwire.protocol.json_values import Json, JsonObject
 
 
 class AgentError(RequestFailed):

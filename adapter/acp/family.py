@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from adapter.acp.handshake import BEFORE
-from adapter.acp.listing import list_conversations
-from adapter.acp.opening import open_acp_session
-from adapter.family import AgentFamily, no_way_back
-from normalize.acp.core import AcpCore
+from turnwire.adapter.acp.handshake import BEFORE
+from turnwire.adapter.acp.listing import list_conversations
+from turnwire.adapter.acp.opening import open_acp_session
+from turnwire.adapter.family import AgentFamily, no_way_back
+from turnwire.normalize.acp.core import AcpCore
 
 ACP = AgentFamily(
     "acp", AcpCore, lambda _: BEFORE, open_acp_session, partial(no_way_back, "acp"), list_conversations

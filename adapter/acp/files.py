@@ -13,7 +13,7 @@ from io import StringIO
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from protocol.errors import TurnwireError
+from turnwire.protocol.errors import TurnwireError
 
 MAX_FILE = 16 * 1024 * 1024
 """Bytes of a file that is read, or written, at most."""

@@ -10,10 +10,10 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from adapter.acp.client import AcpClient, AgentError
-from adapter.capabilities import Capabilities
-from adapter.session.agent import RequestFailed
-from protocol.json_values import Json, JsonObject, text_at
+from turnwire.adapter.acp.client import AcpClient, AgentError
+from turnwire.adapter.capabilities import Capabilities
+from turnwire.adapter.session.agent import RequestFailed
+from turnwire.protocol.json_values import Json, JsonObject, text_at
 
 VERSION = 1
 """The protocol's version that is spoken here."""

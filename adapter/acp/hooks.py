@@ -11,10 +11,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from adapter.hooks.settings import HookSetting, callback_id
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.requests import HookOutput, HookRequest, ToolRequest
-from protocol.json_values import JsonObject, text_at
+from turnwire.adapter.hooks.settings import HookSetting, callback_id
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.requests import HookOutput, HookRequest, ToolRequest
+from turnwire.protocol.json_values import JsonObject, text_at
 
 EVENT = "PreToolUse"
 

@@ -5,19 +5,19 @@ import importlib.metadata
 from collections.abc import Sequence
 from itertools import islice
 
-from adapter.acp.client import AcpClient, messages_of
-from adapter.acp.handshake import client_capabilities, initialize
-from adapter.acp.opening import check_options
-from adapter.family import KeptConversation
-from adapter.options import SessionOptions
-from adapter.process.cli import CliProcess, find_program
-from adapter.process.shutdown import attended, shut_down
-from adapter.process.transport import ProcessGone
-from adapter.process.watchdog import Watchdog
-from adapter.session.agent import RequestFailed
-from protocol.acp.messages import Request
-from protocol.json_values import Json, JsonObject, text_at
-from tasks.owner import TaskOwner
+from turnwire.adapter.acp.client import AcpClient, messages_of
+from turnwire.adapter.acp.handshake import client_capabilities, initialize
+from turnwire.adapter.acp.opening import check_options
+from turnwire.adapter.family import KeptConversation
+from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.process.cli import CliProcess, find_program
+from turnwire.adapter.process.shutdown import attended, shut_down
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.agent import RequestFailed
+from turnwire.protocol.acp.messages import Request
+from turnwire.protocol.json_values import Json, JsonObject, text_at
+from turnwire.tasks.owner import TaskOwner
 
 METHOD_NOT_FOUND = -32601
 """JSON-RPC's error: nothing is done for an agent that is only asked what it keeps."""

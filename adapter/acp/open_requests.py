@@ -3,16 +3,16 @@
 What it asks between a cancel and the next prompt nobody is asked any more.
 """
 
-from adapter.acp.hooks import PermissionHooks
-from adapter.permissions.requests import (
+from turnwire.adapter.acp.hooks import PermissionHooks
+from turnwire.adapter.permissions.requests import (
     AgentRequest,
     HookRequest,
     QuestionRequest,
     ToolRequest,
     UnreadableRequest,
 )
-from normalize.inputs import Message
-from protocol.acp.messages import Notification, PermissionRequest, Request
+from turnwire.normalize.inputs import Message
+from turnwire.protocol.acp.messages import Notification, PermissionRequest, Request
 
 
 class OpenRequests:

@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
-from adapter.acp.client import AcpClient, messages_of
-from adapter.acp.files import WorkspaceFiles
-from adapter.acp.handshake import (
+from turnwire.adapter.acp.client import AcpClient, messages_of
+from turnwire.adapter.acp.files import WorkspaceFiles
+from turnwire.adapter.acp.handshake import (
     AgentFacts,
     Conversation,
     ConversationStart,
@@ -23,21 +23,21 @@ from adapter.acp.handshake import (
     kind_of,
     named,
 )
-from adapter.acp.hooks import HookVerdict, PermissionHooks
-from adapter.acp.open_requests import OpenRequests
-from adapter.acp.requests import INVALID_REQUEST, ClientRequests, Services
-from adapter.acp.session import AcpSession
-from adapter.acp.terminals import Terminals
-from adapter.acp.turn_hooks import EVENTS, TurnHooks
-from adapter.acp.wire import AcpWire, cancelled
-from adapter.options import CommandError, SessionOptions
-from adapter.permissions.audit import AuditTrail
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.decisions import Answered, Asked, PermissionAnswer
-from adapter.permissions.grants import GrantStore
-from adapter.permissions.policies import PermissionSettings, judge_by_rule
-from adapter.permissions.real_paths import real_paths_of_calls
-from adapter.permissions.requests import (
+from turnwire.adapter.acp.hooks import HookVerdict, PermissionHooks
+from turnwire.adapter.acp.open_requests import OpenRequests
+from turnwire.adapter.acp.requests import INVALID_REQUEST, ClientRequests, Services
+from turnwire.adapter.acp.session import AcpSession
+from turnwire.adapter.acp.terminals import Terminals
+from turnwire.adapter.acp.turn_hooks import EVENTS, TurnHooks
+from turnwire.adapter.acp.wire import AcpWire, cancelled
+from turnwire.adapter.options import CommandError, SessionOptions
+from turnwire.adapter.permissions.audit import AuditTrail
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.decisions import Answered, Asked, PermissionAnswer
+from turnwire.adapter.permissions.grants import GrantStore
+from turnwire.adapter.permissions.policies import PermissionSettings, judge_by_rule
+from turnwire.adapter.permissions.real_paths import real_paths_of_calls
+from turnwire.adapter.permissions.requests import (
     AgentRequest,
     Deny,
     HookOutput,
@@ -45,13 +45,13 @@ from adapter.permissions.requests import (
     Reply,
     UnreadableRequest,
 )
-from adapter.process.cli import CliProcess, find_program
-from adapter.process.transport import ProcessGone
-from adapter.process.watchdog import Watchdog
-from adapter.session.agent import RequestFailed, RequestTimeout
-from adapter.session.executor import SessionExecutor
-from adapter.session.inbox import Inbox
-from adapter.session.loop import (
+from turnwire.adapter.process.cli import CliProcess, find_program
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
+from turnwire.adapter.session.executor import SessionExecutor
+from turnwire.adapter.session.inbox import Inbox
+from turnwire.adapter.session.loop import (
     FamilyParts,
     SessionContext,
     hook_environment,
@@ -59,15 +59,15 @@ from adapter.session.loop import (
     run_session,
     session_executor,
 )
-from adapter.session.notices import Notify, SessionNotice
-from normalize.acp.core import AcpCore
-from normalize.core import Core, Happened
-from normalize.events import PermissionCancelled
-from normalize.inputs import Decision, Received, Sent
-from normalize.vocabulary import Policy
-from protocol.acp.messages import PermissionRequest, Request
-from protocol.malformed import Malformed
-from protocol.parsing.depth import TOO_DEEP, outermost
+from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.normalize.acp.core import AcpCore
+from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.events import PermissionCancelled
+from turnwire.normalize.inputs import Decision, Received, Sent
+from turnwire.normalize.vocabulary import Policy
+from turnwire.protocol.acp.messages import PermissionRequest, Request
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.parsing.depth import TOO_DEEP, outermost
 
 
 class Graces(Struct, frozen=True, kw_only=True):

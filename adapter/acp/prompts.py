@@ -7,9 +7,9 @@ from collections import deque
 
 from msgspec import Struct
 
-from normalize.vocabulary import Priority
-from protocol.errors import TurnwireError
-from protocol.json_values import JsonObject, text_at
+from turnwire.normalize.vocabulary import Priority
+from turnwire.protocol.errors import TurnwireError
+from turnwire.protocol.json_values import JsonObject, text_at
 
 MAX_WAITING = 256
 """Prompts that may wait at a time."""

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from adapter.acp.client import AcpClient
-from adapter.acp.files import FileRefused, WorkspaceFiles
-from adapter.acp.terminals import TerminalRefused, Terminals
-from adapter.permissions.calls import ToolCall
-from adapter.session.notices import Notify, SessionNotice
-from protocol.acp.messages import Id, Request
-from protocol.json_values import Json, JsonObject, text_at
+from turnwire.adapter.acp.client import AcpClient
+from turnwire.adapter.acp.files import FileRefused, WorkspaceFiles
+from turnwire.adapter.acp.terminals import TerminalRefused, Terminals
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.protocol.acp.messages import Id, Request
+from turnwire.protocol.json_values import Json, JsonObject, text_at
 
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602

@@ -14,25 +14,31 @@ from uuid import uuid4
 
 import msgspec
 
-from adapter.acp.client import AcpClient
-from adapter.acp.handshake import BEFORE, AgentFacts, Choice, Conversation, capabilities, named
-from adapter.acp.prompts import Prompt, PromptQueue
-from adapter.acp.turn_hooks import TurnHooks
-from adapter.capabilities import Capabilities
-from adapter.options import SessionOptions
-from adapter.process.cli import CliProcess
-from adapter.process.transport import ProcessGone
-from adapter.session.agent import RequestFailed, RequestTimeout
-from adapter.session.attachments import Attachment, AttachmentFolder, AttachmentSettings, check, sniff
-from adapter.session.executor import SessionExecutor
-from adapter.session.inbox import Inbox
-from adapter.session.lines import fail
-from adapter.session.notices import Notify, SessionNotice
-from adapter.session.running_agent import RunningAgent
-from normalize.events import Queued, Withdrawn
-from normalize.inputs import Announced
-from normalize.vocabulary import Priority
-from protocol.json_values import Json, JsonObject, text_at
+from turnwire.adapter.acp.client import AcpClient
+from turnwire.adapter.acp.handshake import BEFORE, AgentFacts, Choice, Conversation, capabilities, named
+from turnwire.adapter.acp.prompts import Prompt, PromptQueue
+from turnwire.adapter.acp.turn_hooks import TurnHooks
+from turnwire.adapter.capabilities import Capabilities
+from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
+from turnwire.adapter.session.attachments import (
+    Attachment,
+    AttachmentFolder,
+    AttachmentSettings,
+    check,
+    sniff,
+)
+from turnwire.adapter.session.executor import SessionExecutor
+from turnwire.adapter.session.inbox import Inbox
+from turnwire.adapter.session.lines import fail
+from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.adapter.session.running_agent import RunningAgent
+from turnwire.normalize.events import Queued, Withdrawn
+from turnwire.normalize.inputs import Announced
+from turnwire.normalize.vocabulary import Priority
+from turnwire.protocol.json_values import Json, JsonObject, text_at
 
 
 class AcpSession(RunningAgent):

@@ -11,11 +11,11 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from adapter.process.cli import CliProcess, ProgramNotFound
-from adapter.process.transport import Exit
-from adapter.process.watchdog import Watchdog
-from protocol.errors import TurnwireError
-from protocol.json_values import Json, JsonObject, text_at
+from turnwire.adapter.process.cli import CliProcess, ProgramNotFound
+from turnwire.adapter.process.transport import Exit
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.protocol.errors import TurnwireError
+from turnwire.protocol.json_values import Json, JsonObject, text_at
 
 MAX_TERMINALS = 32
 """Terminals of one session at a time."""

@@ -13,18 +13,18 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from adapter.acp.hooks import EVENT, fits
-from adapter.hooks.answers import send_back
-from adapter.hooks.programs import HookFailed, run_hook
-from adapter.hooks.settings import HookSetting
-from adapter.permissions.git_check import uncommitted_changes
-from adapter.session.notices import Notify, SessionNotice
-from normalize.core import Happened
-from normalize.events import ToolUpdate
-from normalize.inputs import Received
-from protocol.acp.messages import SessionUpdate
-from protocol.acp.updates import ToolCallUpdate
-from protocol.json_values import Json, JsonObject, text_at
+from turnwire.adapter.acp.hooks import EVENT, fits
+from turnwire.adapter.hooks.answers import send_back
+from turnwire.adapter.hooks.programs import HookFailed, run_hook
+from turnwire.adapter.hooks.settings import HookSetting
+from turnwire.adapter.permissions.git_check import uncommitted_changes
+from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.normalize.core import Happened
+from turnwire.normalize.events import ToolUpdate
+from turnwire.normalize.inputs import Received
+from turnwire.protocol.acp.messages import SessionUpdate
+from turnwire.protocol.acp.updates import ToolCallUpdate
+from turnwire.protocol.json_values import Json, JsonObject, text_at
 
 EVENTS: Final = (EVENT, "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop")
 """Events of hooks that have a place with agents of the Agent Client Protocol."""

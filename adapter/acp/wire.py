@@ -11,11 +11,11 @@ from typing import Literal, Protocol, assert_never, cast
 
 from msgspec import to_builtins
 
-from adapter.acp.client import messages_of
-from adapter.acp.hooks import PermissionHooks
-from adapter.acp.open_requests import OpenRequests
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.requests import (
+from turnwire.adapter.acp.client import messages_of
+from turnwire.adapter.acp.hooks import PermissionHooks
+from turnwire.adapter.acp.open_requests import OpenRequests
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.requests import (
     AgentRequest,
     Allow,
     Answer,
@@ -29,14 +29,21 @@ from adapter.permissions.requests import (
     ToolRequest,
     UnreadableRequest,
 )
-from adapter.session.wire import Asking
-from normalize.events.control import PermissionOption
-from normalize.inputs import Message
-from normalize.vocabulary import ToolKind
-from protocol.acp.content import Diff
-from protocol.acp.messages import Notification, Option, PermissionRequest, Request, Response, RpcError
-from protocol.acp.updates import ToolCallUpdate
-from protocol.json_values import JsonObject, text_at
+from turnwire.adapter.session.wire import Asking
+from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.inputs import Message
+from turnwire.normalize.vocabulary import ToolKind
+from turnwire.protocol.acp.content import Diff
+from turnwire.protocol.acp.messages import (
+    Notification,
+    Option,
+    PermissionRequest,
+    Request,
+    Response,
+    RpcError,
+)
+from turnwire.protocol.acp.updates import ToolCallUpdate
+from turnwire.protocol.json_values import JsonObject, text_at
 
 FAILED = -32603
 """JSON-RPC's error of something that cannot be done."""

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Sequence
 from pathlib import Path
 
-from adapter.session.attachments import (
+from turnwire.adapter.session.attachments import (
     Attachment,
     AttachmentFolder,
     AttachmentKind,
@@ -12,7 +12,7 @@ from adapter.session.attachments import (
     check,
     sniff,
 )
-from protocol.claude.blocks import AnyBlock, ImageBlock, TextBlock
+from turnwire.protocol.claude.blocks import AnyBlock, ImageBlock, TextBlock
 
 
 def compose(

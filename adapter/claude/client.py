@@ -10,19 +10,19 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable
 
-from adapter.process import awake
-from adapter.process.transport import ProcessGone, Transport
-from adapter.session.agent import RequestFailed, RequestTimeout
-from adapter.session.lines import Lines, fail
-from normalize.inputs import Received, Sent
-from protocol.claude.control import ControlRequest, ControlResponse
-from protocol.claude.decode import decode, malformed
-from protocol.claude.encode import encode
-from protocol.claude.messages import Message
-from protocol.claude.requests import AnyRequest
-from protocol.dialects import CLAUDE, Peer
-from protocol.framing import DEFAULT_LIMIT, OversizeLine
-from protocol.json_values import JsonObject
+from turnwire.adapter.process import awake
+from turnwire.adapter.process.transport import ProcessGone, Transport
+from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
+from turnwire.adapter.session.lines import Lines, fail
+from turnwire.normalize.inputs import Received, Sent
+from turnwire.protocol.claude.control import ControlRequest, ControlResponse
+from turnwire.protocol.claude.decode import decode, malformed
+from turnwire.protocol.claude.encode import encode
+from turnwire.protocol.claude.messages import Message
+from turnwire.protocol.claude.requests import AnyRequest
+from turnwire.protocol.dialects import CLAUDE, Peer
+from turnwire.protocol.framing import DEFAULT_LIMIT, OversizeLine
+from turnwire.protocol.json_values import JsonObject
 
 _OURS = "turnwire_"
 

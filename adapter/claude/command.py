@@ -7,10 +7,10 @@ in words, before a process exists: an unknown option makes the CLI exit with not
 import json
 from collections.abc import Mapping, Sequence
 
-from adapter.claude.version import PERMISSION_MODES, capabilities, check_resume_at
-from adapter.options import CommandError, CommandOptions
-from adapter.process.version import Version
-from protocol.json_values import JsonObject
+from turnwire.adapter.claude.version import PERMISSION_MODES, capabilities, check_resume_at
+from turnwire.adapter.options import CommandError, CommandOptions
+from turnwire.adapter.process.version import Version
+from turnwire.protocol.json_values import JsonObject
 
 PROTOCOL_OPTIONS = (
     "-p",

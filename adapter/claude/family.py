@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from adapter.claude import qwen
-from adapter.claude.opening import open_foreign, open_session
-from adapter.claude.version import FOREIGN, capabilities, check_resume_at
-from adapter.family import AgentFamily, no_way_back
-from adapter.process.version import parse_version
-from normalize.families import FAMILIES as CORES
-from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
+from turnwire.adapter.claude import qwen
+from turnwire.adapter.claude.opening import open_foreign, open_session
+from turnwire.adapter.claude.version import FOREIGN, capabilities, check_resume_at
+from turnwire.adapter.family import AgentFamily, no_way_back
+from turnwire.adapter.process.version import parse_version
+from turnwire.normalize.families import FAMILIES as CORES
+from turnwire.protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
 
 
 def _of_claude(dialect: Dialect) -> AgentFamily:

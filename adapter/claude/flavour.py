@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from adapter.claude.command import build_command
-from adapter.claude.version import ClaudeCapabilities, capabilities
-from adapter.options import CommandOptions
-from adapter.process.version import Version
+from turnwire.adapter.claude.command import build_command
+from turnwire.adapter.claude.version import ClaudeCapabilities, capabilities
+from turnwire.adapter.options import CommandOptions
+from turnwire.adapter.process.version import Version
 
 
 class Flavour(Struct, frozen=True):

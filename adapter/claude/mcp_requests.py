@@ -2,13 +2,13 @@
 
 import asyncio
 
-from adapter.claude.client import Client
-from adapter.mcp.host import McpHost, refuse
-from adapter.process.transport import ProcessGone
-from adapter.session.notices import Notify, SessionNotice
-from normalize.inputs import Received
-from protocol.claude.control import ControlCancelRequest, ControlRequest, success
-from protocol.claude.requests import McpMessage
+from turnwire.adapter.claude.client import Client
+from turnwire.adapter.mcp.host import McpHost, refuse
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.normalize.inputs import Received
+from turnwire.protocol.claude.control import ControlCancelRequest, ControlRequest, success
+from turnwire.protocol.claude.requests import McpMessage
 
 _CONCERN = frozenset({ControlRequest, ControlCancelRequest})
 """What may be one of these messages, or take it back."""

@@ -6,41 +6,41 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from msgspec.structs import replace
 
-from adapter.claude.client import Client
-from adapter.claude.command import CHECKPOINTING
-from adapter.claude.flavour import CLAUDE_CODE, Flavour
-from adapter.claude.mcp_requests import McpRequests
-from adapter.claude.permissions import hook_table, launch
-from adapter.claude.session import Session
-from adapter.claude.version import ClaudeCapabilities
-from adapter.claude.wire import ClaudeWire
-from adapter.mcp.hosting import host_servers
-from adapter.options import CommandError, CommandOptions, SessionOptions
-from adapter.permissions.audit import AuditTrail
-from adapter.permissions.grants import GrantStore
-from adapter.permissions.policies import PermissionSettings
-from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
-from adapter.process.cli import CliProcess, find_program
-from adapter.process.transport import ProcessGone
-from adapter.process.version import Version, detect_version, parse_version
-from adapter.process.watchdog import Watchdog
-from adapter.session.agent import RequestFailed, RequestTimeout
-from adapter.session.inbox import Inbox
-from adapter.session.lines import fail
-from adapter.session.loop import (
+from turnwire.adapter.claude.client import Client
+from turnwire.adapter.claude.command import CHECKPOINTING
+from turnwire.adapter.claude.flavour import CLAUDE_CODE, Flavour
+from turnwire.adapter.claude.mcp_requests import McpRequests
+from turnwire.adapter.claude.permissions import hook_table, launch
+from turnwire.adapter.claude.session import Session
+from turnwire.adapter.claude.version import ClaudeCapabilities
+from turnwire.adapter.claude.wire import ClaudeWire
+from turnwire.adapter.mcp.hosting import host_servers
+from turnwire.adapter.options import CommandError, CommandOptions, SessionOptions
+from turnwire.adapter.permissions.audit import AuditTrail
+from turnwire.adapter.permissions.grants import GrantStore
+from turnwire.adapter.permissions.policies import PermissionSettings
+from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
+from turnwire.adapter.process.cli import CliProcess, find_program
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.process.version import Version, detect_version, parse_version
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
+from turnwire.adapter.session.inbox import Inbox
+from turnwire.adapter.session.lines import fail
+from turnwire.adapter.session.loop import (
     FamilyParts,
     SessionContext,
     permission_settings,
     run_session,
     session_executor,
 )
-from adapter.session.notices import Notify, SessionNotice
-from normalize.core import Core
-from normalize.families import new_core
-from normalize.inputs import Received, Sent
-from protocol.claude.requests import Initialize, McpMessage, UnknownRequest
-from protocol.dialects import CLAUDE, Dialect
-from protocol.json_values import JsonObject
+from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.normalize.core import Core
+from turnwire.normalize.families import new_core
+from turnwire.normalize.inputs import Received, Sent
+from turnwire.protocol.claude.requests import Initialize, McpMessage, UnknownRequest
+from turnwire.protocol.dialects import CLAUDE, Dialect
+from turnwire.protocol.json_values import JsonObject
 
 
 @asynccontextmanager

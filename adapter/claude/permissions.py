@@ -6,9 +6,9 @@ tool. In the modes used here it is obeyed by every version, and a hook that is l
 
 from typing import NamedTuple
 
-from adapter.hooks.settings import callback_id
-from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
-from protocol.json_values import JsonObject
+from turnwire.adapter.hooks.settings import callback_id
+from turnwire.adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
+from turnwire.protocol.json_values import JsonObject
 
 
 class Launch(NamedTuple):

@@ -6,11 +6,11 @@ about depends on its approval mode: without one it may have a classifier decide,
 
 from collections.abc import Sequence
 
-from adapter.claude.command import json_text, mcp_config, option_text
-from adapter.claude.flavour import Flavour
-from adapter.claude.version import ClaudeCapabilities
-from adapter.options import CommandError, CommandOptions
-from adapter.process.version import Version
+from turnwire.adapter.claude.command import json_text, mcp_config, option_text
+from turnwire.adapter.claude.flavour import Flavour
+from turnwire.adapter.claude.version import ClaudeCapabilities
+from turnwire.adapter.options import CommandError, CommandOptions
+from turnwire.adapter.process.version import Version
 
 PROTOCOL_OPTIONS = (
     "--output-format=stream-json",

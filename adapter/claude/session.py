@@ -4,20 +4,20 @@ import asyncio
 from collections.abc import Sequence
 from uuid import uuid4
 
-from adapter.claude.attachments import compose
-from adapter.claude.client import Client
-from adapter.claude.version import ClaudeCapabilities
-from adapter.options import SessionOptions
-from adapter.process.cli import CliProcess
-from adapter.process.transport import ProcessGone
-from adapter.session.agent import RequestFailed, RequestTimeout
-from adapter.session.attachments import Attachment
-from adapter.session.executor import SessionExecutor
-from adapter.session.inbox import Inbox
-from adapter.session.running_agent import RunningAgent
-from normalize.vocabulary import Priority
-from protocol.claude.messages import User, UserBody
-from protocol.claude.requests import (
+from turnwire.adapter.claude.attachments import compose
+from turnwire.adapter.claude.client import Client
+from turnwire.adapter.claude.version import ClaudeCapabilities
+from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
+from turnwire.adapter.session.attachments import Attachment
+from turnwire.adapter.session.executor import SessionExecutor
+from turnwire.adapter.session.inbox import Inbox
+from turnwire.adapter.session.running_agent import RunningAgent
+from turnwire.normalize.vocabulary import Priority
+from turnwire.protocol.claude.messages import User, UserBody
+from turnwire.protocol.claude.requests import (
     AnyRequest,
     CancelAsyncMessage,
     Interrupt,
@@ -25,7 +25,7 @@ from protocol.claude.requests import (
     SetPermissionMode,
     UnknownRequest,
 )
-from protocol.json_values import JsonObject
+from turnwire.protocol.json_values import JsonObject
 
 
 class Session(RunningAgent):

@@ -2,9 +2,9 @@
 here is about what old ones lack.
 """
 
-from adapter.capabilities import OF_THEIR_OWN, Capabilities
-from adapter.options import CommandError, CommandOptions
-from adapter.process.version import Version
+from turnwire.adapter.capabilities import OF_THEIR_OWN, Capabilities
+from turnwire.adapter.options import CommandError, CommandOptions
+from turnwire.adapter.process.version import Version
 
 PERMISSION_MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto")
 """The modes that some version knows."""

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias, assert_never
 
-from adapter.claude.version import PERMISSION_MODES
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.grants import Grant
-from adapter.permissions.requests import (
+from turnwire.adapter.claude.version import PERMISSION_MODES
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.grants import Grant
+from turnwire.adapter.permissions.requests import (
     AgentRequest,
     Allow,
     Answer,
@@ -23,19 +23,25 @@ from adapter.permissions.requests import (
     ToolRequest,
     UnreadableRequest,
 )
-from adapter.session.wire import Asking
-from normalize.claude.requests.options import DESTINATIONS, options, updates
-from normalize.claude.requests.suggestions import suggestions
-from normalize.claude.tool_kinds import kind_of
-from normalize.claude.tools.plan import questions
-from normalize.events.control import PermissionOption
-from normalize.inputs import Message
-from normalize.vocabulary import ALWAYS_MODE
-from protocol.claude import answers
-from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse, failure, success
-from protocol.claude.decode import decode
-from protocol.claude.encode import to_json
-from protocol.claude.requests import (
+from turnwire.adapter.session.wire import Asking
+from turnwire.normalize.claude.requests.options import DESTINATIONS, options, updates
+from turnwire.normalize.claude.requests.suggestions import suggestions
+from turnwire.normalize.claude.tool_kinds import kind_of
+from turnwire.normalize.claude.tools.plan import questions
+from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.inputs import Message
+from turnwire.normalize.vocabulary import ALWAYS_MODE
+from turnwire.protocol.claude import answers
+from turnwire.protocol.claude.control import (
+    ControlCancelRequest,
+    ControlRequest,
+    ControlResponse,
+    failure,
+    success,
+)
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.encode import to_json
+from turnwire.protocol.claude.requests import (
     AnyRequest,
     CanUseTool,
     Elicitation,
@@ -43,9 +49,9 @@ from protocol.claude.requests import (
     McpMessage,
     RequestUserDialog,
 )
-from protocol.json_lines import line_of
-from protocol.json_values import Json, JsonObject, text_at
-from protocol.malformed import Malformed
+from turnwire.protocol.json_lines import line_of
+from turnwire.protocol.json_values import Json, JsonObject, text_at
+from turnwire.protocol.malformed import Malformed
 
 HUMAN_REASONS = frozenset({"rule", "hook", "safetyCheck"})
 """Types of the reasons to ask that come from the user or concern safety, not the permission mode."""

@@ -5,12 +5,12 @@ A hook that fails or is not known denies where it could have allowed (PreToolUse
 
 from typing import Literal
 
-from adapter.permissions.answers import Outcome
-from adapter.permissions.decisions import HookRan
-from adapter.permissions.policies import Verdict, hook_verdict
-from adapter.permissions.requests import Failure, HookOutput, HookRequest
-from normalize.inputs import Decision
-from protocol.json_values import JsonObject, text_at
+from turnwire.adapter.permissions.answers import Outcome
+from turnwire.adapter.permissions.decisions import HookRan
+from turnwire.adapter.permissions.policies import Verdict, hook_verdict
+from turnwire.adapter.permissions.requests import Failure, HookOutput, HookRequest
+from turnwire.normalize.inputs import Decision
+from turnwire.protocol.json_values import JsonObject, text_at
 
 MAX_LISTED = 20
 """Changed files that the agent is told of by name."""

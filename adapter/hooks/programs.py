@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from adapter.hooks.settings import HookSetting
-from adapter.process import awake
-from adapter.process.program import run_program
-from protocol.errors import TurnwireError
-from protocol.json_lines import line_of
-from protocol.json_values import JsonObject, text_at
-from protocol.parsing import depth
+from turnwire.adapter.hooks.settings import HookSetting
+from turnwire.adapter.process import awake
+from turnwire.adapter.process.program import run_program
+from turnwire.protocol.errors import TurnwireError
+from turnwire.protocol.json_lines import line_of
+from turnwire.protocol.json_values import JsonObject, text_at
+from turnwire.protocol.parsing import depth
 
 MAX_ANSWER = 1024 * 1024
 """Bytes that a hook may answer."""

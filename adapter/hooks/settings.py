@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from protocol.errors import TurnwireError
+from turnwire.protocol.errors import TurnwireError
 
 DEFAULT_TIMEOUT = 30.0
 

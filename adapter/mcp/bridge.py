@@ -8,15 +8,15 @@ import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from adapter.mcp.host import McpError
-from adapter.process.cli import CliProcess, ProgramNotFound
-from adapter.process.transport import ProcessGone
-from adapter.process.watchdog import Watchdog
-from adapter.session.lines import fail
-from protocol.framing import LineFramer, OversizeLine
-from protocol.json_lines import line_of
-from protocol.json_values import JsonObject
-from protocol.parsing import depth
+from turnwire.adapter.mcp.host import McpError
+from turnwire.adapter.process.cli import CliProcess, ProgramNotFound
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.lines import fail
+from turnwire.protocol.framing import LineFramer, OversizeLine
+from turnwire.protocol.json_lines import line_of
+from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.parsing import depth
 
 MAX_LINE = 32 * 1024 * 1024
 """Bytes of one message of the server."""

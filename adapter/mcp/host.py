@@ -12,10 +12,10 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
-from adapter.process import awake
-from protocol.errors import TurnwireError
-from protocol.json_values import JsonObject
-from protocol.parsing.depth import TOO_DEEP, is_deep
+from turnwire.adapter.process import awake
+from turnwire.protocol.errors import TurnwireError
+from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.parsing.depth import TOO_DEEP, is_deep
 
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from adapter.mcp.bridge import BridgedServer
-from adapter.mcp.host import HostedServer, McpError, McpHost, McpServer, load_entry_point
-from adapter.process.environment import build_environment
-from adapter.process.watchdog import Watchdog
-from adapter.session.notices import Notify, SessionNotice
-from protocol.json_values import JsonObject
+from turnwire.adapter.mcp.bridge import BridgedServer
+from turnwire.adapter.mcp.host import HostedServer, McpError, McpHost, McpServer, load_entry_point
+from turnwire.adapter.process.environment import build_environment
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.protocol.json_values import JsonObject
 
 _BASIC = ("PATH", "HOME", "LANG", "TMPDIR", "USER", "SHELL")
 

@@ -9,7 +9,7 @@ async def add(arguments): return str(arguments["a"] + arguments["b"])
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeAlias
 
-from protocol.json_values import Json, JsonObject
+from turnwire.protocol.json_values import Json, JsonObject
 
 PROTOCOL_VERSION = "2025-06-18"
 """The version of MCP that is offered to a client that names none."""

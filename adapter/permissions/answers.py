@@ -1,15 +1,15 @@
 """A frontend's answer -> what the agent is told; pure.
 
 An answer that does not fit its request is an InvalidAnswer: the request goes on waiting, nothing is allowed. An allow
-always carries the arguments and a deny always a message, as the CLI demands (see protocol/claude/answers.py).
+always carries the arguments and a deny always a message, as the CLI demands (see turnwire/protocol/claude/answers.py).
 """
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
-from adapter.permissions.grants import Grant
-from adapter.permissions.requests import (
+from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
+from turnwire.adapter.permissions.grants import Grant
+from turnwire.adapter.permissions.requests import (
     Allow,
     Answer,
     Deny,
@@ -19,8 +19,8 @@ from adapter.permissions.requests import (
     Reply,
     ToolRequest,
 )
-from normalize.inputs import Decision
-from protocol.errors import TurnwireError
+from turnwire.normalize.inputs import Decision
+from turnwire.protocol.errors import TurnwireError
 
 DENIED = "The user does not want to proceed with this tool call."
 """What the agent is told when a human rejects and says nothing."""

@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adapter.permissions.requests import AgentRequest, ToolRequest, UnreadableRequest
-from files.private import open_private
-from normalize.inputs import Decision
-from protocol.json_lines import line_of
-from protocol.json_values import JsonObject
+from turnwire.adapter.permissions.requests import AgentRequest, ToolRequest, UnreadableRequest
+from turnwire.files.private import open_private
+from turnwire.normalize.inputs import Decision
+from turnwire.protocol.json_lines import line_of
+from turnwire.protocol.json_values import JsonObject
 
 
 def _now() -> str:

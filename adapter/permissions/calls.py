@@ -2,8 +2,8 @@
 
 from msgspec import Struct, field
 
-from normalize.vocabulary import ToolKind
-from protocol.json_values import JsonObject
+from turnwire.normalize.vocabulary import ToolKind
+from turnwire.protocol.json_values import JsonObject
 
 INTERACTIVE: frozenset[ToolKind] = frozenset({"plan", "question"})
 """Kinds of tools that are a question to a human, so that no answer can stand for the next one."""

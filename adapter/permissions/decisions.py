@@ -8,12 +8,12 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from adapter.hooks.settings import HookSetting
-from adapter.permissions.grants import Grant
-from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
-from normalize.inputs import Decision
-from normalize.vocabulary import VoidReason
-from protocol.json_values import Json, JsonObject
+from turnwire.adapter.hooks.settings import HookSetting
+from turnwire.adapter.permissions.grants import Grant
+from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
+from turnwire.normalize.inputs import Decision
+from turnwire.normalize.vocabulary import VoidReason
+from turnwire.protocol.json_values import Json, JsonObject
 
 
 class PermissionAnswer(Struct, frozen=True):

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
-from adapter.workspace.repository import MAX_OUTPUT, GitFailed, repository
+from turnwire.adapter.workspace.repository import MAX_OUTPUT, GitFailed, repository
 
 DEADLINE = 10.0
 """Seconds that git may take, all in all."""

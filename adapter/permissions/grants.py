@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.patterns import covers
-from files.private import open_private
-from protocol.json_values import text_at
-from protocol.parsing import depth
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.patterns import covers
+from turnwire.files.private import open_private
+from turnwire.protocol.json_values import text_at
+from turnwire.protocol.parsing import depth
 
 _EVERYWHERE = "*"
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from adapter.hooks import answers as hook_answers
-from adapter.hooks.settings import find_hook
-from adapter.permissions import answers
-from adapter.permissions.answers import InvalidAnswer, Outcome
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.decisions import (
+from turnwire.adapter.hooks import answers as hook_answers
+from turnwire.adapter.hooks.settings import find_hook
+from turnwire.adapter.permissions import answers
+from turnwire.adapter.permissions.answers import InvalidAnswer, Outcome
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.decisions import (
     Abandon,
     Answered,
     Asked,
@@ -42,8 +42,8 @@ from adapter.permissions.decisions import (
     Void,
     Voided,
 )
-from adapter.permissions.grants import Grant
-from adapter.permissions.policies import (
+from turnwire.adapter.permissions.grants import Grant
+from turnwire.adapter.permissions.policies import (
     PRE_TOOL,
     STOP,
     PermissionSettings,
@@ -53,7 +53,7 @@ from adapter.permissions.policies import (
     judge_by_rule,
     judge_call,
 )
-from adapter.permissions.requests import (
+from turnwire.adapter.permissions.requests import (
     Allow,
     Failure,
     ForHumans,
@@ -63,7 +63,7 @@ from adapter.permissions.requests import (
     ToolRequest,
     Waiting,
 )
-from normalize.vocabulary import VoidReason
+from turnwire.normalize.vocabulary import VoidReason
 
 MAX_SETTLED = 1000
 """Requests whose outcome is remembered, for those who answer late."""

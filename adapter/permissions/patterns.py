@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from adapter.permissions.shell import UNKNOWN, Reading, read_line
+from turnwire.adapter.permissions.shell import UNKNOWN, Reading, read_line
 
 Match: TypeAlias = Literal["yes", "maybe", "no"]
 """Whether a call is meant; "maybe" where only the shell will know."""

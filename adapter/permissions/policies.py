@@ -10,11 +10,11 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from adapter.hooks.settings import HookSetting
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.grants import Grant
-from adapter.permissions.rules import PathContext, Rule, first_match
-from normalize.vocabulary import Policy, ToolKind
+from turnwire.adapter.hooks.settings import HookSetting
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.grants import Grant
+from turnwire.adapter.permissions.rules import PathContext, Rule, first_match
+from turnwire.normalize.vocabulary import Policy, ToolKind
 
 PRE_TOOL = "turnwire_pre_tool"
 """Callback id of the hook that judges tool calls."""

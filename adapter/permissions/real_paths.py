@@ -7,9 +7,9 @@ the tool opens it: only the tool could hold on to it.
 import os.path
 from collections.abc import Iterable, Mapping, Sequence
 
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.policies import PermissionSettings
-from adapter.permissions.rules import PATHS, PathContext, Rule, absolute, literal_base
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.policies import PermissionSettings
+from turnwire.adapter.permissions.rules import PATHS, PathContext, Rule, absolute, literal_base
 
 _LONGEST = 4096
 """Characters of a path that a system takes."""

@@ -10,11 +10,11 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.grants import Grant
-from normalize.events.control import PermissionOption
-from normalize.payloads.work import Question
-from protocol.json_values import Json, JsonObject
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.grants import Grant
+from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.payloads.work import Question
+from turnwire.protocol.json_values import Json, JsonObject
 
 
 class Offer(Struct, frozen=True):

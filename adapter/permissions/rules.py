@@ -20,10 +20,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.patterns import Match, covers, finds, is_plain, read
-from adapter.permissions.shell import UNKNOWN
-from protocol.errors import TurnwireError
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.patterns import Match, covers, finds, is_plain, read
+from turnwire.adapter.permissions.shell import UNKNOWN
+from turnwire.protocol.errors import TurnwireError
 
 Action: TypeAlias = Literal["allow", "deny", "ask"]
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from adapter.process.patience import Patience
+from turnwire.adapter.process.patience import Patience
 
 
 def call_later(seconds: float, do: Callable[[], None]) -> Callable[[], None]:

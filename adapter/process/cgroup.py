@@ -11,7 +11,7 @@ import select
 import signal
 import time
 
-from adapter.process.patience import Patience
+from turnwire.adapter.process.patience import Patience
 
 MOUNTED_AT = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
 PREFIX = "turnwire-"

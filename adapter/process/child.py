@@ -18,17 +18,17 @@ from typing import BinaryIO, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from adapter.process import awake, cgroup
+from turnwire.adapter.process import awake, cgroup
 
-log = logging.getLogger(f"turnwire.{__name__}")
+log = logging.getLogger(__name__)
 
 SUPERVISOR = (
     "-I",
     "-S",
     "-c",
     # imported, so that it is compiled once
-    "import sys; sys.path.insert(0, sys.argv[1]); from adapter.process.supervisor import main; main(sys.argv[2:])",
-    str(Path(__file__).parents[2]),
+    "import sys; sys.path.insert(0, sys.argv[1]); from turnwire.adapter.process.supervisor import main; main(sys.argv[2:])",
+    str(Path(__file__).parents[3]),
 )
 """How Python becomes the supervisor, before its own arguments."""
 

@@ -17,13 +17,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from adapter.process import awake
-from adapter.process.child import CAN_SUPERVISE, Child, Start, Supervised
-from adapter.process.identity import MARK, ProcessIdentity, expected, identify, reap, signal_all
-from adapter.process.pipes import READ_AHEAD, ChildPipes, OutputGrace, pipes
-from adapter.process.transport import Exit
-from adapter.process.watchdog import Watchdog
-from protocol.errors import TurnwireError
+from turnwire.adapter.process import awake
+from turnwire.adapter.process.child import CAN_SUPERVISE, Child, Start, Supervised
+from turnwire.adapter.process.identity import MARK, ProcessIdentity, expected, identify, reap, signal_all
+from turnwire.adapter.process.pipes import READ_AHEAD, ChildPipes, OutputGrace, pipes
+from turnwire.adapter.process.transport import Exit
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.protocol.errors import TurnwireError
 
 __all__ = ["READ_AHEAD", "STDERR_TAIL", "CliProcess", "ProgramNotFound", "find_program"]
 

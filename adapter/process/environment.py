@@ -6,7 +6,7 @@ Values are never logged and never published; only names appear in errors.
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from protocol.errors import TurnwireError
+from turnwire.protocol.errors import TurnwireError
 
 ALLOWED = (
     *("HOME", "PATH", "SHELL", "USER", "LOGNAME", "TMPDIR", "TERM", "TZ", "LANG", "LC_*", "XDG_*"),

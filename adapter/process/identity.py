@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Collection
 
-from adapter.process.patience import Patience
+from turnwire.adapter.process.patience import Patience
 
 MARK = "TURNWIRE_PROCESS"
 """The environment variable that carries the mark."""

@@ -17,7 +17,7 @@ from typing import BinaryIO, cast
 
 from msgspec import Struct
 
-from adapter.process.transport import ProcessGone
+from turnwire.adapter.process.transport import ProcessGone
 
 READ_AHEAD = 1024 * 1024
 """Bytes of a pipe that are held for its reader, at most (and one chunk more)."""

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from adapter.process.child import Child, Start, kill_group
-from adapter.process.pipes import OutputGrace, pipes
-from adapter.process.transport import ProcessGone
+from turnwire.adapter.process.child import Child, Start, kill_group
+from turnwire.adapter.process.pipes import OutputGrace, pipes
+from turnwire.adapter.process.transport import ProcessGone
 
 
 class Completed(Struct, frozen=True):

@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from adapter.process import awake
-from adapter.process.cli import CliProcess
+from turnwire.adapter.process import awake
+from turnwire.adapter.process.cli import CliProcess
 
 Step: TypeAlias = Literal["interrupt", "close stdin", "SIGTERM", "SIGKILL"]
 

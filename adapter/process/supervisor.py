@@ -18,8 +18,8 @@ import select
 import signal
 import time
 
-from adapter.process import cgroup
-from adapter.process.patience import Patience
+from turnwire.adapter.process import cgroup
+from turnwire.adapter.process.patience import Patience
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36

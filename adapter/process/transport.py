@@ -4,7 +4,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from protocol.errors import TurnwireError
+from turnwire.protocol.errors import TurnwireError
 
 
 class ProcessGone(TurnwireError):

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from adapter.process import awake
-from adapter.process.cli import CliProcess, ProgramNotFound
-from adapter.process.watchdog import Watchdog
+from turnwire.adapter.process import awake
+from turnwire.adapter.process.cli import CliProcess, ProgramNotFound
+from turnwire.adapter.process.watchdog import Watchdog
 
 VERSION_DEADLINE = 10.0
 """Seconds that `--version` may take."""

@@ -6,7 +6,7 @@ Standard library alone, and little of it: it starts whenever something is run. A
 import signal
 import sys
 
-from adapter.process.identity import ProcessIdentity, reap
+from turnwire.adapter.process.identity import ProcessIdentity, reap
 
 _LOOKS = 5
 

@@ -13,14 +13,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from adapter.process.identity import ProcessIdentity
+from turnwire.adapter.process.identity import ProcessIdentity
 
 WATCHDOG = (
     "-I",
     "-S",
     "-c",
-    "import sys; sys.path.insert(0, sys.argv[1]); from adapter.process.watch import watch; watch()",
-    str(Path(__file__).parents[2]),
+    "import sys; sys.path.insert(0, sys.argv[1]); from turnwire.adapter.process.watch import watch; watch()",
+    str(Path(__file__).parents[3]),
 )
 """How Python becomes the watchdog's own process."""
 

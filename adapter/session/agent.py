@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Literal, Protocol
 
-from adapter.capabilities import Capabilities
-from adapter.options import SessionOptions
-from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Refuse
-from adapter.process.identity import ProcessIdentity
-from adapter.session.attachments import Attachment
-from normalize.core import Happened
-from normalize.vocabulary import Priority
-from protocol.errors import TurnwireError
-from protocol.json_values import JsonObject
+from turnwire.adapter.capabilities import Capabilities
+from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Refuse
+from turnwire.adapter.process.identity import ProcessIdentity
+from turnwire.adapter.session.attachments import Attachment
+from turnwire.normalize.core import Happened
+from turnwire.normalize.vocabulary import Priority
+from turnwire.protocol.errors import TurnwireError
+from turnwire.protocol.json_values import JsonObject
 
 
 class RequestTimeout(TurnwireError):

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from protocol.errors import TurnwireError
+from turnwire.protocol.errors import TurnwireError
 
 FOLDER = Path(".turnwire/attachments")
 """Where attachments are saved, in the workspace."""

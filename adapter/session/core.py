@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.decisions import (
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.decisions import (
     Asked,
     CancelledByAgent,
     Decide,
@@ -23,9 +23,9 @@ from adapter.permissions.decisions import (
     TurnEnded,
     Voided,
 )
-from adapter.permissions.machine import State, step
-from adapter.permissions.policies import PRE_TOOL
-from adapter.permissions.requests import (
+from turnwire.adapter.permissions.machine import State, step
+from turnwire.adapter.permissions.policies import PRE_TOOL
+from turnwire.adapter.permissions.requests import (
     AgentRequest,
     Failure,
     HookRequest,
@@ -33,11 +33,11 @@ from adapter.permissions.requests import (
     ToolRequest,
     UnreadableRequest,
 )
-from adapter.session.wire import AgentWire, Asking
-from normalize.core import Core, Happened
-from normalize.events import Complete, PermissionCancelled, PermissionResolved
-from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
-from normalize.vocabulary import VoidReason
+from turnwire.adapter.session.wire import AgentWire, Asking
+from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.events import Complete, PermissionCancelled, PermissionResolved
+from turnwire.normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
+from turnwire.normalize.vocabulary import VoidReason
 
 
 class Outputs(Struct, frozen=True):

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, assert_never
 
-from adapter.hooks.programs import HookFailed, run_hook
-from adapter.permissions.audit import AuditTrail
-from adapter.permissions.decisions import (
+from turnwire.adapter.hooks.programs import HookFailed, run_hook
+from turnwire.adapter.permissions.audit import AuditTrail
+from turnwire.adapter.permissions.decisions import (
     Abandon,
     Decide,
     Effect,
@@ -30,15 +30,15 @@ from adapter.permissions.decisions import (
     TimedOut,
     Void,
 )
-from adapter.permissions.git_check import uncommitted_changes
-from adapter.permissions.grants import Grant, GrantStore
-from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
-from adapter.process import awake
-from adapter.session.core import CoreInput, Outputs, SessionCore
-from adapter.session.notices import Notify, SessionNotice
-from adapter.session.turns import TurnWatch
-from normalize.core import Happened
-from normalize.inputs import Received
+from turnwire.adapter.permissions.git_check import uncommitted_changes
+from turnwire.adapter.permissions.grants import Grant, GrantStore
+from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
+from turnwire.adapter.process import awake
+from turnwire.adapter.session.core import CoreInput, Outputs, SessionCore
+from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.adapter.session.turns import TurnWatch
+from turnwire.normalize.core import Happened
+from turnwire.normalize.inputs import Received
 
 
 class Output(Protocol):

@@ -9,8 +9,8 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator
 
-from normalize.core import Happened
-from normalize.inputs import Ended, Received, Sent
+from turnwire.normalize.core import Happened
+from turnwire.normalize.inputs import Ended, Received, Sent
 
 EACH = 256
 """Bytes that a line counts beside its own: short ones cost more than they are long."""

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from adapter.process.transport import ProcessGone, Transport
-from protocol.framing import DEFAULT_LIMIT, LineFramer, OversizeLine
+from turnwire.adapter.process.transport import ProcessGone, Transport
+from turnwire.protocol.framing import DEFAULT_LIMIT, LineFramer, OversizeLine
 
 MAX_POSTED = 1024
 """Lines that may wait to be written before reading stops."""

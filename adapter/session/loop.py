@@ -11,24 +11,24 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from adapter.options import SessionOptions
-from adapter.permissions.audit import AuditTrail
-from adapter.permissions.grants import GrantStore
-from adapter.permissions.machine import State
-from adapter.permissions.policies import PermissionSettings
-from adapter.permissions.real_paths import real_paths_of_calls, session_places
-from adapter.process.cli import CliProcess
-from adapter.process.identity import MARK
-from adapter.process.shutdown import attended
-from adapter.process.transport import ProcessGone
-from adapter.process.watchdog import Watchdog
-from adapter.session.core import SessionCore
-from adapter.session.executor import Output, SessionExecutor
-from adapter.session.notices import Notify, SessionNotice
-from adapter.session.running_agent import RunningAgent
-from adapter.session.wire import AgentWire
-from normalize.core import Core
-from normalize.inputs import Ended, Received
+from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.permissions.audit import AuditTrail
+from turnwire.adapter.permissions.grants import GrantStore
+from turnwire.adapter.permissions.machine import State
+from turnwire.adapter.permissions.policies import PermissionSettings
+from turnwire.adapter.permissions.real_paths import real_paths_of_calls, session_places
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.identity import MARK
+from turnwire.adapter.process.shutdown import attended
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.core import SessionCore
+from turnwire.adapter.session.executor import Output, SessionExecutor
+from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.adapter.session.running_agent import RunningAgent
+from turnwire.adapter.session.wire import AgentWire
+from turnwire.normalize.core import Core
+from turnwire.normalize.inputs import Ended, Received
 
 Agent = TypeVar("Agent", bound=RunningAgent)
 

@@ -9,22 +9,28 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
 from typing import Literal
 
-from adapter.options import SessionOptions
-from adapter.permissions.decisions import Answered, PermissionAnswer, QuestionAnswer, Refuse, Stopping
-from adapter.process.cli import CliProcess
-from adapter.process.identity import ProcessIdentity
-from adapter.process.shutdown import shut_down
-from adapter.session.agent import AnswerRefused
-from adapter.session.attachments import AttachmentFolder
-from adapter.session.executor import SessionExecutor
-from adapter.session.inbox import Inbox
-from adapter.session.lines import Lines
-from normalize.core import Happened
-from protocol.json_values import JsonObject
+from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.permissions.decisions import (
+    Answered,
+    PermissionAnswer,
+    QuestionAnswer,
+    Refuse,
+    Stopping,
+)
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.identity import ProcessIdentity
+from turnwire.adapter.process.shutdown import shut_down
+from turnwire.adapter.session.agent import AnswerRefused
+from turnwire.adapter.session.attachments import AttachmentFolder
+from turnwire.adapter.session.executor import SessionExecutor
+from turnwire.adapter.session.inbox import Inbox
+from turnwire.adapter.session.lines import Lines
+from turnwire.normalize.core import Happened
+from turnwire.protocol.json_values import JsonObject
 
 
 class RunningAgent(ABC):
-    """The part of an adapter.session.agent.AgentSession that families share."""
+    """The part of an turnwire.adapter.session.agent.AgentSession that families share."""
 
     def __init__(
         self,

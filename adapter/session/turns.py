@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
-from adapter.process import awake
-from adapter.session.core import SessionCore
-from adapter.session.notices import Notify, SessionNotice
+from turnwire.adapter.process import awake
+from turnwire.adapter.session.core import SessionCore
+from turnwire.adapter.session.notices import Notify, SessionNotice
 
 
 class TurnWatch:

@@ -6,8 +6,8 @@ Everything between the two (rules, policies, humans, hooks, grants, the audit tr
 from collections.abc import Sequence
 from typing import Protocol, TypeAlias
 
-from adapter.permissions.requests import AgentRequest, Reply, TakenBack, UnreadableRequest
-from normalize.inputs import Message
+from turnwire.adapter.permissions.requests import AgentRequest, Reply, TakenBack, UnreadableRequest
+from turnwire.normalize.inputs import Message
 
 Asking: TypeAlias = AgentRequest | UnreadableRequest | TakenBack
 """What a message may say of requests."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from adapter.workspace.repository import BIG_FILE, GitFailed, Repository, repository
-from protocol.errors import TurnwireError
+from turnwire.adapter.workspace.repository import BIG_FILE, GitFailed, Repository, repository
+from turnwire.protocol.errors import TurnwireError
 
 DEADLINE = 10.0
 """Seconds that git may take, all in all."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from adapter.workspace.repository import GitFailed, repository
+from turnwire.adapter.workspace.repository import GitFailed, repository
 
 DEADLINE = 5.0
 """Seconds that git may take, all in all."""

@@ -21,8 +21,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from adapter.process.program import run_program
-from protocol.errors import TurnwireError
+from turnwire.adapter.process.program import run_program
+from turnwire.protocol.errors import TurnwireError
 
 MAX_OUTPUT = 1 << 20
 """Bytes of git's words that are read; what follows is cut off."""

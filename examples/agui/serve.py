@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from frontends.agui.app import create_app
+from turnwire.frontends.agui.app import create_app
 
 
 def main(hub: str, folder: str) -> None:

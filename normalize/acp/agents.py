@@ -6,7 +6,7 @@ whoever wrote it; here is only what changes how the same line is to be understoo
 
 from msgspec import Struct
 
-from protocol.json_values import Json, text_at
+from turnwire.protocol.json_values import Json, text_at
 
 
 class Quirks(Struct, frozen=True):

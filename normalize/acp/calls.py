@@ -10,16 +10,16 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from normalize.acp.agents import SAFE
-from normalize.acp.facts import Facts
-from normalize.acp.tools import Status, name_of, payload, title_of
-from normalize.cores.bounded_dict import BoundedDict
-from normalize.cores.event_context import EventContext
-from normalize.events import AgentEvent, ToolUpdate
-from normalize.events import ToolCall as CallEvent
-from normalize.payloads import NormalizedPayload, ShellExecPayload
-from protocol.acp.content import Terminal
-from protocol.acp.updates import ToolCall, ToolCallUpdate
+from turnwire.normalize.acp.agents import SAFE
+from turnwire.normalize.acp.facts import Facts
+from turnwire.normalize.acp.tools import Status, name_of, payload, title_of
+from turnwire.normalize.cores.bounded_dict import BoundedDict
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import AgentEvent, ToolUpdate
+from turnwire.normalize.events import ToolCall as CallEvent
+from turnwire.normalize.payloads import NormalizedPayload, ShellExecPayload
+from turnwire.protocol.acp.content import Terminal
+from turnwire.protocol.acp.updates import ToolCall, ToolCallUpdate
 
 LostReason = Literal["interrupted", "process_exited", "no_result"]
 Leave = Literal["asked", "allowed", "denied", "cancelled"]

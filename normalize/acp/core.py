@@ -11,25 +11,25 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from normalize.acp import session_updates, turns
-from normalize.acp.calls import Leave
-from normalize.acp.errors import AUTHENTICATION_REQUIRED, problem
-from normalize.acp.facts import Facts, command_line
-from normalize.acp.parts import blocks_of, prompt_of
-from normalize.acp.requests import Asked, Pending, leave_of, permission, question
-from normalize.acp.session import Prompt, Session
-from normalize.acp.state import NOWHERE, OurRequest, State, Terminal, key, named, notice
-from normalize.acp.tools import name_of
-from normalize.core import Stats
-from normalize.events import AgentEvent, AuthMethod, Error, Malformed, SessionInfo, Unknown
-from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
-from normalize.payloads.fields import fields, objects, shallow, text, whole
-from protocol import malformed
-from protocol.acp import messages
-from protocol.acp.messages import Notification, PermissionRequest, Request, Response, SessionUpdate
-from protocol.acp.updates import AgentMessageChunk, ToolCallUpdate, UnknownUpdate
-from protocol.json_values import JsonObject
-from protocol.parsing.lenient import build
+from turnwire.normalize.acp import session_updates, turns
+from turnwire.normalize.acp.calls import Leave
+from turnwire.normalize.acp.errors import AUTHENTICATION_REQUIRED, problem
+from turnwire.normalize.acp.facts import Facts, command_line
+from turnwire.normalize.acp.parts import blocks_of, prompt_of
+from turnwire.normalize.acp.requests import Asked, Pending, leave_of, permission, question
+from turnwire.normalize.acp.session import Prompt, Session
+from turnwire.normalize.acp.state import NOWHERE, OurRequest, State, Terminal, key, named, notice
+from turnwire.normalize.acp.tools import name_of
+from turnwire.normalize.core import Stats
+from turnwire.normalize.events import AgentEvent, AuthMethod, Error, Malformed, SessionInfo, Unknown
+from turnwire.normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
+from turnwire.normalize.payloads.fields import fields, objects, shallow, text, whole
+from turnwire.protocol import malformed
+from turnwire.protocol.acp import messages
+from turnwire.protocol.acp.messages import Notification, PermissionRequest, Request, Response, SessionUpdate
+from turnwire.protocol.acp.updates import AgentMessageChunk, ToolCallUpdate, UnknownUpdate
+from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.parsing.lenient import build
 
 _OPENS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 _LOADS = frozenset({"session/load", "session/resume"})

@@ -8,13 +8,13 @@ the result) or the agent is known to send whole files; elsewhere the diff counts
 import re
 from collections.abc import Sequence
 
-from normalize.acp.agents import Quirks
-from normalize.acp.facts import Facts
-from normalize.payloads import diff
-from normalize.payloads.fields import fields, flag, objects, text, texts, whole
-from normalize.payloads.files import Mutation
-from protocol.acp.content import Diff
-from protocol.json_values import JsonObject
+from turnwire.normalize.acp.agents import Quirks
+from turnwire.normalize.acp.facts import Facts
+from turnwire.normalize.payloads import diff
+from turnwire.normalize.payloads.fields import fields, flag, objects, text, texts, whole
+from turnwire.normalize.payloads.files import Mutation
+from turnwire.protocol.acp.content import Diff
+from turnwire.protocol.json_values import JsonObject
 
 _HUNK = re.compile(r"^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@", re.MULTILINE)
 _MOST = 1000

@@ -3,10 +3,10 @@
 import re
 from typing import NamedTuple
 
-from normalize.payloads.fields import fields, text, whole
-from protocol.acp.messages import RpcError
-from protocol.json_values import Json
-from protocol.parsing import depth
+from turnwire.normalize.payloads.fields import fields, text, whole
+from turnwire.protocol.acp.messages import RpcError
+from turnwire.protocol.json_values import Json
+from turnwire.protocol.parsing import depth
 
 AUTHENTICATION_REQUIRED = -32000
 CANCELLED = -32800

@@ -11,12 +11,12 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from normalize.acp.agents import Quirks
-from normalize.payloads.fields import fields, text, whole
-from protocol.acp.content import AnyShown, Diff, Location, ShownContent, TextContent
-from protocol.acp.updates import ToolCall, ToolCallUpdate
-from protocol.json_values import Json, JsonObject
-from protocol.parsing import depth
+from turnwire.normalize.acp.agents import Quirks
+from turnwire.normalize.payloads.fields import fields, text, whole
+from turnwire.protocol.acp.content import AnyShown, Diff, Location, ShownContent, TextContent
+from turnwire.protocol.acp.updates import ToolCall, ToolCallUpdate
+from turnwire.protocol.json_values import Json, JsonObject
+from turnwire.protocol.parsing import depth
 
 MAX_OUTPUT = 64 * 1024 * 1024
 """Characters of a terminal that are kept of one call."""

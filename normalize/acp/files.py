@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from normalize.recordings.session_files import SessionFiles, Survey
+    from turnwire.normalize.recordings.session_files import SessionFiles, Survey
 
 
 class KeptByAgent:
@@ -33,7 +33,7 @@ class KeptByAgent:
         return self._records().survey()
 
     def _records(self) -> "SessionFiles":
-        from normalize.acp.kept.agents import RECORDS  # noqa: PLC0415 - of all that is read, few are session files
+        from turnwire.normalize.acp.kept.agents import RECORDS  # noqa: PLC0415 - of all that is read, few are session files
 
         return RECORDS[self.agent]
 

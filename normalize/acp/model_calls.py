@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from normalize.acp.facts import parent_of
-from normalize.acp.usage import tokens_of
-from normalize.model_calls import CallsUntold, ModelCall, ModelCallReaders, Tokens
-from protocol.acp.messages import PermissionRequest, Response, SessionUpdate
-from protocol.acp.updates import Chunk
+from turnwire.normalize.acp.facts import parent_of
+from turnwire.normalize.acp.usage import tokens_of
+from turnwire.normalize.model_calls import CallsUntold, ModelCall, ModelCallReaders, Tokens
+from turnwire.protocol.acp.messages import PermissionRequest, Response, SessionUpdate
+from turnwire.protocol.acp.updates import Chunk
 
 _UNTOLD = (CallsUntold(),)
 """Almost all lines of a session: made once."""

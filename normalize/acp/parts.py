@@ -5,9 +5,9 @@ from typing import assert_never
 
 from msgspec import Struct, field
 
-from normalize.payloads.fields import fields, shallow, text
-from normalize.payloads.files import ContentPart
-from protocol.acp.content import (
+from turnwire.normalize.payloads.fields import fields, shallow, text
+from turnwire.normalize.payloads.files import ContentPart
+from turnwire.protocol.acp.content import (
     AnyContent,
     AudioContent,
     EmbeddedResource,
@@ -16,8 +16,8 @@ from protocol.acp.content import (
     TextContent,
     UnknownContent,
 )
-from protocol.json_values import Json
-from protocol.parsing.lenient import build
+from turnwire.protocol.json_values import Json
+from turnwire.protocol.parsing.lenient import build
 
 
 class _Blocks(Struct):

@@ -10,23 +10,23 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from normalize.acp.agents import Quirks
-from normalize.acp.calls import Call
-from normalize.acp.facts import Facts
-from normalize.acp.tools import name_of, payload, questions, title_of
-from normalize.cores import outcomes
-from normalize.cores.bounded_dict import BoundedDict
-from normalize.cores.event_context import EventContext
-from normalize.events import (
+from turnwire.normalize.acp.agents import Quirks
+from turnwire.normalize.acp.calls import Call
+from turnwire.normalize.acp.facts import Facts
+from turnwire.normalize.acp.tools import name_of, payload, questions, title_of
+from turnwire.normalize.cores import outcomes
+from turnwire.normalize.cores.bounded_dict import BoundedDict
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import (
     AgentEvent,
     PermissionOption,
     QuestionRequest,
 )
-from normalize.events import (
+from turnwire.normalize.events import (
     PermissionRequest as PermissionEvent,
 )
-from normalize.inputs import Decision
-from normalize.payloads import (
+from turnwire.normalize.inputs import Decision
+from turnwire.normalize.payloads import (
     CodeSearchPayload,
     HttpRequestPayload,
     McpToolPayload,
@@ -35,9 +35,9 @@ from normalize.payloads import (
     ReadFilePayload,
     ShellExecPayload,
 )
-from normalize.payloads.fields import fields, shallow, text
-from normalize.vocabulary import VoidReason
-from protocol.acp.messages import Id, Option, PermissionRequest, Request, Response
+from turnwire.normalize.payloads.fields import fields, shallow, text
+from turnwire.normalize.vocabulary import VoidReason
+from turnwire.protocol.acp.messages import Id, Option, PermissionRequest, Request, Response
 
 Asked: TypeAlias = PermissionRequest | Request
 """A request of the agent that a human, a rule or a policy answers."""

@@ -4,13 +4,13 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from normalize.acp.agents import Quirks
-from normalize.acp.calls import Calls
-from normalize.acp.requests import Requests
-from normalize.acp.texts import Texts
-from normalize.acp.usage import Usage
-from normalize.cores.event_context import EventContext
-from normalize.events import (
+from turnwire.normalize.acp.agents import Quirks
+from turnwire.normalize.acp.calls import Calls
+from turnwire.normalize.acp.requests import Requests
+from turnwire.normalize.acp.texts import Texts
+from turnwire.normalize.acp.usage import Usage
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import (
     AgentEvent,
     AvailableCommands,
     Command,
@@ -24,9 +24,9 @@ from normalize.events import (
     SessionStatus,
     SessionStatusData,
 )
-from normalize.payloads.fields import fields, objects, text
-from protocol.acp.messages import Id
-from protocol.json_values import Json, JsonObject
+from turnwire.normalize.payloads.fields import fields, objects, text
+from turnwire.protocol.acp.messages import Id
+from turnwire.protocol.json_values import Json, JsonObject
 
 _MOST = 10_000
 """Entries of a list of commands, models or values that are published."""

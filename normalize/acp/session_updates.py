@@ -5,22 +5,22 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from normalize.acp import turns
-from normalize.acp.agents import SAFE
-from normalize.acp.errors import problem
-from normalize.acp.facts import parent_of
-from normalize.acp.parts import part, prompt_of
-from normalize.acp.session import Session
-from normalize.acp.state import State, notice
-from normalize.acp.texts import Kind
-from normalize.acp.tools import entries
-from normalize.events import AgentEvent, AgentPlan, ApiRetry, ToolUpdate, Unknown, UserMessage
-from normalize.payloads.fields import fields, objects, text, whole
-from normalize.payloads.work import TodoItem
-from protocol.acp import updates
-from protocol.acp.content import TextContent, UnknownContent
-from protocol.acp.messages import RpcError
-from protocol.json_values import JsonObject
+from turnwire.normalize.acp import turns
+from turnwire.normalize.acp.agents import SAFE
+from turnwire.normalize.acp.errors import problem
+from turnwire.normalize.acp.facts import parent_of
+from turnwire.normalize.acp.parts import part, prompt_of
+from turnwire.normalize.acp.session import Session
+from turnwire.normalize.acp.state import State, notice
+from turnwire.normalize.acp.texts import Kind
+from turnwire.normalize.acp.tools import entries
+from turnwire.normalize.events import AgentEvent, AgentPlan, ApiRetry, ToolUpdate, Unknown, UserMessage
+from turnwire.normalize.payloads.fields import fields, objects, text, whole
+from turnwire.normalize.payloads.work import TodoItem
+from turnwire.protocol.acp import updates
+from turnwire.protocol.acp.content import TextContent, UnknownContent
+from turnwire.protocol.acp.messages import RpcError
+from turnwire.protocol.json_values import JsonObject
 
 Handler = Callable[[State, Session, Any], list[AgentEvent]]
 

@@ -4,14 +4,14 @@ from typing import Literal
 
 from msgspec import Struct
 
-from normalize.acp.agents import SAFE, Quirks, quirks
-from normalize.acp.session import Session
-from normalize.cores.bounded_dict import BoundedDict
-from normalize.cores.event_context import EventFields
-from normalize.events import AgentEvent, Notice
-from normalize.payloads.fields import fields, shallow
-from protocol.acp.messages import Id
-from protocol.json_values import Json, JsonObject, text_at
+from turnwire.normalize.acp.agents import SAFE, Quirks, quirks
+from turnwire.normalize.acp.session import Session
+from turnwire.normalize.cores.bounded_dict import BoundedDict
+from turnwire.normalize.cores.event_context import EventFields
+from turnwire.normalize.events import AgentEvent, Notice
+from turnwire.normalize.payloads.fields import fields, shallow
+from turnwire.protocol.acp.messages import Id
+from turnwire.protocol.json_values import Json, JsonObject, text_at
 
 _ASKED = 4096
 """Requests of ours that may still be answered."""

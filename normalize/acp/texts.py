@@ -8,12 +8,12 @@ from typing import Literal
 
 from msgspec import Struct
 
-from normalize.cores.bounded_dict import BoundedDict
-from normalize.cores.event_context import EventContext
-from normalize.events import AgentEvent, MessageChunk, Reasoning
-from normalize.events.limits import pieces
-from normalize.payloads.files import ContentPart
-from protocol.text import rejoin
+from turnwire.normalize.cores.bounded_dict import BoundedDict
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import AgentEvent, MessageChunk, Reasoning
+from turnwire.normalize.events.limits import pieces
+from turnwire.normalize.payloads.files import ContentPart
+from turnwire.protocol.text import rejoin
 
 Kind = Literal["text", "thinking"]
 

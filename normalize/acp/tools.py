@@ -7,14 +7,14 @@ MCP tool `execute`.
 import re
 from typing import Literal
 
-from normalize import payloads
-from normalize.acp import diffs
-from normalize.acp.agents import Quirks
-from normalize.acp.facts import Facts, command_line
-from normalize.acp.parts import part
-from normalize.payloads import NormalizedPayload, titles
-from normalize.payloads.fields import fields, flag, objects, shallow, text, whole
-from normalize.payloads.files import (
+from turnwire.normalize import payloads
+from turnwire.normalize.acp import diffs
+from turnwire.normalize.acp.agents import Quirks
+from turnwire.normalize.acp.facts import Facts, command_line
+from turnwire.normalize.acp.parts import part
+from turnwire.normalize.payloads import NormalizedPayload, titles
+from turnwire.normalize.payloads.fields import fields, flag, objects, shallow, text, whole
+from turnwire.normalize.payloads.files import (
     CodeSearch,
     ContentPart,
     ModifyFile,
@@ -24,7 +24,7 @@ from normalize.payloads.files import (
     SearchMatch,
     SearchOutput,
 )
-from normalize.payloads.work import (
+from turnwire.normalize.payloads.work import (
     AskUser,
     Choice,
     Generic,
@@ -39,8 +39,8 @@ from normalize.payloads.work import (
     SubagentTask,
     TodoItem,
 )
-from protocol.acp.content import ShownContent
-from protocol.json_values import Json, JsonObject
+from turnwire.protocol.acp.content import ShownContent
+from turnwire.protocol.json_values import Json, JsonObject
 
 Status = Literal["running", "complete", "error"]
 

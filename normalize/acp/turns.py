@@ -3,10 +3,10 @@
 import re
 from typing import Literal
 
-from normalize.acp.errors import CANCELLED, Problem, problem
-from normalize.acp.session import Prompt, Session, Turn
-from normalize.acp.state import State
-from normalize.events import (
+from turnwire.normalize.acp.errors import CANCELLED, Problem, problem
+from turnwire.normalize.acp.session import Prompt, Session, Turn
+from turnwire.normalize.acp.state import State
+from turnwire.normalize.events import (
     AgentEvent,
     Complete,
     CompleteData,
@@ -19,11 +19,11 @@ from normalize.events import (
     UserMessage,
     Withdrawn,
 )
-from normalize.inputs import Ended
-from normalize.payloads.fields import fields, text
-from normalize.payloads.files import ContentPart
-from protocol.acp.messages import Id, RpcError
-from protocol.json_values import JsonObject
+from turnwire.normalize.inputs import Ended
+from turnwire.normalize.payloads.fields import fields, text
+from turnwire.normalize.payloads.files import ContentPart
+from turnwire.protocol.acp.messages import Id, RpcError
+from turnwire.protocol.json_values import JsonObject
 
 Origin = Literal["user", "queued", "background", "autonomous"]
 

@@ -6,12 +6,12 @@ at all; some count the session there. Money is told as the session's total, in w
 
 from msgspec import Struct
 
-from normalize.acp.agents import Quirks
-from normalize.cores.event_context import EventContext
-from normalize.events import AgentEvent, ContextWindow
-from normalize.payloads.fields import fields, objects, text, whole
-from protocol.acp.updates import UsageUpdate
-from protocol.json_values import Json, JsonObject
+from turnwire.normalize.acp.agents import Quirks
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import AgentEvent, ContextWindow
+from turnwire.normalize.payloads.fields import fields, objects, text, whole
+from turnwire.protocol.acp.updates import UsageUpdate
+from turnwire.protocol.json_values import Json, JsonObject
 
 MOST = 1 << 53
 """Tokens beyond which a figure is no figure of tokens."""

@@ -10,15 +10,15 @@ from typing import Literal
 
 from msgspec import Struct
 
-from normalize.claude import results, tools
-from normalize.claude.results.answer import Leave
-from normalize.claude.tools.work_dir import WorkDir
-from normalize.cores.bounded_dict import BoundedDict
-from normalize.cores.event_context import EventContext
-from normalize.events import ToolCall, ToolUpdate
-from normalize.payloads import NormalizedPayload
-from protocol.claude.blocks import ToolResultBlock
-from protocol.json_values import Json, JsonObject
+from turnwire.normalize.claude import results, tools
+from turnwire.normalize.claude.results.answer import Leave
+from turnwire.normalize.claude.tools.work_dir import WorkDir
+from turnwire.normalize.cores.bounded_dict import BoundedDict
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import ToolCall, ToolUpdate
+from turnwire.normalize.payloads import NormalizedPayload
+from turnwire.protocol.claude.blocks import ToolResultBlock
+from turnwire.protocol.json_values import Json, JsonObject
 
 LostReason = Literal["interrupted", "process_exited", "no_result"]
 

@@ -7,10 +7,10 @@ a `[1m]` suffix; until it is known, that suffix and a short list of models decid
 
 import re
 
-from normalize.cores.event_context import EventContext
-from normalize.events import AgentEvent, ContextWindow
-from protocol.claude.blocks import Usage
-from protocol.claude.results import Result
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import AgentEvent, ContextWindow
+from turnwire.protocol.claude.blocks import Usage
+from turnwire.protocol.claude.results import Result
 
 DEFAULT_SIZE = 200_000
 LONG_SIZE = 1_000_000

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from normalize.claude import user_lines
-from normalize.claude.state import State
-from normalize.claude.texts import Source, Thread
-from normalize.claude.tools import server as server_tools
-from normalize.claude.turns import Failure, lifecycle
-from normalize.events import AgentEvent, Error
-from normalize.payloads import ShowPlanPayload
-from protocol.claude import blocks
-from protocol.claude.messages import Assistant, StreamEvent
-from protocol.claude.stream import (
+from turnwire.normalize.claude import user_lines
+from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.texts import Source, Thread
+from turnwire.normalize.claude.tools import server as server_tools
+from turnwire.normalize.claude.turns import Failure, lifecycle
+from turnwire.normalize.events import AgentEvent, Error
+from turnwire.normalize.payloads import ShowPlanPayload
+from turnwire.protocol.claude import blocks
+from turnwire.protocol.claude.messages import Assistant, StreamEvent
+from turnwire.protocol.claude.stream import (
     ContentBlockDelta,
     ContentBlockStart,
     ContentBlockStop,
@@ -22,7 +22,7 @@ from protocol.claude.stream import (
     TextDelta,
     ThinkingDelta,
 )
-from protocol.json_values import JsonObject
+from turnwire.protocol.json_values import JsonObject
 
 SYNTHETIC = "<synthetic>"
 """The model of lines that the CLI wrote in the model's name."""

@@ -9,21 +9,21 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any, assert_never
 
-from normalize.claude import conversation, session_changes, user_lines
-from normalize.claude.conversation import streamed
-from normalize.claude.notices import TABLE
-from normalize.claude.requests import exchange
-from normalize.claude.state import State
-from normalize.claude.turns import ending, lifecycle
-from normalize.core import Stats
-from normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
-from normalize.inputs import Announced, Decision, Ended, Message, Received, Sent, SessionInput
-from protocol import malformed
-from protocol.claude import control, incidents, messages, notices, results, system, tasks
-from protocol.claude.encode import to_json
-from protocol.claude.messages import StreamEvent
-from protocol.claude.system import System
-from protocol.miriad import system as miriad
+from turnwire.normalize.claude import conversation, session_changes, user_lines
+from turnwire.normalize.claude.conversation import streamed
+from turnwire.normalize.claude.notices import TABLE
+from turnwire.normalize.claude.requests import exchange
+from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.turns import ending, lifecycle
+from turnwire.normalize.core import Stats
+from turnwire.normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
+from turnwire.normalize.inputs import Announced, Decision, Ended, Message, Received, Sent, SessionInput
+from turnwire.protocol import malformed
+from turnwire.protocol.claude import control, incidents, messages, notices, results, system, tasks
+from turnwire.protocol.claude.encode import to_json
+from turnwire.protocol.claude.messages import StreamEvent
+from turnwire.protocol.claude.system import System
+from turnwire.protocol.miriad import system as miriad
 
 Handler = Callable[[State, Any], list[AgentEvent]]
 """`Any`: the key of an entry in the table is the type its function takes, which a dict cannot say."""

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from normalize.claude.turns.uuids import numbers
-from normalize.payloads.fields import as_float
-from protocol.claude.blocks import Usage
-from protocol.claude.results import ModelUsage, Result
+from turnwire.normalize.claude.turns.uuids import numbers
+from turnwire.normalize.payloads.fields import as_float
+from turnwire.protocol.claude.blocks import Usage
+from turnwire.protocol.claude.results import ModelUsage, Result
 
 COUNTS_ON_SINCE = (2, 1, 277)
 """The first version whose resumed processes may begin with the cost of what went before."""

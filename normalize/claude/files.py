@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from normalize.recordings.session_files import SessionFiles, Survey
+    from turnwire.normalize.recordings.session_files import SessionFiles, Survey
 
 _HEAD = re.compile(rb'"(?:parentUuid|sessionId|leafUuid|isSnapshotUpdate)"\s*:')
 """What every record has one of, and no line of stdout."""
@@ -33,6 +33,6 @@ class ClaudeSessionFiles:
         return self._records().survey()
 
     def _records(self) -> "SessionFiles":
-        from normalize.claude.kept.files import RECORDS  # noqa: PLC0415 - of all that is read, few are session files
+        from turnwire.normalize.claude.kept.files import RECORDS  # noqa: PLC0415 - of all that is read, few are session files
 
         return RECORDS

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from normalize.model_calls import (
+from turnwire.normalize.model_calls import (
     AnswerPart,
     CallBegan,
     CallMeasured,
@@ -20,12 +20,19 @@ from normalize.model_calls import (
     ToolPart,
     ToolReturned,
 )
-from protocol.claude.blocks import AnyBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, Usage
-from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
-from protocol.claude.messages import Assistant, StreamEvent, User
-from protocol.claude.requests import HookCallback
-from protocol.claude.stream import ContentBlockDelta, MessageDelta, MessageStart
-from protocol.json_values import text_at
+from turnwire.protocol.claude.blocks import (
+    AnyBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    Usage,
+)
+from turnwire.protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
+from turnwire.protocol.claude.messages import Assistant, StreamEvent, User
+from turnwire.protocol.claude.requests import HookCallback
+from turnwire.protocol.claude.stream import ContentBlockDelta, MessageDelta, MessageStart
+from turnwire.protocol.json_values import text_at
 
 _IN_MAIN = (PieceStreamed(None),)
 """Almost all lines of a session: made once."""

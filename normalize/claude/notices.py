@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-from normalize.cores.event_context import EventFields
-from normalize.events import (
+from turnwire.normalize.cores.event_context import EventFields
+from turnwire.normalize.events import (
     AgentEvent,
     ApiRetry,
     Consolidation,
@@ -12,11 +12,11 @@ from normalize.events import (
     Notice,
     RateLimit,
 )
-from normalize.model import JsonObject
-from normalize.payloads.fields import as_float
-from protocol.claude import incidents, notices, system, tasks
-from protocol.json_values import Json
-from protocol.miriad import system as miriad
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads.fields import as_float
+from turnwire.protocol.claude import incidents, notices, system, tasks
+from turnwire.protocol.json_values import Json
+from turnwire.protocol.miriad import system as miriad
 
 Level = Literal["info", "warning", "error"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from normalize.cores.event_context import EventContext
-from normalize.events import (
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import (
     AgentEvent,
     AvailableCommands,
     Command,
@@ -14,8 +14,8 @@ from normalize.events import (
     SessionStatus,
     SessionStatusData,
 )
-from protocol.claude.system import Init
-from protocol.json_values import Json, text_at
+from turnwire.protocol.claude.system import Init
+from turnwire.protocol.json_values import Json, text_at
 
 
 class Session:

@@ -3,19 +3,27 @@
 from collections.abc import Callable
 from typing import Any
 
-from normalize.claude import notices, user_lines
-from normalize.claude.calls import LostReason
-from normalize.claude.notices import notice
-from normalize.claude.state import State
-from normalize.claude.tasks import AnyTaskMessage, why_lost
-from normalize.claude.turns import Failure
-from normalize.cores.event_context import EventFields
-from normalize.events import AgentEvent, CompactBoundary, Error, Injected, MessageChunk, Queued, Retraction
-from normalize.events.limits import pieces
-from protocol.claude import incidents, system, tasks
-from protocol.claude.notices import ActiveGoal, ConversationReset, RateLimitEvent, ToolProgress
-from protocol.json_values import Json
-from protocol.miriad import system as miriad
+from turnwire.normalize.claude import notices, user_lines
+from turnwire.normalize.claude.calls import LostReason
+from turnwire.normalize.claude.notices import notice
+from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.tasks import AnyTaskMessage, why_lost
+from turnwire.normalize.claude.turns import Failure
+from turnwire.normalize.cores.event_context import EventFields
+from turnwire.normalize.events import (
+    AgentEvent,
+    CompactBoundary,
+    Error,
+    Injected,
+    MessageChunk,
+    Queued,
+    Retraction,
+)
+from turnwire.normalize.events.limits import pieces
+from turnwire.protocol.claude import incidents, system, tasks
+from turnwire.protocol.claude.notices import ActiveGoal, ConversationReset, RateLimitEvent, ToolProgress
+from turnwire.protocol.json_values import Json
+from turnwire.protocol.miriad import system as miriad
 
 
 def single(event: Callable[[EventFields, Any], AgentEvent]) -> Callable[[State, Any], list[AgentEvent]]:

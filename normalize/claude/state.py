@@ -1,19 +1,19 @@
 """All that the core remembers, in parts that know one thing each. Nothing of a finished turn is kept."""
 
-from normalize.claude.calls import Calls
-from normalize.claude.context import Context
-from normalize.claude.costs import Costs
-from normalize.claude.requests import Requests
-from normalize.claude.session import Session
-from normalize.claude.tasks import Tasks
-from normalize.claude.texts import Thread
-from normalize.claude.turns import Turns
-from normalize.claude.turns.prompts import Prompts
-from normalize.claude.turns.uuids import Commit
-from normalize.cores.bounded_dict import BoundedDict
-from normalize.cores.event_context import EventContext
-from protocol.claude.blocks import Usage
-from protocol.claude.control import AnyRequest
+from turnwire.normalize.claude.calls import Calls
+from turnwire.normalize.claude.context import Context
+from turnwire.normalize.claude.costs import Costs
+from turnwire.normalize.claude.requests import Requests
+from turnwire.normalize.claude.session import Session
+from turnwire.normalize.claude.tasks import Tasks
+from turnwire.normalize.claude.texts import Thread
+from turnwire.normalize.claude.turns import Turns
+from turnwire.normalize.claude.turns.prompts import Prompts
+from turnwire.normalize.claude.turns.uuids import Commit
+from turnwire.normalize.cores.bounded_dict import BoundedDict
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.protocol.claude.blocks import Usage
+from turnwire.protocol.claude.control import AnyRequest
 
 
 class State:

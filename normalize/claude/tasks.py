@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from normalize.claude.calls import LostReason
-from normalize.cores.bounded_dict import BoundedDict
-from normalize.cores.event_context import EventContext
-from normalize.events import TaskUpdate
-from protocol.claude.tasks import TaskNotification, TaskProgress, TaskStarted, TaskUpdated
-from protocol.json_values import text_at
+from turnwire.normalize.claude.calls import LostReason
+from turnwire.normalize.cores.bounded_dict import BoundedDict
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import TaskUpdate
+from turnwire.protocol.claude.tasks import TaskNotification, TaskProgress, TaskStarted, TaskUpdated
+from turnwire.protocol.json_values import text_at
 
 _EXIT_CODE = re.compile(r"\bexit code (-?\d{1,10})\b")
 """How the CLI ends the summary of a command."""

@@ -14,10 +14,10 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from normalize.cores.event_context import EventContext
-from normalize.events import AgentEvent, MessageChunk, Reasoning, Retraction
-from normalize.events.limits import ALWAYS_FITS, pieces
-from protocol.text import rejoin
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import AgentEvent, MessageChunk, Reasoning, Retraction
+from turnwire.normalize.events.limits import ALWAYS_FITS, pieces
+from turnwire.protocol.text import rejoin
 
 Kind = Literal["text", "thinking", "other"]
 Source = Literal["local_command", "result", "synthetic"]

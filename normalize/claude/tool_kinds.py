@@ -1,6 +1,6 @@
 """What the tools of Claude Code do, and of Qwen Code, which speaks its protocol; for policies, grants and answers that know no tools by name."""
 
-from normalize.vocabulary import ToolKind
+from turnwire.normalize.vocabulary import ToolKind
 
 KINDS: dict[str, ToolKind] = {
     "Glob": "search",

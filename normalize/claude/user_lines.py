@@ -2,13 +2,13 @@
 
 import re
 
-from normalize.claude.results.answer import parts
-from normalize.claude.state import State
-from normalize.claude.tools import server as server_tools
-from normalize.claude.turns import Turn
-from normalize.events import AgentEvent, Injected, MessageChunk, Notice, UserMessage
-from normalize.events.limits import pieces
-from protocol.claude.blocks import (
+from turnwire.normalize.claude.results.answer import parts
+from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.tools import server as server_tools
+from turnwire.normalize.claude.turns import Turn
+from turnwire.normalize.events import AgentEvent, Injected, MessageChunk, Notice, UserMessage
+from turnwire.normalize.events.limits import pieces
+from turnwire.protocol.claude.blocks import (
     AnyBlock,
     DocumentBlock,
     ImageBlock,
@@ -16,9 +16,9 @@ from protocol.claude.blocks import (
     ToolResultBlock,
     UnknownBlock,
 )
-from protocol.claude.encode import to_json
-from protocol.claude.messages import User
-from protocol.json_values import Json, text_at
+from turnwire.protocol.claude.encode import to_json
+from turnwire.protocol.claude.messages import User
+from turnwire.protocol.json_values import Json, text_at
 
 INTERRUPTED = "[Request interrupted by user"
 """How the CLI says in the user's name that a turn was stopped."""

@@ -5,10 +5,10 @@ Every family's pending requests end in these, and what is known of an end is wri
 
 from typing import Literal, Protocol, TypeAlias
 
-from normalize.cores.event_context import EventContext
-from normalize.events import PermissionCancelled, PermissionResolved
-from normalize.inputs import Decision
-from normalize.vocabulary import VoidReason
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import PermissionCancelled, PermissionResolved
+from turnwire.normalize.inputs import Decision
+from turnwire.normalize.vocabulary import VoidReason
 
 Behavior: TypeAlias = Literal["allow", "deny", "ask", "answer"]
 """What a request has come to."""

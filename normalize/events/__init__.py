@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from normalize.events.control import (
+from turnwire.normalize.events.control import (
     AgentPlan,
     HookActivity,
     Mode,
@@ -20,7 +20,7 @@ from normalize.events.control import (
     QuestionRequest,
     SessionMode,
 )
-from normalize.events.conversation import (
+from turnwire.normalize.events.conversation import (
     Complete,
     CompleteData,
     Error,
@@ -36,7 +36,7 @@ from normalize.events.conversation import (
     UserMessage,
     Withdrawn,
 )
-from normalize.events.session import (
+from turnwire.normalize.events.session import (
     ApiRetry,
     AuthMethod,
     AvailableCommands,

@@ -1,6 +1,6 @@
 """What every event has: where it belongs. Each event class adds only its own fields."""
 
-from normalize.model import Published
+from turnwire.normalize.model import Published
 
 
 class Event(Published, frozen=True, kw_only=True, tag_field="type"):

@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from normalize.events.base import Event, ThreadEvent
-from normalize.model import JsonObject, JsonValue, Published
-from normalize.payloads import NormalizedPayload
-from normalize.payloads.files import ContentPart
+from turnwire.normalize.events.base import Event, ThreadEvent
+from turnwire.normalize.model import JsonObject, JsonValue, Published
+from turnwire.normalize.payloads import NormalizedPayload
+from turnwire.normalize.payloads.files import ContentPart
 
 Outcome = Literal[
     "completed",

@@ -28,7 +28,7 @@ class Envelope(Struct, frozen=True, gc=False):
     """When the journal took it: RFC 3339, UTC, microseconds, `2026-01-02T03:04:05.678901Z`."""
 
     event: bytes
-    """The event as compact UTF-8 JSON, exactly as `normalize.events.to_json` wrote it."""
+    """The event as compact UTF-8 JSON, exactly as `turnwire.normalize.events.to_json` wrote it."""
 
     @property
     def frame(self) -> bytes:

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from normalize.events import AgentEvent, MessageChunk, Reasoning
-from normalize.model import Published
+from turnwire.normalize.events import AgentEvent, MessageChunk, Reasoning
+from turnwire.normalize.model import Published
 
 Model = TypeVar("Model", bound=Published)
 

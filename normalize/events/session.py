@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from normalize.events.base import Event, ThreadEvent
-from normalize.model import JsonObject, Published
+from turnwire.normalize.events.base import Event, ThreadEvent
+from turnwire.normalize.model import JsonObject, Published
 
 
 class SessionStatusData(Published, frozen=True, kw_only=True):

@@ -7,9 +7,9 @@ Mapping"). A call publishes the payload without output; its result publishes a n
 
 from typing import Literal, TypeAlias
 
-from normalize.model import Published
-from normalize.payloads.files import CodeSearch, ModifyFile, ReadFile
-from normalize.payloads.work import (
+from turnwire.normalize.model import Published
+from turnwire.normalize.payloads.files import CodeSearch, ModifyFile, ReadFile
+from turnwire.normalize.payloads.work import (
     AskUser,
     CreateTask,
     Generic,

@@ -7,7 +7,7 @@ where none has. So a field of the wrong type costs itself and nothing else.
 import json
 from collections.abc import Mapping
 
-from normalize.model import JsonObject, JsonValue
+from turnwire.normalize.model import JsonObject, JsonValue
 
 MAX_DEPTH = 64
 """Levels of a foreign value that are published as they are; readers of JSON stop at 200 or so."""

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from normalize.model import JsonValue, Published
+from turnwire.normalize.model import JsonValue, Published
 
 
 class ContentPart(Published, frozen=True, kw_only=True):

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import assert_never
 
-from normalize.model import JsonObject
-from normalize.payloads import (
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads import (
     AskUserPayload,
     CodeSearchPayload,
     CreateTaskPayload,
@@ -21,9 +21,9 @@ from normalize.payloads import (
     ShowPlanPayload,
     SubagentTaskPayload,
 )
-from normalize.payloads.fields import fields
-from normalize.payloads.files import CodeSearch, ModifyFile, ReadFile
-from normalize.payloads.work import HttpRequest, ManageTodos, ShellExec
+from turnwire.normalize.payloads.fields import fields
+from turnwire.normalize.payloads.files import CodeSearch, ModifyFile, ReadFile
+from turnwire.normalize.payloads.work import HttpRequest, ManageTodos, ShellExec
 
 Words = Callable[[JsonObject], str]
 """From the arguments of a call to its title; empty where nothing can be said."""

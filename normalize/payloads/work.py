@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from normalize.model import JsonObject, JsonValue, Published
-from normalize.payloads.files import ContentPart
+from turnwire.normalize.model import JsonObject, JsonValue, Published
+from turnwire.normalize.payloads.files import ContentPart
 
 
 class ShellOutput(Published, frozen=True, kw_only=True):

@@ -5,9 +5,9 @@ The family is told by the lines themselves, so that the same lines give the same
 
 from collections.abc import Sequence
 
-from normalize.inputs import Received, Sent
-from protocol.dialects.transcript import Transcript
-from protocol.framing import OversizeLine
+from turnwire.normalize.inputs import Received, Sent
+from turnwire.protocol.dialects.transcript import Transcript
+from turnwire.protocol.framing import OversizeLine
 
 
 class LineReader:

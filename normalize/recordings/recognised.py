@@ -7,13 +7,13 @@ has no handler for: so most lines are not looked at twice, and the other family 
 
 from typing import TYPE_CHECKING
 
-from normalize.claude.core import ClaudeCore
-from normalize.events import AgentEvent, ProcessStatus
-from normalize.inputs import Ended, Message, Received, Sent, SessionInput
-from protocol.acp.messages import ACP_TYPES
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.events import AgentEvent, ProcessStatus
+from turnwire.normalize.inputs import Ended, Message, Received, Sent, SessionInput
+from turnwire.protocol.acp.messages import ACP_TYPES
 
 if TYPE_CHECKING:
-    from normalize.acp.core import AcpCore
+    from turnwire.normalize.acp.core import AcpCore
 
 _ACP = frozenset(ACP_TYPES)
 
@@ -62,7 +62,7 @@ class RecognisedCore(ClaudeCore):
 
     def _go_on(self) -> "tuple[list[AgentEvent], AcpCore]":
         """Return what ends with the family that was taken for the session's, and the core of the other."""
-        from normalize.acp.core import AcpCore  # noqa: PLC0415 - most recordings have nothing of it
+        from turnwire.normalize.acp.core import AcpCore  # noqa: PLC0415 - most recordings have nothing of it
 
         ended = super().handle(Ended("end_of_input"))
         self._other = AcpCore(resumed=self._resumed, first_turn=super().turns + 1)

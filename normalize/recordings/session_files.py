@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct, field
 
-from normalize.inputs import SessionInput
+from turnwire.normalize.inputs import SessionInput
 
 
 class DatedInput(NamedTuple):

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from adapter.capabilities import OF_THEIR_OWN, impossible
-from adapter.families import FAMILIES, open_session
-from adapter.hooks.settings import HookSetting
-from adapter.mcp.host import HostedServer
-from adapter.options import CommandError, CommandOptions, SessionOptions
-from adapter.permissions.rules import Rule
-from normalize.families import FAMILIES as CORES
+from turnwire.adapter.capabilities import OF_THEIR_OWN, impossible
+from turnwire.adapter.families import FAMILIES, open_session
+from turnwire.adapter.hooks.settings import HookSetting
+from turnwire.adapter.mcp.host import HostedServer
+from turnwire.adapter.options import CommandError, CommandOptions, SessionOptions
+from turnwire.adapter.permissions.rules import Rule
+from turnwire.normalize.families import FAMILIES as CORES
 
 HERE = Path()
 

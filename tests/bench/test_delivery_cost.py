@@ -16,9 +16,9 @@ from types import FrameType
 import pytest
 
 from bench.hub_setting import PADDING, SESSION, event, hub_of
-from journal.base import Entry, Journal
-from journal.memory import MemoryJournal
-from journal.sqlite.journal import SqliteJournal
+from turnwire.journal.base import Entry, Journal
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.sqlite.journal import SqliteJournal
 
 CALLS = {"memory": (235.2, 14.0), "SQLite": (321.9, 14.0)}
 """An event's calls with one frontend, and of each further one: Python's functions and C's, with CPython 3.11."""

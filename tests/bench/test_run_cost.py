@@ -16,25 +16,25 @@ from typing import cast
 import pytest
 from runner_harness import RESULT, request
 
-from adapter.claude.client import Client
-from adapter.claude.wire import ClaudeWire
-from adapter.family import Opener
-from adapter.options import SessionOptions
-from adapter.permissions.machine import State
-from adapter.permissions.policies import PermissionSettings
-from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
-from adapter.process.transport import Transport
-from adapter.session.core import SessionCore
-from adapter.session.executor import SessionExecutor
-from adapter.session.inbox import Inbox
-from normalize.core import Core
-from normalize.inputs import Ended
-from protocol.json_values import JsonObject
 from recordings import ROOT
-from runner.family import Streams
-from runner.output import Output
-from runner.wire import ClaudeParams, Run, read_request
-from sidecar.streams.runner.claude import claude_runs
+from turnwire.adapter.claude.client import Client
+from turnwire.adapter.claude.wire import ClaudeWire
+from turnwire.adapter.family import Opener
+from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.permissions.machine import State
+from turnwire.adapter.permissions.policies import PermissionSettings
+from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
+from turnwire.adapter.process.transport import Transport
+from turnwire.adapter.session.core import SessionCore
+from turnwire.adapter.session.executor import SessionExecutor
+from turnwire.adapter.session.inbox import Inbox
+from turnwire.normalize.core import Core
+from turnwire.normalize.inputs import Ended
+from turnwire.protocol.json_values import JsonObject
+from turnwire.runner.family import Streams
+from turnwire.runner.output import Output
+from turnwire.runner.wire import ClaudeParams, Run, read_request
+from turnwire.sidecar.streams.runner.claude import claude_runs
 
 PER_LINE = {"as they come": 20.9, "normalized": 36.4}
 """Calls a line: of Python's functions and of C's, with CPython 3.11."""

@@ -1,6 +1,6 @@
 """What a CLI's stdout says, read from the raw lines alone: the checker's own idea of the facts.
 
-Written from the protocol's documents and recordings, not from the translator: it uses nothing of normalize/ or protocol/.
+Written from the protocol's documents and recordings, not from the translator: it uses nothing of normalize/ or turnwire/protocol/.
 """
 
 import json

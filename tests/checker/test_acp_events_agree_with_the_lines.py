@@ -7,14 +7,14 @@ from acp_recordings import AcpRecording, acp_recordings
 from msgspec.structs import asdict
 
 from cases import for_each
-from normalize.core import Core
-from normalize.events import AgentEvent
-from normalize.families import recorded_core
-from normalize.inputs import Ended
-from normalize.recordings.lines import LineReader
 from tests.checker.acp import facts_of, violations
 from tests.normalize.translating import as_json
-from tracing.recordings.reading import read
+from turnwire.normalize.core import Core
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.families import recorded_core
+from turnwire.normalize.inputs import Ended
+from turnwire.normalize.recordings.lines import LineReader
+from turnwire.tracing.recordings.reading import read
 
 
 def translated(path: Path) -> tuple[list[AgentEvent], Core]:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from acp_recordings import ACP, AcpRecording
 
-from normalize.families import recorded_core
 from tests.checker.acp import facts_of, violations
 from tests.normalize.translating import as_json
-from tracing.recordings.reading import read
+from turnwire.normalize.families import recorded_core
+from turnwire.tracing.recordings.reading import read
 
 Events = list[dict[str, Any]]
 

@@ -11,10 +11,10 @@ import pytest
 from hub_harness import SESSION, StubHost, hub_harness
 from pydantic import JsonValue, SecretStr
 
-from hub.config import HubConfig, Limits
-from hub.wire.frames import AnyCommand, PermissionRespond, Prompt
-from journal.memory import MemoryJournal
-from journal.sqlite.journal import SqliteJournal
+from turnwire.hub.config import HubConfig, Limits
+from turnwire.hub.wire.frames import AnyCommand, PermissionRespond, Prompt
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire_client import (
     AccessRefused,
     Backoff,

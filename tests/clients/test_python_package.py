@@ -42,7 +42,7 @@ async def main(url):
             pass
     except AccessRefused:
         print("refused")
-    print(sorted(name for name in sys.modules if name in {"pydantic", "hub", "normalize", "sidecar", "structlog"}))
+    print(sorted(name for name in sys.modules if name in {"pydantic", "turnwire", "structlog"}))
 
 asyncio.run(main(sys.argv[1]))
 """

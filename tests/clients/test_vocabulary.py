@@ -6,8 +6,8 @@ from typing import get_args
 import msgspec
 
 from clients.generate import generated
-from hub.wire.codes import CLOSE_CODES, FINAL_CLOSE_CODES, REPLY_CODES
 from recordings import ROOT
+from turnwire.hub.wire.codes import CLOSE_CODES, FINAL_CLOSE_CODES, REPLY_CODES
 from turnwire_client import codes
 from turnwire_client.commands import AnyCommand, Prompt
 from turnwire_client.events import AgentEvent, Complete

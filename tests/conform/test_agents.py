@@ -17,7 +17,7 @@ from scripted_models import Say, scripted_models
 from real_cli import real_cli, real_cli_environment
 from recordings import ROOT
 from scripted_messages_api import scripted_messages_api, text, tool_use
-from sidecar.config.known_agents import KNOWN
+from turnwire.sidecar.config.known_agents import KNOWN
 from turnwire_process import environment
 
 pytestmark = [pytest.mark.long, pytest.mark.node]
@@ -28,7 +28,7 @@ async def conform(
 ) -> tuple[int | None, list[dict[str, Any]]]:
     """What `turnwire conform agent --json` says, and its exit code."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "sidecar", "conform", "agent", "--json", *words),
+        *(sys.executable, "-m", "turnwire", "conform", "agent", "--json", *words),
         cwd=folder,
         env=env,
         stdout=asyncio.subprocess.PIPE,

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from frontends.conform.agent import AgentTrial
-from frontends.conform.report import NotSupported, PromiseBroken
+from turnwire.frontends.conform.agent import AgentTrial
+from turnwire.frontends.conform.report import NotSupported, PromiseBroken
 from turnwire_client import Client, CommandFailed, EventFrame
 from turnwire_client.events import (
     AgentEvent,

@@ -7,9 +7,9 @@ from typing import cast
 
 import pytest
 
-from frontends.conform.agent import AgentTrial
-from frontends.conform.conversation import Conversation, outcome_of, reject
-from frontends.conform.report import PromiseBroken
+from turnwire.frontends.conform.agent import AgentTrial
+from turnwire.frontends.conform.conversation import Conversation, outcome_of, reject
+from turnwire.frontends.conform.report import PromiseBroken
 from turnwire_client import Client, CommandFailed, EventFrame
 from turnwire_client.events import (
     AgentEvent,

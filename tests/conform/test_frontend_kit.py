@@ -10,10 +10,10 @@ from contextlib import suppress
 import pytest
 import typer
 
-from frontends.conform.report import Finding, NotSupported
-from sidecar.checks.conform.command import try_frontend
-from sidecar.checks.conform.scripted_host import SESSION, ScriptedHost
-from sidecar.serving.run import StartError
+from turnwire.frontends.conform.report import Finding, NotSupported
+from turnwire.sidecar.checks.conform.command import try_frontend
+from turnwire.sidecar.checks.conform.scripted_host import SESSION, ScriptedHost
+from turnwire.sidecar.serving.run import StartError
 from turnwire_client import BEGINNING, CommandFailed, EventFrame, connect
 from turnwire_client.backoff import Backoff
 from turnwire_client.events import Notice, PermissionRequest

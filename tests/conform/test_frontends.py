@@ -46,7 +46,7 @@ async def conform(folder: Path, *program: str | Path) -> tuple[int | None, list[
         *(
             sys.executable,
             "-m",
-            "sidecar",
+            "turnwire",
             "conform",
             "frontend",
             "--json",

@@ -8,9 +8,9 @@ from playwright.async_api import Browser, expect
 
 from console_page import console, go_to, screenshot, violations
 from console_states import empty_hub, entries, hub_harness, made, show
-from normalize.events import AgentEvent, MessageChunk, ToolUpdate
-from normalize.payloads import ShellExecPayload
-from normalize.payloads.work import ShellExec, ShellOutput
+from turnwire.normalize.events import AgentEvent, MessageChunk, ToolUpdate
+from turnwire.normalize.payloads import ShellExecPayload
+from turnwire.normalize.payloads.work import ShellExec, ShellOutput
 from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -9,8 +9,8 @@ from playwright.async_api import Browser, Page, expect
 
 from console_page import console, go_to
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
-from journal.base import Entry
-from normalize.events import PermissionOption, PermissionRequest, PermissionResolved
+from turnwire.journal.base import Entry
+from turnwire.normalize.events import PermissionOption, PermissionRequest, PermissionResolved
 from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from hub.server.static_files import load
 from npm_workspace import run
 from recordings import ROOT
+from turnwire.hub.server.static_files import load
 
-STATIC = ROOT / "hub" / "static"
+STATIC = ROOT / "turnwire" / "hub" / "static"
 LARGEST = 330_000
 """Bytes that the console's script may have."""
 LARGEST_SERVED = 120_000

@@ -11,8 +11,8 @@ from pydantic import JsonValue
 
 from console_page import LOST, console, say
 from cut_line import line_to
-from hub.wire.frames import AnyCommand, Prompt, SessionCreate
-from hub.wire.frames_out import WorkerChoice
+from turnwire.hub.wire.frames import AnyCommand, Prompt, SessionCreate
+from turnwire.hub.wire.frames_out import WorkerChoice
 from waiting import until
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long]

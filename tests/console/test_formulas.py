@@ -5,8 +5,8 @@ from playwright.async_api import Browser, expect
 
 from console_page import console, go_to, violations
 from console_states import empty_hub, hub_harness, made, show
-from normalize.events import AgentEvent, MessageChunk, UserMessage
-from normalize.payloads.files import ContentPart
+from turnwire.normalize.events import AgentEvent, MessageChunk, UserMessage
+from turnwire.normalize.payloads.files import ContentPart
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

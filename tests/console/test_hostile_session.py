@@ -11,8 +11,8 @@ from playwright.async_api import Browser, Page, expect
 
 from console_page import console, go_to, violations
 from console_states import empty_hub, hub_harness, made, show
-from journal.base import Entry
-from normalize.events import (
+from turnwire.journal.base import Entry
+from turnwire.normalize.events import (
     AgentEvent,
     Malformed,
     MessageChunk,

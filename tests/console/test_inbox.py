@@ -6,8 +6,8 @@ from playwright.async_api import Browser, expect
 
 from console_page import console
 from console_states import empty_hub, entries, hub_harness, made, show
-from hub.wire.frames_out import SessionSummary
-from normalize.events import MessageChunk
+from turnwire.hub.wire.frames_out import SessionSummary
+from turnwire.normalize.events import MessageChunk
 from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -12,8 +12,8 @@ from pydantic import JsonValue
 
 from console_page import console, go_to, violations
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
-from hub.wire.frames import AnyCommand
-from normalize.events import (
+from turnwire.hub.wire.frames import AnyCommand
+from turnwire.normalize.events import (
     AgentEvent,
     Complete,
     CompleteData,

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from console_page import Sidecar, console, say, screenshot
-from tracing.export.trace_ids import IdSequence
+from turnwire.tracing.export.trace_ids import IdSequence
 from turnwire_client import connect
 from turnwire_client.events import TurnStarted
 from turnwire_client.frames import EventFrame

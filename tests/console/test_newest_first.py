@@ -16,12 +16,12 @@ from pydantic import JsonValue
 from console_page import LOST, console, go_to
 from console_states import empty_hub, entries, hub_harness, made, show
 from cut_line import line_to
-from hub.wire.frames import AnyCommand
-from journal.base import Entry, Retention
-from journal.base import Page as LogPage
-from journal.memory import MemoryJournal
-from normalize.events import AgentEvent, MessageChunk, TurnStarted, UserMessage
-from normalize.events.envelope import Cursor
+from turnwire.hub.wire.frames import AnyCommand
+from turnwire.journal.base import Entry, Retention
+from turnwire.journal.base import Page as LogPage
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize.events import AgentEvent, MessageChunk, TurnStarted, UserMessage
+from turnwire.normalize.events.envelope import Cursor
 from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

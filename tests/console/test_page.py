@@ -8,7 +8,7 @@ from playwright.async_api import Browser, expect
 
 from console_page import console, go_to, violations
 from console_states import empty_hub, entries, hub_harness, made, show
-from normalize.events import (
+from turnwire.normalize.events import (
     AgentEvent,
     MessageChunk,
     SessionMode,
@@ -17,8 +17,8 @@ from normalize.events import (
     TurnStarted,
     UserMessage,
 )
-from normalize.payloads import ModifyFilePayload
-from normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
+from turnwire.normalize.payloads import ModifyFilePayload
+from turnwire.normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
 from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

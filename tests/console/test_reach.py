@@ -12,7 +12,7 @@ from push_service import CERTIFICATE, Subscriber, push_service
 from agent_process import agent_command
 from console_page import console, say, violations
 from console_states import empty_hub, entries, hub_harness, show
-from hub.config import HubConfig
+from turnwire.hub.config import HubConfig
 from turnwire_process import environment
 from turnwire_process import preloaded_turnwire as turnwire
 

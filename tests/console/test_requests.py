@@ -10,16 +10,16 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from console_page import console
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
-from normalize.events import (
+from turnwire.normalize.events import (
     AgentEvent,
     PermissionOption,
     PermissionRequest,
     PermissionResolved,
     QuestionRequest,
 )
-from normalize.payloads import ModifyFilePayload, ShellExecPayload, ShowPlanPayload
-from normalize.payloads.files import ModifyFile, Mutation
-from normalize.payloads.work import Choice, Question, ShellExec, ShowPlan
+from turnwire.normalize.payloads import ModifyFilePayload, ShellExecPayload, ShowPlanPayload
+from turnwire.normalize.payloads.files import ModifyFile, Mutation
+from turnwire.normalize.payloads.work import Choice, Question, ShellExec, ShowPlan
 from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -9,11 +9,11 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from adapter.process.environment import is_allowed
 from recordings import ROOT
-from sidecar.cli.commands import application
-from sidecar.config.settings import Settings
-from sidecar.process.version import VERSION
+from turnwire.adapter.process.environment import is_allowed
+from turnwire.sidecar.cli.commands import application
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.process.version import VERSION
 
 FOLDER = ROOT / "deploy" / "kubernetes"
 PODS = {"Deployment", "StatefulSet"}

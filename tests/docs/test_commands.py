@@ -161,11 +161,11 @@ def prepared(folder: Path) -> dict[str, str]:
     for name, family in STAND_INS.items():
         program = programs / name
         program.write_text(
-            f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -P -m scripted_agent demo "$@" --family {family}\n'
+            f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -P -m turnwire.scripted_agent demo "$@" --family {family}\n'
         )
         program.chmod(0o755)
     turnwire = programs / "turnwire"
-    turnwire.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -P -m sidecar "$@"\n')
+    turnwire.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -P -m turnwire "$@"\n')
     turnwire.chmod(0o755)
     said = (recording("2.1.330", "plain-text").folder / "stdout.jsonl").read_bytes()
     for name in ("session.jsonl", "recording.jsonl"):

@@ -30,7 +30,7 @@ def test_links_lead_somewhere(document: str) -> None:
 def commands() -> set[str]:
     """The names of turnwire's commands, as its help lists them."""
     shown = subprocess.run(
-        [sys.executable, "-m", "sidecar", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "turnwire", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     return set(re.findall(r"^  ([a-z]+)  ", shown.stdout.partition("Commands:")[2], re.MULTILINE))
 
@@ -59,7 +59,7 @@ def sources() -> list[str]:
 
 
 PATH = re.compile(
-    r"\b(?:adapter|bench|clients|docs|examples|hub|journal|normalize|protocol|release|runner|scripted_agent|sidecar|tests|tracing)"
+    r"(?<![\w/])(?:adapter|bench|clients|docs|examples|normalize|release|tests|tracing|turnwire)"
     r"/[a-z_/]+\.(?:py|md)\b"
 )
 

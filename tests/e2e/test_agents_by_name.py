@@ -25,7 +25,7 @@ async def test_a_command_line_says_what_it_speaks_and_frontends_are_told_of_the_
     script = tmp_path / "script.yaml"
     script.write_text(SCRIPT)
     env = environment(tmp_path / "home", TURNWIRE_PASS_ENV="PYTHONPATH")
-    agent = (sys.executable, "-m", "scripted_agent", str(script), "--family", "acp")
+    agent = (sys.executable, "-m", "turnwire.scripted_agent", str(script), "--family", "acp")
     async with (
         turnwire(tmp_path, "run", "--family", "acp", "--", *agent, env=env) as served,
         connect(served.url) as client,

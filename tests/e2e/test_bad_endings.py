@@ -70,7 +70,8 @@ async def play(client: Client, played: Recording, workspace: Path) -> Frontend:
 async def test_every_turn_that_starts_is_completed_once(tmp_path: Path, version: str) -> None:
     found = badly_ended(version)
     agents = {
-        played.scenario: [sys.executable, "-m", "scripted_agent", str(played.folder)] for played in found
+        played.scenario: [sys.executable, "-m", "turnwire.scripted_agent", str(played.folder)]
+        for played in found
     }
     lines = [f"{json.dumps(name)} = {json.dumps(argv)}" for name, argv in agents.items()]
     (tmp_path / "turnwire.toml").write_text("[agents]\n" + "\n".join(lines))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from live import descendants, gone, running, scripted_setup
-from scripted_agent.loading import load
+from turnwire.scripted_agent.loading import load
 from turnwire_client.events import MessageChunk
 
 TIMES = 20

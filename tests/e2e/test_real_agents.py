@@ -14,7 +14,7 @@ from real_agents import GEMINI, OPENCODE, QWEN, RealAgent
 from scripted_models import Say, ScriptedModels, Wait, scripted_models
 
 from live import Frontend
-from sidecar.config.known_agents import KNOWN
+from turnwire.sidecar.config.known_agents import KNOWN
 from turnwire_client import commands, connect
 from turnwire_client.events import (
     Complete,
@@ -83,7 +83,7 @@ async def test_opencode_lists_its_conversations_and_tells_the_one_that_is_gone_o
         await frontend.turn("What of the window?")
         conversation = own_session(frontend)
     listing = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "sidecar", "sessions", "--agent", "opencode", "--json", "--config", str(tmp_path / "turnwire.toml"),
+        sys.executable, "-m", "turnwire", "sessions", "--agent", "opencode", "--json", "--config", str(tmp_path / "turnwire.toml"),
         env=environment(tmp_path / "home"), cwd=tmp_path / "project", stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     async with asyncio.timeout(PATIENCE):

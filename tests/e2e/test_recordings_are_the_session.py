@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from otlp_collector import Span, otlp_collector
 
-from journal.sqlite.journal import SqliteJournal
 from live import real_setup, running
-from normalize.events.envelope import Cursor
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.normalize.events.envelope import Cursor
 from turnwire_client.events import PermissionRequest, ToolUpdate
 from turnwire_process import lines_of
 

@@ -15,7 +15,7 @@ from turnwire_process import TURNWIRE, environment
 @pytest.mark.long
 async def test_it_shows_the_plan_the_question_and_the_change(tmp_path: Path) -> None:
     (tmp_path / "script.yaml").write_text(SCRIPT)
-    argv = [sys.executable, "-m", "scripted_agent", str(tmp_path / "script.yaml")]
+    argv = [sys.executable, "-m", "turnwire.scripted_agent", str(tmp_path / "script.yaml")]
     (tmp_path / "turnwire.toml").write_text(f"[agents]\nscripted = {json.dumps(argv)}\n")
     env = environment(
         tmp_path / "home",

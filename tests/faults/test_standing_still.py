@@ -77,7 +77,7 @@ async def test_an_agent_that_stands_still_is_called_stalled_and_goes_on_where_it
     async with running(tmp_path, setup, TURNWIRE_STALL_AFTER_S="1") as (frontend, served):
         await frontend.prompt("go")
         await frontend.until(MessageChunk)
-        stopped = agents(served, "scripted_agent")
+        stopped = agents(served, "turnwire.scripted_agent")
         assert stopped
         signalled(stopped, signal.SIGSTOP)
         await frontend.until(ProcessStatus, lambda status: status.state == "stalled")
@@ -99,7 +99,7 @@ async def test_an_agent_that_stands_still_can_be_closed(tmp_path: Path) -> None:
     async with running(tmp_path, setup) as (frontend, served):
         await frontend.prompt("go")
         await frontend.until(MessageChunk)
-        below = agents(served, "scripted_agent")
+        below = agents(served, "turnwire.scripted_agent")
         signalled(below, signal.SIGSTOP)
         await frontend.client.close_session(frontend.session)
         complete = await frontend.until(Complete)

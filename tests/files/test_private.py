@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from files.private import make_private, open_private, read_private
+from turnwire.files.private import make_private, open_private, read_private
 
 APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 

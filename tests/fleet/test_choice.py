@@ -2,12 +2,12 @@
 
 import pytest
 
-from fleet.choice import candidates
-from fleet.directory import KnownWorker
-from fleet.wire import WorkerSummary
-from hub.host import CommandRefused
-from hub.wire.frames import SessionCreate
-from hub.wire.frames_out import AgentChoice
+from turnwire.fleet.choice import candidates
+from turnwire.fleet.directory import KnownWorker
+from turnwire.fleet.wire import WorkerSummary
+from turnwire.hub.host import CommandRefused
+from turnwire.hub.wire.frames import SessionCreate
+from turnwire.hub.wire.frames_out import AgentChoice
 
 CLAUDE = AgentChoice(
     agent="claude", title="Claude", family="claude", capabilities=[], options=[], permission_modes=[]

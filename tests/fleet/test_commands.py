@@ -14,23 +14,23 @@ import redis.asyncio as redis_library
 from pydantic import JsonValue
 from redis_topologies import cluster
 
-from fleet.errors import NameTaken
-from fleet.host import IN_FLIGHT, FleetHost
-from fleet.store import DirectoryEntry, FleetStore
-from fleet.timing import Timing
-from fleet.wire import Answer, WorkerCommand, WorkerSummary, decode, encode
-from fleet.worker import Worker
-from hub.host import CommandRefused, Frontend
-from hub.principals import Principal, Scope
-from hub.server.cookies import LoggedOut
-from hub.wire import frames
-from hub.wire.frames_out import AgentChoice, SessionSummary
-from journal.base import JournalUnavailable
-from journal.redis.server import NOBODY, Ownership
 from journals import RedisProcess
-from sidecar.fleet.invitations import FleetInvitations
-from sidecar.fleet.logins import FleetLogins
-from tasks.owner import TaskOwner
+from turnwire.fleet.errors import NameTaken
+from turnwire.fleet.host import IN_FLIGHT, FleetHost
+from turnwire.fleet.store import DirectoryEntry, FleetStore
+from turnwire.fleet.timing import Timing
+from turnwire.fleet.wire import Answer, WorkerCommand, WorkerSummary, decode, encode
+from turnwire.fleet.worker import Worker
+from turnwire.hub.host import CommandRefused, Frontend
+from turnwire.hub.principals import Principal, Scope
+from turnwire.hub.server.cookies import LoggedOut
+from turnwire.hub.wire import frames
+from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary
+from turnwire.journal.base import JournalUnavailable
+from turnwire.journal.redis.server import NOBODY, Ownership
+from turnwire.sidecar.fleet.invitations import FleetInvitations
+from turnwire.sidecar.fleet.logins import FleetLogins
+from turnwire.tasks.owner import TaskOwner
 from waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")

@@ -2,12 +2,12 @@
 
 import pytest
 
-from fleet.directory import KnownWorker
-from fleet.library import asked, holder, merged
-from fleet.wire import WorkerSummary
-from hub.host import CommandRefused
-from hub.wire import frames
-from normalize.model import JsonObject
+from turnwire.fleet.directory import KnownWorker
+from turnwire.fleet.library import asked, holder, merged
+from turnwire.fleet.wire import WorkerSummary
+from turnwire.hub.host import CommandRefused
+from turnwire.hub.wire import frames
+from turnwire.normalize.model import JsonObject
 
 
 def worker(group: str | None = None, *labels: str) -> KnownWorker:

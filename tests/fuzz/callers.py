@@ -3,18 +3,18 @@
 import json
 from collections import Counter
 
-from contracts.events import balanced, over, readable
-from normalize.families import FAMILIES
-from normalize.inputs import Ended, SessionInput
-from protocol.claude.control import ControlRequest, success
-from protocol.claude.decode import decode
-from protocol.claude.messages import User, UserBody
-from protocol.claude.requests import GetStatus, Initialize, Interrupt
-from protocol.dialects import CLAUDE, JSON_RPC, MIRIAD, Dialect
-from protocol.malformed import Malformed
-from protocol.parsing.depth import TOO_DEEP
-from sidecar.streams.stdio.bridge import BridgeOutput, StdioBridge
 from tests.fuzz.rows import Features, claude_sessions, rows_of, small
+from turnwire.normalize.families import FAMILIES
+from turnwire.normalize.inputs import Ended, SessionInput
+from turnwire.protocol.claude.control import ControlRequest, success
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.messages import User, UserBody
+from turnwire.protocol.claude.requests import GetStatus, Initialize, Interrupt
+from turnwire.protocol.dialects import CLAUDE, JSON_RPC, MIRIAD, Dialect
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.parsing.depth import TOO_DEEP
+from turnwire.sidecar.streams.stdio.bridge import BridgeOutput, StdioBridge
+from turnwire.testing.events import balanced, over, readable
 
 CALLERS = (CLAUDE, MIRIAD, JSON_RPC)
 

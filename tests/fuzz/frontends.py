@@ -18,17 +18,17 @@ from typing import Any, Literal
 
 from pydantic import JsonValue, SecretStr
 
-from hub.config import HubConfig, Limits
-from hub.host import Frontend
-from hub.hub import Hub
-from hub.schema import document
-from hub.wire.commands import id_of, parse
-from hub.wire.frames import AnyCommand
-from hub.wire.frames_out import Reply, SessionSummary
-from journal.base import Entry
-from journal.memory import MemoryJournal
-from normalize.events import MessageChunk, to_json
 from tests.fuzz.rows import Features
+from turnwire.hub.config import HubConfig, Limits
+from turnwire.hub.host import Frontend
+from turnwire.hub.hub import Hub
+from turnwire.hub.schema import document
+from turnwire.hub.wire.commands import id_of, parse
+from turnwire.hub.wire.frames import AnyCommand
+from turnwire.hub.wire.frames_out import Reply, SessionSummary
+from turnwire.journal.base import Entry
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize.events import MessageChunk, to_json
 
 CONTROL, VIEW = "control-" + "c" * 36, "view-" + "v" * 39
 SECRET = "only for those who have a token"

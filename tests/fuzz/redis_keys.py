@@ -21,13 +21,13 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import RedisError
 
-from journal.base import KEEP_ALL, Entry, Journal, JournalUnavailable, Retention
-from journal.redis.journal import RedisJournal
-from journal.redis.server import Ownership
 from journals import RedisProcess
-from normalize.events import MessageChunk, to_json
-from normalize.events.envelope import Cursor
 from tests.fuzz.rows import Features
+from turnwire.journal.base import KEEP_ALL, Entry, Journal, JournalUnavailable, Retention
+from turnwire.journal.redis.journal import RedisJournal
+from turnwire.journal.redis.server import Ownership
+from turnwire.normalize.events import MessageChunk, to_json
+from turnwire.normalize.events.envelope import Cursor
 
 PREFIX = b"turnwire:"
 PROGRAM = "redis-server"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from acp_recordings import acp_recordings
 
-from protocol.claude.decode import decode as decode_claude
-from protocol.dialects import Dialect
 from recordings import recordings
+from turnwire.protocol.claude.decode import decode as decode_claude
+from turnwire.protocol.dialects import Dialect
 
 SEED_BYTES = 12_000
 """Longer seeds are left out: what is wrong with a long input is wrong with a short one, and more of those are tried."""

@@ -9,22 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from contracts.events import EVENTS_A_BYTE, balanced, conserved, over, readable, words
-from journal.base import Entry, JournalError
-from journal.sqlite.journal import SqliteJournal
-from normalize.core import Core
-from normalize.events import AgentEvent, MessageChunk, to_json
-from normalize.events.envelope import Cursor
-from normalize.families import ACP, FAMILIES, recorded_core
-from normalize.inputs import Ended, Received, Sent
-from normalize.recordings.lines import LineReader
-from normalize.recordings.session_files import SessionFiles
-from protocol.acp.decode import decode as decode_acp
-from protocol.claude.decode import decode as decode_claude
-from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
-from protocol.framing import LineFramer, OversizeLine
 from recordings import FIXTURES
-from runner.wire import read_request
 from tests.fuzz import callers, frontends, redis_keys
 from tests.fuzz.rows import (
     Features,
@@ -35,7 +20,22 @@ from tests.fuzz.rows import (
     small,
     spoken_in,
 )
-from tracing.redaction.redaction import Redaction
+from turnwire.journal.base import Entry, JournalError
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.normalize.core import Core
+from turnwire.normalize.events import AgentEvent, MessageChunk, to_json
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.normalize.families import ACP, FAMILIES, recorded_core
+from turnwire.normalize.inputs import Ended, Received, Sent
+from turnwire.normalize.recordings.lines import LineReader
+from turnwire.normalize.recordings.session_files import SessionFiles
+from turnwire.protocol.acp.decode import decode as decode_acp
+from turnwire.protocol.claude.decode import decode as decode_claude
+from turnwire.protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
+from turnwire.protocol.framing import LineFramer, OversizeLine
+from turnwire.runner.wire import read_request
+from turnwire.testing.events import EVENTS_A_BYTE, balanced, conserved, over, readable, words
+from turnwire.tracing.redaction.redaction import Redaction
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 import pytest
 from pydantic import SecretStr
 
-from hub.config import HubConfig
-from hub.principals import Principal
-from hub.server.access import (
+from turnwire.hub.config import HubConfig
+from turnwire.hub.principals import Principal
+from turnwire.hub.server.access import (
     AccessError,
     Allowance,
     OriginPolicy,

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from hub.host import CommandRefused
-from hub.wire.commands import VIEW_COMMANDS, check_role, id_of, parse
-from hub.wire.frames import AnyCommand, Interrupt, Prompt, Subscribe, commands
-from hub.wire.frames_out import Reply
-from protocol.parsing.depth import TOO_DEEP
+from turnwire.hub.host import CommandRefused
+from turnwire.hub.wire.commands import VIEW_COMMANDS, check_role, id_of, parse
+from turnwire.hub.wire.frames import AnyCommand, Interrupt, Prompt, Subscribe, commands
+from turnwire.hub.wire.frames_out import Reply
+from turnwire.protocol.parsing.depth import TOO_DEEP
 
 
 def test_a_good_frame_is_a_command() -> None:
@@ -181,7 +181,7 @@ def test_a_frame_with_a_hundred_thousand_errors_is_refused_for_the_first(
             raise
 
     adapter = SimpleNamespace(validate_json=validated)
-    monkeypatch.setattr("hub.wire.commands.commands", adapter)
+    monkeypatch.setattr("turnwire.hub.wire.commands.commands", adapter)
     reply = parse(frame)
     assert isinstance(reply, Reply)
     assert reply.error is not None

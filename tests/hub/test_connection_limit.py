@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from hub.config import Limits
-from hub.server.connection_limit import ConnectionLimit
-from hub.server.refusals import LOG_EVERY_S, Refusals
+from turnwire.hub.config import Limits
+from turnwire.hub.server.connection_limit import ConnectionLimit
+from turnwire.hub.server.refusals import LOG_EVERY_S, Refusals
 
 
 @dataclass(eq=False)

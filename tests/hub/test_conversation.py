@@ -12,11 +12,11 @@ from pydantic import JsonValue, SecretStr
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
-from hub.config import HubConfig, Limits
-from hub.wire.frames import AnyCommand, PermissionRespond, Prompt
-from hub.wire.frames_out import SessionSummary, WorkerChoice
-from journal.base import WholeEntry
-from journal.memory import MemoryJournal
+from turnwire.hub.config import HubConfig, Limits
+from turnwire.hub.wire.frames import AnyCommand, PermissionRespond, Prompt
+from turnwire.hub.wire.frames_out import SessionSummary, WorkerChoice
+from turnwire.journal.base import WholeEntry
+from turnwire.journal.memory import MemoryJournal
 from waiting import until
 
 
@@ -235,7 +235,7 @@ async def test_a_frontend_cannot_take_the_name_of_what_decides_without_it() -> N
 
 
 async def test_payload_get_gives_the_whole_event_and_its_line() -> None:
-    from journal.base import Entry
+    from turnwire.journal.base import Entry
 
     async with hub_harness() as hub, hub.websocket() as frontend:
         whole = b'{"type":"notice","text":"\\u00e9 long","none":null}'

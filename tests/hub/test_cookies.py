@@ -2,9 +2,9 @@
 
 import pytest
 
-from hub.principals import Principal
-from hub.server.access import Tokens
-from hub.server.cookies import REMEMBERED, Cookies, LoggedOut, Login
+from turnwire.hub.principals import Principal
+from turnwire.hub.server.access import Tokens
+from turnwire.hub.server.cookies import REMEMBERED, Cookies, LoggedOut, Login
 
 TOKEN, VIEW = "control-token-0123456789", "view-token-0123456789"
 CONTROL, VIEWER = Principal("control"), Principal("view")

@@ -13,7 +13,7 @@ from hub_harness import SESSION, HubHarness, ask, clock_of_the_loop, events, hub
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from hub.config import HubConfig, Limits
+from turnwire.hub.config import HubConfig, Limits
 from turnwire_client import connect
 from waiting import until
 
@@ -50,7 +50,11 @@ async def rest_of(reader: asyncio.StreamReader) -> bytes:
 )
 async def test_a_page_of_another_origin_and_a_rebound_name_do_not_get_in(headers: dict[str, str]) -> None:
     async with hub_and_good_frontend() as (hub, _):
-        lines = {"Host": f"127.0.0.1:{hub.hub.port}", "Authorization": f"Bearer {hub.token}", **headers}
+        lines = {
+            "Host": f"127.0.0.1:{hub.hub.port}",
+            "Authorization": f"Bearer {hub.token}",
+            **headers,
+        }
         status, _, body = await hub.request(
             "/ws",
             headers={

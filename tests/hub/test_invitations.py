@@ -2,8 +2,8 @@
 
 from hub_harness import hub_harness
 
-from hub.principals import Principal
-from hub.server.invitations import LIFE_S, MOST, OwnInvitations
+from turnwire.hub.principals import Principal
+from turnwire.hub.server.invitations import LIFE_S, MOST, OwnInvitations
 from turnwire_client import connect
 from turnwire_client.commands import AccessInvite
 

@@ -5,8 +5,8 @@ import time
 import pytest
 from hub_harness import StubHost
 
-from hub.hub import Hub
-from journal.memory import MemoryJournal
+from turnwire.hub.hub import Hub
+from turnwire.journal.memory import MemoryJournal
 
 
 class Looks:

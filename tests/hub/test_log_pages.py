@@ -7,11 +7,11 @@ from hub_harness import SESSION, ask, chunk, hub_harness, receive
 from pydantic import JsonValue
 from websockets.asyncio.client import ClientConnection
 
-from hub.config import HubConfig, Limits
-from hub.delivery.pages import PAGE_COUNT, PAGE_SIZE
-from journal.base import Page, Retention
-from journal.memory import MemoryJournal
-from normalize.events.envelope import Cursor
+from turnwire.hub.config import HubConfig, Limits
+from turnwire.hub.delivery.pages import PAGE_COUNT, PAGE_SIZE
+from turnwire.journal.base import Page, Retention
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize.events.envelope import Cursor
 
 
 async def page(frontend: ClientConnection, **fields: JsonValue) -> tuple[list[int], int, int]:

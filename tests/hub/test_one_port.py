@@ -10,11 +10,11 @@ import pytest
 import uvloop
 from hub_harness import StubHost
 
-from hub import hub as hub_module
-from hub.config import HubConfig
-from hub.hub import Hub
-from hub.server.static_files import StaticFile
-from journal.memory import MemoryJournal
+from turnwire.hub import hub as hub_module
+from turnwire.hub.config import HubConfig
+from turnwire.hub.hub import Hub
+from turnwire.hub.server.static_files import StaticFile
+from turnwire.journal.memory import MemoryJournal
 
 
 @pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hub_harness import HubHarness, StubHost, ask, hub_harness, receive
 
-from hub.config import HubConfig
-from hub.hub import Hub
-from hub.principals import BadPrincipal, Principal, Scope
-from hub.server.access import AccessError, Tokens
-from hub.server.cookies import Cookies
-from hub.wire.frames_out import SessionSummary
-from journal.memory import MemoryJournal
+from turnwire.hub.config import HubConfig
+from turnwire.hub.hub import Hub
+from turnwire.hub.principals import BadPrincipal, Principal, Scope
+from turnwire.hub.server.access import AccessError, Tokens
+from turnwire.hub.server.cookies import Cookies
+from turnwire.hub.wire.frames_out import SessionSummary
+from turnwire.journal.memory import MemoryJournal
 
 ANN = Principal("control", "ann", Scope.parse(["own"]), "id-ann")
 EVE = Principal("view", "eve", Scope.parse(["folder:/srv/eve"]), "id-eve")

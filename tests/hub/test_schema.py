@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from pydantic import JsonValue
 
-from hub.schema import What, document, reference
-from hub.wire.codes import CLOSE_CODES, HTTP_CODES, REPLY_CODES, CloseCode
-from normalize.events import MessageChunk, RateLimit, to_json
 from recordings import ROOT
+from turnwire.hub.schema import What, document, reference
+from turnwire.hub.wire.codes import CLOSE_CODES, HTTP_CODES, REPLY_CODES, CloseCode
+from turnwire.normalize.events import MessageChunk, RateLimit, to_json
 
 
 def validator(what: What) -> Draft202012Validator:
@@ -125,12 +125,16 @@ def test_the_schema_of_commands_takes_what_the_hub_takes() -> None:
 
 def test_the_reference_in_the_docs_is_the_one_the_models_give() -> None:
     assert (ROOT / "docs" / "protocol.md").read_text() == reference.render(), (
-        "run: python -m hub.schema.reference > docs/protocol.md"
+        "run: python -m turnwire.hub.schema.reference > docs/protocol.md"
     )
 
 
 def test_every_code_that_is_used_is_documented() -> None:
-    sources = [path for package in ("hub", "sidecar", "adapter") for path in (ROOT / package).rglob("*.py")]
+    sources = [
+        path
+        for folder in (ROOT / "turnwire" / "hub", ROOT / "turnwire" / "sidecar", ROOT / "adapter")
+        for path in folder.rglob("*.py")
+    ]
     used = {code for path in sources for code in _codes(path)}
     assert {"invalid_params", "unknown_session", "not_running"} <= used
     assert used <= set(REPLY_CODES) | set(HTTP_CODES), used - set(REPLY_CODES) - set(HTTP_CODES)

@@ -10,11 +10,11 @@ import pytest
 from hub_harness import SESSION, StubHost
 from websockets.frames import Frame, Opcode
 
-from hub.config import HubConfig, Limits
-from hub.delivery.pages import KEPT, PAGE_SIZE
-from hub.hub import Hub
-from journal.base import Entry
-from journal.sqlite.journal import SqliteJournal
+from turnwire.hub.config import HubConfig, Limits
+from turnwire.hub.delivery.pages import KEPT, PAGE_SIZE
+from turnwire.hub.hub import Hub
+from turnwire.journal.base import Entry
+from turnwire.journal.sqlite.journal import SqliteJournal
 
 FRONTENDS = 20
 STEP = 200

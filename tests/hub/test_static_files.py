@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.server.static_files import load, takes_gzip
+from turnwire.hub.server.static_files import load, takes_gzip
 
 TEXT = b"let there be a script;" * 200
 

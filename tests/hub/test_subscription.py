@@ -10,14 +10,14 @@ from hub_harness import SESSION, chunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hub.delivery.batch import Batch
-from hub.delivery.feed import Feeds
-from hub.delivery.pages import PAGE_COUNT, Pages
-from hub.delivery.subscription import LAG_COUNT, LogUnreadable, Reader, SinkClosed
-from hub.wire.frames_out import CaughtUp, GapFrame, Lag, OutFrame
-from journal.base import Page, Retention, WholeEntry
-from journal.memory import MemoryJournal
-from normalize.events.envelope import Cursor
+from turnwire.hub.delivery.batch import Batch
+from turnwire.hub.delivery.feed import Feeds
+from turnwire.hub.delivery.pages import PAGE_COUNT, Pages
+from turnwire.hub.delivery.subscription import LAG_COUNT, LogUnreadable, Reader, SinkClosed
+from turnwire.hub.wire.frames_out import CaughtUp, GapFrame, Lag, OutFrame
+from turnwire.journal.base import Page, Retention, WholeEntry
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize.events.envelope import Cursor
 
 
 class SlowLog:

@@ -15,12 +15,12 @@ import pytest
 from hub_harness import SESSION, HubHarness, ask, events, hub_harness, receive
 from ports import free_ports
 
-from hub.config import HubConfig, Limits
-from journal.base import Journal
-from journal.memory import MemoryJournal
-from journal.sqlite.journal import SqliteJournal
-from normalize.events.envelope import Cursor
 from recordings import ROOT
+from turnwire.hub.config import HubConfig, Limits
+from turnwire.journal.base import Journal
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.normalize.events.envelope import Cursor
 from turnwire_client import Backoff, EventFrame, connect
 from turnwire_client.events import MessageChunk
 from waiting import until

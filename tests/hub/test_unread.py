@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from hub.server.unread import SMALL, UnreadBudget
+from turnwire.hub.server.unread import SMALL, UnreadBudget
 
 LARGE = 4 * SMALL
 

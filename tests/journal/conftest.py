@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from redis_topologies import cluster
 
-from contracts.journal import FakeClock, Opener
-from journal.base import Journal
 from journals import MemoryOpener, RedisOpener, RedisProcess, SqliteOpener
+from turnwire.journal.base import Journal
+from turnwire.testing.journal import FakeClock, Opener
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from contracts.journal import FakeClock, Opener
-from journal.ages import AgeClock, ClockState, Limits, kept, read
-from journal.base import Entry, Retention
-from journal.sqlite.journal import SqliteJournal
-from journal.timestamps import MICROSECONDS
-from normalize.events.envelope import Cursor
+from turnwire.journal.ages import AgeClock, ClockState, Limits, kept, read
+from turnwire.journal.base import Entry, Retention
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.journal.timestamps import MICROSECONDS
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.testing.journal import FakeClock, Opener
 
 DAY = 86_400.0
 MONTH = 30 * DAY

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from journal.backlog import Backlog
-from journal.base import JournalUnavailable
+from turnwire.journal.backlog import Backlog
+from turnwire.journal.base import JournalUnavailable
 
 FULL = JournalUnavailable("the disk is full")
 

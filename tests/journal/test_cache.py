@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from journal.base import Entry
-from journal.reading.cache import TailCache
-from journal.reading.tail import Tail
-from journal.sqlite.journal import SqliteJournal
-from normalize.events.envelope import Cursor, Envelope
+from turnwire.journal.base import Entry
+from turnwire.journal.reading.cache import TailCache
+from turnwire.journal.reading.tail import Tail
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.normalize.events.envelope import Cursor, Envelope
 
 
 def envelopes(session: str, first: int, last: int, size: int = 10) -> list[Envelope]:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from journal.base import Entry
-from journal.sqlite import checkpoints, writer
-from journal.sqlite.checkpoints import Thresholds, checkpoint
-from journal.sqlite.journal import SqliteJournal
-from normalize.events.envelope import Cursor
+from turnwire.journal.base import Entry
+from turnwire.journal.sqlite import checkpoints, writer
+from turnwire.journal.sqlite.checkpoints import Thresholds, checkpoint
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.normalize.events.envelope import Cursor
 
 SMALL = Thresholds(move=64 << 10, empty=256 << 10, told=512 << 10)
 ENTRY = Entry(b"{}" + b" " * 3000)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.journal import JournalContract, Opener
+from turnwire.testing.journal import JournalContract, Opener
 
 
 class TestEveryJournal(JournalContract):

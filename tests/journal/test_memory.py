@@ -2,10 +2,10 @@
 
 import tracemalloc
 
-from journal.base import Entry, Gap, Retention
-from journal.memory import MemoryJournal
-from journal.reading.tail import OVERHEAD
-from normalize.events.envelope import Cursor
+from turnwire.journal.base import Entry, Gap, Retention
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.reading.tail import OVERHEAD
+from turnwire.normalize.events.envelope import Cursor
 
 KIB = 1 << 10
 

@@ -17,14 +17,14 @@ from ports import free_ports
 from redis.exceptions import RedisError
 from redis_topologies import Node, running
 
-from contracts.journal import fill
-from journal.base import KEEP_ALL, Entry, Gap, JournalUnavailable, LogUnreadable, Retention
-from journal.redis import journal as redis_streams
-from journal.redis.connection import connect
-from journal.redis.journal import RedisJournal
-from journal.redis.server import NOBODY, LogState, Ownership, RedisServer
 from journals import RedisProcess
-from normalize.events.envelope import Cursor
+from turnwire.journal.base import KEEP_ALL, Entry, Gap, JournalUnavailable, LogUnreadable, Retention
+from turnwire.journal.redis import journal as redis_streams
+from turnwire.journal.redis.connection import connect
+from turnwire.journal.redis.journal import RedisJournal
+from turnwire.journal.redis.server import NOBODY, LogState, Ownership, RedisServer
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.testing.journal import fill
 from waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")

@@ -3,7 +3,7 @@
 import pytest
 from redis.exceptions import RedisError
 
-from journal.redis.connection import ANSWER_S, connect
+from turnwire.journal.redis.connection import ANSWER_S, connect
 
 
 @pytest.mark.parametrize(

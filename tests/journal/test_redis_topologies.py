@@ -10,11 +10,11 @@ import pytest
 from ports import free_ports
 from redis_topologies import DEADLINE, Node, cluster, replicated, running
 
-from journal.base import Entry, JournalUnavailable, Retention
-from journal.redis.connection import connect
-from journal.redis.journal import RedisJournal
-from normalize.events.envelope import Cursor
 from recordings import ROOT
+from turnwire.journal.base import Entry, JournalUnavailable, Retention
+from turnwire.journal.redis.connection import connect
+from turnwire.journal.redis.journal import RedisJournal
+from turnwire.normalize.events.envelope import Cursor
 from waiting import until
 
 pytestmark = [

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contracts.journal import Opener
-from journal.base import Entry, Journal
-from journal.memory import MemoryJournal
-from journal.reading.cache import TailCache
-from journal.sqlite import journal as sqlite
-from journal.sqlite.journal import SqliteJournal
-from normalize.events.envelope import Cursor
+from turnwire.journal.base import Entry, Journal
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.reading.cache import TailCache
+from turnwire.journal.sqlite import journal as sqlite
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.testing.journal import Opener
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from journal.sessions import MemorySessions, SessionRecord, SessionStore
-from journal.sqlite.journal import SqliteJournal
-from journal.sqlite.sessions import SqliteSessions
+from turnwire.journal.sessions import MemorySessions, SessionRecord, SessionStore
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.journal.sqlite.sessions import SqliteSessions
 
 FULL = SessionRecord(
     session="tw-1",

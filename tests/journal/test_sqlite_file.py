@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from journal.base import Entry, Gap, JournalUnavailable
-from journal.sqlite import opening, rows, schema
-from journal.sqlite.journal import SqliteJournal
-from journal.sqlite.opening import set_aside
 from journals import SqliteOpener
-from normalize.events.envelope import Cursor
+from turnwire.journal.base import Entry, Gap, JournalUnavailable
+from turnwire.journal.sqlite import opening, rows, schema
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.journal.sqlite.opening import set_aside
+from turnwire.normalize.events.envelope import Cursor
 from waiting import until
 
 BEGINNING = Cursor("", 0)
@@ -319,7 +319,7 @@ async def test_a_journal_in_use_is_not_set_aside(path: Path) -> None:
 async def test_a_second_sidecar_is_refused_and_told_which_process_has_the_file(path: Path) -> None:
     journal = await SqliteJournal.open(path)
     script = (
-        "import asyncio, sys, pathlib; from journal.sqlite.journal import SqliteJournal\n"
+        "import asyncio, sys, pathlib; from turnwire.journal.sqlite.journal import SqliteJournal\n"
         "try: asyncio.run(SqliteJournal.open(pathlib.Path(sys.argv[1])))\n"
         "except Exception as e: print(type(e).__name__, e)"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from journals import SqliteOpener
-from normalize.events.envelope import Cursor
+from turnwire.normalize.events.envelope import Cursor
 
 ROOT = Path(__file__).parents[2]
 CHILD = ROOT / "tests/support/stores/journal_child.py"

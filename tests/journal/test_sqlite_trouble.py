@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from journal.base import Entry, JournalError, JournalUnavailable
-from journal.sessions import SessionRecord
-from journal.sqlite import journal as sqlite
-from journal.sqlite import writer
-from journal.sqlite.journal import SqliteJournal
-from journal.sqlite.sessions import SqliteSessions
 from journals import SqliteOpener
-from normalize.events.envelope import Cursor
+from turnwire.journal.base import Entry, JournalError, JournalUnavailable
+from turnwire.journal.sessions import SessionRecord
+from turnwire.journal.sqlite import journal as sqlite
+from turnwire.journal.sqlite import writer
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.journal.sqlite.sessions import SqliteSessions
+from turnwire.normalize.events.envelope import Cursor
 
 BEGINNING = Cursor("", 0)
 BIG = Entry(b"{}" + b" " * 100_000)

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from contracts.journal import FakeClock
-from journal.base import Entry, JournalUnavailable, Retention
-from journal.redis import journal as redis_streams
-from journal.redis.journal import RedisJournal
-from journal.sqlite import writer
-from journal.sqlite.journal import SqliteJournal
-from journal.sqlite.rows import Append, Extent
 from journals import RedisOpener, RedisProcess
-from normalize.events.envelope import Cursor
+from turnwire.journal.base import Entry, JournalUnavailable, Retention
+from turnwire.journal.redis import journal as redis_streams
+from turnwire.journal.redis.journal import RedisJournal
+from turnwire.journal.sqlite import writer
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.journal.sqlite.rows import Append, Extent
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.testing.journal import FakeClock
 
 BIG = Entry(b"{}" + b" " * 100_000)
 

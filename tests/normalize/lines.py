@@ -4,10 +4,10 @@
 import json
 from typing import Any
 
-from normalize.claude.core import ClaudeCore
-from normalize.events import AgentEvent, to_json
-from normalize.inputs import Decision, Ended, Received, Sent
-from protocol.claude.decode import decode
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.events import AgentEvent, to_json
+from turnwire.normalize.inputs import Decision, Ended, Received, Sent
+from turnwire.protocol.claude.decode import decode
 
 JsonObject = dict[str, Any]
 

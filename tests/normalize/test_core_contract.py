@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import ClassVar
 
-from contracts.core import CoreContract, Decode, Recording
-from normalize.core import Core
-from normalize.families import ACP, CLAUDE, new_core
-from protocol.dialects import JSON_RPC, MIRIAD
 from tests.fuzz.rows import acp_sessions, claude_sessions, rows_of, spoken_in
 from tests.fuzz.targets import decoder
+from turnwire.normalize.core import Core
+from turnwire.normalize.families import ACP, CLAUDE, new_core
+from turnwire.protocol.dialects import JSON_RPC, MIRIAD
+from turnwire.testing.core import CoreContract, Decode, Recording
 
 SOURCES = {
     CLAUDE: claude_sessions,

@@ -1,11 +1,11 @@
 """What a core says of itself is what it has published."""
 
 from cases import for_each
-from normalize import events as ev
-from normalize.claude.core import ClaudeCore
-from normalize.events import AgentEvent
 from recordings import Recording, recordings
-from tracing.recordings.reading import read
+from turnwire.normalize import events as ev
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.events import AgentEvent
+from turnwire.tracing.recordings.reading import read
 
 
 def observed(busy: bool, pending: set[str], event: AgentEvent) -> bool:

@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from normalize.cores.deciders import is_reserved
 from recordings import ROOT
+from turnwire.normalize.cores.deciders import is_reserved
 
 RESERVED = [
     "policy:supervised", "policy:", ":", "rule:0", "hook:./notify.py", "remembered", "timeout", "turnwire",

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from normalize.events import Notice, from_json, to_json, to_lines
-from normalize.events.envelope import Envelope
+from turnwire.normalize.events import Notice, from_json, to_json, to_lines
+from turnwire.normalize.events.envelope import Envelope
 
 
 @pytest.mark.parametrize("session", ["s", 'a "quoted"\n', "ä\u2028", ""])

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from normalize.events import from_json, to_json
 from recordings import recordings
 from tests.normalize.lines import (
     JsonObject,
@@ -24,6 +23,7 @@ from tests.normalize.lines import (
     tool_use,
 )
 from tests.normalize.translating import as_json, of_session
+from turnwire.normalize.events import from_json, to_json
 
 SHAPES = [
     json.loads(line)

@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from docs import generate_events
-from hub.schema.field_docs import field_docs
-from normalize.events import from_json, to_json
-from normalize.events.base import Event, ThreadEvent
-from normalize.payloads import NormalizedPayload, Payload
+from turnwire.hub.schema.field_docs import field_docs
+from turnwire.normalize.events import from_json, to_json
+from turnwire.normalize.events.base import Event, ThreadEvent
+from turnwire.normalize.payloads import NormalizedPayload, Payload
 
 PAYLOAD: msgspec.json.Decoder[NormalizedPayload] = msgspec.json.Decoder(NormalizedPayload)
 

@@ -4,13 +4,6 @@ from typing import Any
 
 import pytest
 
-from normalize.claude.context import plain_name
-from normalize.claude.turns.uuids import numbers
-from normalize.events import Complete, ContextWindow, MessageChunk, Notice, ToolUpdate, to_json
-from normalize.events.limits import TEXT_LIMIT, cut, cut_text, pieces
-from normalize.payloads import GenericPayload, McpToolPayload
-from normalize.payloads.files import ContentPart
-from normalize.payloads.work import Generic, McpTool
 from tests.normalize.lines import (
     JsonObject,
     Talk,
@@ -25,6 +18,13 @@ from tests.normalize.lines import (
     tool_use,
     user,
 )
+from turnwire.normalize.claude.context import plain_name
+from turnwire.normalize.claude.turns.uuids import numbers
+from turnwire.normalize.events import Complete, ContextWindow, MessageChunk, Notice, ToolUpdate, to_json
+from turnwire.normalize.events.limits import TEXT_LIMIT, cut, cut_text, pieces
+from turnwire.normalize.payloads import GenericPayload, McpToolPayload
+from turnwire.normalize.payloads.files import ContentPart
+from turnwire.normalize.payloads.work import Generic, McpTool
 
 
 def data(talk: Talk) -> JsonObject:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from normalize.families import new_core
-from protocol.claude.decode import decode
-from protocol.json_values import Json
+from turnwire.normalize.families import new_core
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.json_values import Json
 
 
 def call(number: int) -> Json:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from cases import for_each
-from normalize.events import from_json, to_json
-from normalize.events.limits import cut
 from recordings import FIXTURES, Recording, recordings
 from tests.normalize.translating import of_session
+from turnwire.normalize.events import from_json, to_json
+from turnwire.normalize.events.limits import cut
 
 GOLDENS = Path(__file__).parent / "goldens"
 LIMIT = 4096

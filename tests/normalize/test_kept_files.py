@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept_files import AGENTS, KEPT, kept_file
 
-from normalize import events as ev
-from normalize.acp.kept.codex import changes_of
-from normalize.acp.kept.steps import Change
-from normalize.events import AgentEvent
-from normalize.families import FAMILIES, recorded_core
-from normalize.payloads import ModifyFilePayload, ShellExecPayload
-from normalize.recordings.session_files import ConversationSummary, SessionFiles
 from recordings import recordings
-from tracing.recordings.reading import length, read
-from tracing.recordings.session_file import format_of, survey_of
+from turnwire.normalize import events as ev
+from turnwire.normalize.acp.kept.codex import changes_of
+from turnwire.normalize.acp.kept.steps import Change
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.families import FAMILIES, recorded_core
+from turnwire.normalize.payloads import ModifyFilePayload, ShellExecPayload
+from turnwire.normalize.recordings.session_files import ConversationSummary, SessionFiles
+from turnwire.tracing.recordings.reading import length, read
+from turnwire.tracing.recordings.session_file import format_of, survey_of
 
 
 def of(agent: str) -> SessionFiles:

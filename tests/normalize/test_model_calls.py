@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from normalize.families import exchanges
-from normalize.model_calls import RequestAnswered, RequestMade, RequestTakenBack
-from protocol.claude.decode import decode
+from turnwire.normalize.families import exchanges
+from turnwire.normalize.model_calls import RequestAnswered, RequestMade, RequestTakenBack
+from turnwire.protocol.claude.decode import decode
 
 
 def line(kind: str, **fields: Any) -> bytes:

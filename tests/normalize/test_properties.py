@@ -8,13 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import asdict
 
-from contracts.events import balanced
-from normalize import events as ev
-from normalize.claude.core import ClaudeCore
-from normalize.events import AgentEvent, from_json, to_json
-from normalize.inputs import Decision, Ended, Sent
-from protocol.claude.decode import decode
 from recordings import recordings
+from turnwire.normalize import events as ev
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.events import AgentEvent, from_json, to_json
+from turnwire.normalize.inputs import Decision, Ended, Sent
+from turnwire.protocol.claude.decode import decode
+from turnwire.testing.events import balanced
 
 POOL = sorted(
     {line for recording in recordings() for line in recording.received()}, key=lambda line: (len(line), line)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from normalize.claude.core import ClaudeCore
-from normalize.events import AgentEvent, from_json, to_json
-from normalize.events.base import Event
-from normalize.inputs import Ended
-from protocol.claude.decode import decode
 from recordings import Recording, recordings
 from tests.normalize.lines import JsonObject, Talk, init, result
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.events import AgentEvent, from_json, to_json
+from turnwire.normalize.events.base import Event
+from turnwire.normalize.inputs import Ended
+from turnwire.protocol.claude.decode import decode
 
 KINDS: tuple[type[Event], ...] = get_args(AgentEvent)
 JSON = st.recursive(

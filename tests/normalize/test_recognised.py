@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from normalize.acp.core import AcpCore
-from normalize.claude.core import ClaudeCore
-from normalize.core import Core, Happened, happenings
-from normalize.events import Notice, to_json
-from normalize.families import ACP, CLAUDE, new_core, recorded_core
-from normalize.inputs import Announced, Ended, Received, SessionInput
-from normalize.recordings.lines import LineReader
-from protocol.acp import encode
-from protocol.dialects.transcript import Transcript
-from protocol.framing import OversizeLine
 from recordings import ROOT
+from turnwire.normalize.acp.core import AcpCore
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.core import Core, Happened, happenings
+from turnwire.normalize.events import Notice, to_json
+from turnwire.normalize.families import ACP, CLAUDE, new_core, recorded_core
+from turnwire.normalize.inputs import Announced, Ended, Received, SessionInput
+from turnwire.normalize.recordings.lines import LineReader
+from turnwire.protocol.acp import encode
+from turnwire.protocol.dialects.transcript import Transcript
+from turnwire.protocol.framing import OversizeLine
 
 CALL = {"sessionId": "s", "toolCall": {"toolCallId": "c", "title": "x"}, "options": []}
 

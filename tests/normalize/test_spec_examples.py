@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from protocol.claude.decode import decode
 from tests.normalize.lines import JsonObject, Talk, answer, init
+from turnwire.protocol.claude.decode import decode
 
 
 def lines(talk: Talk, *texts: str) -> list[str]:

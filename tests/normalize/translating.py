@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from normalize.claude.core import ClaudeCore
-from normalize.core import Stats
-from normalize.events import AgentEvent, to_json
-from normalize.inputs import Ended, Sent
-from protocol.claude.decode import decode
 from recordings import Recording
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.core import Stats
+from turnwire.normalize.events import AgentEvent, to_json
+from turnwire.normalize.inputs import Ended, Sent
+from turnwire.protocol.claude.decode import decode
 
 JsonObject = dict[str, Any]
 

@@ -1,6 +1,7 @@
 import pytest
 
-from protocol.claude.answers import (
+from recordings import recordings
+from turnwire.protocol.claude.answers import (
     Allow,
     Deny,
     HookOutput,
@@ -9,11 +10,10 @@ from protocol.claude.answers import (
     read_hook,
     read_permission,
 )
-from protocol.claude.control import ControlResponse, ResponseBody, success
-from protocol.claude.decode import decode
-from protocol.claude.encode import EncodeError, to_json
-from protocol.json_values import Json
-from recordings import recordings
+from turnwire.protocol.claude.control import ControlResponse, ResponseBody, success
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.encode import EncodeError, to_json
+from turnwire.protocol.json_values import Json
 
 
 def payload(response: ControlResponse) -> Json:

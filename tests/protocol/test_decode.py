@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from protocol.claude.blocks import (
+from recordings import recording, recordings
+from turnwire.protocol.claude.blocks import (
     DocumentBlock,
     ImageBlock,
     RedactedThinkingBlock,
@@ -19,7 +20,7 @@ from protocol.claude.blocks import (
     UnknownBlock,
     Usage,
 )
-from protocol.claude.control import (
+from turnwire.protocol.claude.control import (
     CanUseTool,
     ControlCancelRequest,
     ControlRequest,
@@ -28,10 +29,10 @@ from protocol.claude.control import (
     Interrupt,
     UnknownRequest,
 )
-from protocol.claude.decode import decode, message_of
-from protocol.claude.incidents import ModelRefusalFallback
-from protocol.claude.messages import Assistant, StreamEvent, Unknown, User
-from protocol.claude.notices import (
+from turnwire.protocol.claude.decode import decode, message_of
+from turnwire.protocol.claude.incidents import ModelRefusalFallback
+from turnwire.protocol.claude.messages import Assistant, StreamEvent, Unknown, User
+from turnwire.protocol.claude.notices import (
     ActiveGoal,
     Goal,
     KeepAlive,
@@ -41,8 +42,8 @@ from protocol.claude.notices import (
     ToolProgress,
     TranscriptMirror,
 )
-from protocol.claude.results import Result
-from protocol.claude.stream import (
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.claude.stream import (
     ContentBlockDelta,
     MessageDelta,
     Stopped,
@@ -50,10 +51,9 @@ from protocol.claude.stream import (
     UnknownApiEvent,
     UnknownDelta,
 )
-from protocol.claude.system import Init, McpServer, PermissionDenied, Status, System, UnknownSystem
-from protocol.malformed import Malformed
-from protocol.parsing.depth import MAX_DEPTH, TOO_DEEP
-from recordings import recording, recordings
+from turnwire.protocol.claude.system import Init, McpServer, PermissionDenied, Status, System, UnknownSystem
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.parsing.depth import MAX_DEPTH, TOO_DEEP
 
 
 def line(value: object) -> bytes:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.claude.decode import FLAT, decode, malformed
-from protocol.claude.results import Result
-from protocol.framing import OversizeLine
-from protocol.json_values import Json
-from protocol.malformed import Malformed
-from protocol.parsing.depth import MAX_DEPTH, TOO_DEEP, is_deep, is_too_deep, outermost, parse
+from turnwire.protocol.claude.decode import FLAT, decode, malformed
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.framing import OversizeLine
+from turnwire.protocol.json_values import Json
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.parsing.depth import MAX_DEPTH, TOO_DEEP, is_deep, is_too_deep, outermost, parse
 
 ROOM = 3
 values = st.recursive(

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.claude.blocks import ImageBlock, TextBlock, ToolResultBlock, UnknownBlock
-from protocol.claude.control import (
+from recordings import Recording, recordings
+from turnwire.protocol.claude.blocks import ImageBlock, TextBlock, ToolResultBlock, UnknownBlock
+from turnwire.protocol.claude.control import (
     ControlCancelRequest,
     ControlRequest,
     ControlResponse,
@@ -20,16 +21,15 @@ from protocol.claude.control import (
     failure,
     success,
 )
-from protocol.claude.decode import decode
-from protocol.claude.encode import EncodeError, checked_input, encode, encode_input
-from protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
-from protocol.claude.notices import KeepAlive
-from protocol.claude.results import Result
-from protocol.claude.stream import ContentBlockDelta, TextDelta
-from protocol.claude.system import Init, UnknownSystem
-from protocol.json_lines import line_of
-from protocol.malformed import Malformed
-from recordings import Recording, recordings
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.encode import EncodeError, checked_input, encode, encode_input
+from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
+from turnwire.protocol.claude.notices import KeepAlive
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.claude.stream import ContentBlockDelta, TextDelta
+from turnwire.protocol.claude.system import Init, UnknownSystem
+from turnwire.protocol.json_lines import line_of
+from turnwire.protocol.malformed import Malformed
 
 
 def written(message: Message) -> object:

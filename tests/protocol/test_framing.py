@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.claude.decode import malformed
-from protocol.framing import HEAD_SIZE, SLICE_BYTES, SLICE_LINES, LineFramer, OversizeLine
-from protocol.malformed import Malformed
+from turnwire.protocol.claude.decode import malformed
+from turnwire.protocol.framing import HEAD_SIZE, SLICE_BYTES, SLICE_LINES, LineFramer, OversizeLine
+from turnwire.protocol.malformed import Malformed
 
 
 def cut(data: bytes, sizes: list[int], limit: int) -> list[bytes | OversizeLine]:

@@ -3,17 +3,17 @@
 import json
 
 from cases import for_each
-from protocol.claude.blocks import UnknownBlock
-from protocol.claude.control import ControlRequest, UnknownRequest
-from protocol.claude.decode import decode
-from protocol.claude.encode import encode
-from protocol.claude.messages import Assistant, StreamEvent, Unknown, User
-from protocol.claude.stream import ContentBlockDelta, UnknownApiEvent, UnknownDelta
-from protocol.claude.system import System, UnknownSystem
-from protocol.framing import LineFramer
-from protocol.json_values import Json
-from protocol.malformed import Malformed
 from recordings import Recording, recordings
+from turnwire.protocol.claude.blocks import UnknownBlock
+from turnwire.protocol.claude.control import ControlRequest, UnknownRequest
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.encode import encode
+from turnwire.protocol.claude.messages import Assistant, StreamEvent, Unknown, User
+from turnwire.protocol.claude.stream import ContentBlockDelta, UnknownApiEvent, UnknownDelta
+from turnwire.protocol.claude.system import System, UnknownSystem
+from turnwire.protocol.framing import LineFramer
+from turnwire.protocol.json_values import Json
+from turnwire.protocol.malformed import Malformed
 
 EVERY = recordings()
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.text import rejoin, scrub, scrub_inside, scrub_json
+from turnwire.protocol.text import rejoin, scrub, scrub_inside, scrub_json
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]) | st.sampled_from("\ud83d\ude00\udfff\ud800"))
 

@@ -12,19 +12,19 @@ import acp_agent
 import pytest
 from runner_harness import DEADLINE, Caller, cancel, request, serving
 
-from adapter.families import open_session
-from adapter.permissions.rules import read_rules
-from adapter.process.watchdog import Watchdog
-from protocol.claude.decode import decode
-from protocol.claude.messages import User
-from runner.acp import AcpParams, content_blocks
-from runner.family import RunFamily
-from runner.server import RunnerOptions
-from runner.wire import Refused, Run, read_request, run_line
-from sidecar.config.agents import Agent
-from sidecar.config.rulebook import Rulebook
-from sidecar.config.settings import Settings
-from sidecar.streams.runner.acp import acp_runs
+from turnwire.adapter.families import open_session
+from turnwire.adapter.permissions.rules import read_rules
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.messages import User
+from turnwire.runner.acp import AcpParams, content_blocks
+from turnwire.runner.family import RunFamily
+from turnwire.runner.server import RunnerOptions
+from turnwire.runner.wire import Refused, Run, read_request, run_line
+from turnwire.sidecar.config.agents import Agent
+from turnwire.sidecar.config.rulebook import Rulebook
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.streams.runner.acp import acp_runs
 from turnwire_process import TURNWIRE, environment
 from waiting import until
 

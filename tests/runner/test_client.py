@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from runner.client import ClientRun, RunError, RunnerClient
-from runner.wire import Diag, Fatal
+from turnwire.runner.client import ClientRun, RunError, RunnerClient
+from turnwire.runner.wire import Diag, Fatal
 
 NOTES_AND_WAITS = """
 import sys

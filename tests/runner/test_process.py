@@ -17,7 +17,7 @@ import pytest
 from runner_harness import cancel, request
 
 from agent_process import script_file
-from runner.client import AHEAD, ClientRun, RunError, RunnerClient
+from turnwire.runner.client import AHEAD, ClientRun, RunError, RunnerClient
 from turnwire_process import DEADLINE, TURNWIRE, environment
 from waiting import until
 
@@ -49,7 +49,7 @@ fallback:
 def command(folder: Path, *options: str) -> tuple[list[str], dict[str, str]]:
     """The argv of a runner over the scripted agent, and its environment."""
     script = script_file(folder, SCRIPT)
-    argv = json.dumps([sys.executable, "-m", "scripted_agent", str(script), "--seed=7"])
+    argv = json.dumps([sys.executable, "-m", "turnwire.scripted_agent", str(script), "--seed=7"])
     env = environment(folder / "home", TURNWIRE_AGENTS=f'{{"mine": {argv}}}', TURNWIRE_AGENT="mine")
     return [*TURNWIRE, "runner", *options], env
 

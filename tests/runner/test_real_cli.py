@@ -13,8 +13,8 @@ import pytest
 
 from real_cli import real_cli, real_cli_environment
 from recordings import ROOT
-from runner.client import ClientRun, RunError, RunnerClient
 from scripted_messages_api import ScriptedMessagesApi, http_error, scripted_messages_api, text, tool_use
+from turnwire.runner.client import ClientRun, RunError, RunnerClient
 from turnwire_process import DEADLINE, TURNWIRE
 
 JSON = dict[str, Any]

@@ -1,9 +1,9 @@
 import pytest
 from runner_harness import INIT, SESSION, limited, request, said
 
-from protocol.claude.decode import decode
-from runner.retry import RateLimitRetry, Wait
-from runner.wire import Run, read_request
+from turnwire.protocol.claude.decode import decode
+from turnwire.runner.retry import RateLimitRetry, Wait
+from turnwire.runner.wire import Run, read_request
 
 NOW = 1000.0
 

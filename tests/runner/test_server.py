@@ -28,16 +28,16 @@ from runner_harness import (
     serving,
 )
 
-from adapter.families import open_session
-from adapter.process.watchdog import Watchdog
-from normalize.inputs import Ended
-from protocol.json_values import JsonObject
-from runner import server
-from runner.family import RunFamily
-from runner.output import OutputLost
-from runner.server import RunnerOptions
-from sidecar.streams.runner.claude import claude_runs
-from sidecar.streams.runner.mcp import ServerDeadlines
+from turnwire.adapter.families import open_session
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.normalize.inputs import Ended
+from turnwire.protocol.json_values import JsonObject
+from turnwire.runner import server
+from turnwire.runner.family import RunFamily
+from turnwire.runner.output import OutputLost
+from turnwire.runner.server import RunnerOptions
+from turnwire.sidecar.streams.runner.claude import claude_runs
+from turnwire.sidecar.streams.runner.mcp import ServerDeadlines
 from waiting import until
 
 GOOD: list[Step] = [INIT, said("hello"), RESULT]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.input import Input
-from runner.output import Output, OutputLost
+from turnwire.runner.input import Input
+from turnwire.runner.output import Output, OutputLost
 from waiting import until
 
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runner_harness import request
 
-from protocol.claude.messages import User, UserBody
-from protocol.framing import LineFramer, OversizeLine
-from protocol.parsing.depth import TOO_DEEP
-from runner.wire import (
+from turnwire.protocol.claude.messages import User, UserBody
+from turnwire.protocol.framing import LineFramer, OversizeLine
+from turnwire.protocol.parsing.depth import TOO_DEEP
+from turnwire.runner.wire import (
     Cancel,
     Diag,
     Dropped,

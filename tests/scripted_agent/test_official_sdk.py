@@ -35,7 +35,7 @@ def executable(folder: Path, script: Path) -> Path:
     """A file that the SDK can start as a CLI."""
     path = folder / "cli"
     path.write_text(
-        f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m scripted_agent "{script}" "$@"\n'
+        f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m turnwire.scripted_agent "{script}" "$@"\n'
     )
     path.chmod(0o755)
     return path

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from recordings import ROOT
-from scripted_agent.loading import ScriptError, bundled, load, parse
-from scripted_agent.script import STEP_KINDS, Ask, Script, Text, Tool
+from turnwire.scripted_agent.loading import ScriptError, bundled, load, parse
+from turnwire.scripted_agent.script import STEP_KINDS, Ask, Script, Text, Tool
 
 
 @pytest.mark.parametrize("name", bundled())

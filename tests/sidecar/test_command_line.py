@@ -12,9 +12,9 @@ import typer
 from typer.testing import CliRunner, Result
 
 from recordings import recording
-from sidecar.cli.application import plain_errors
-from sidecar.cli.commands import application
-from sidecar.process.version import VERSION
+from turnwire.sidecar.cli.application import plain_errors
+from turnwire.sidecar.cli.commands import application
+from turnwire.sidecar.process.version import VERSION
 
 
 def called(*arguments: str, given: bytes = b"") -> Result:

@@ -15,7 +15,7 @@ import typer
 from cases import for_each
 from preloaded import ran
 from recordings import ROOT
-from sidecar.cli.commands import MODULES, application
+from turnwire.sidecar.cli.commands import MODULES, application
 from turnwire_process import environment
 
 OWN_WORDS = ("translate", "agent", "stdio")
@@ -41,7 +41,7 @@ def examples(text: str | None) -> list[str]:
 
 
 def test_every_command_is_known_to_be_in_its_module() -> None:
-    said = {name: f"sidecar.cli.{module}" for module, names in MODULES.items() for name in names}
+    said = {name: f"turnwire.sidecar.cli.{module}" for module, names in MODULES.items() for name in names}
     app = application()
     commands = {one.name: one.callback.__module__ for one in app.registered_commands if one.callback}
     groups = {
@@ -119,7 +119,7 @@ def test_bash_completes_with_what_turnwire_prints_for_it(tmp_path: Path) -> None
     turnwire = tmp_path / "bin" / "turnwire"
     turnwire.parent.mkdir()
     turnwire.write_text(
-        f"#!{sys.executable} -P\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom sidecar.cli import main\nmain()\n"
+        f"#!{sys.executable} -P\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom turnwire.sidecar.cli import main\nmain()\n"
     )
     turnwire.chmod(0o755)
     script = """

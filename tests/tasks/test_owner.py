@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tasks.owner import TaskOwner, heed_cancellation
+from turnwire.tasks.owner import TaskOwner, heed_cancellation
 
 ROOT = Path(__file__).parents[2]
 
 STARTERS = {"create_task", "ensure_future"}
 
 OWNERS = {
-    "tasks/owner.py": "the owner itself",
+    "turnwire/tasks/owner.py": "the owner itself",
     "clients/python/turnwire_client/client.py": "a distribution of its own, whose `connect` ends its tasks; a group would wrap what its caller raises",
 }
 """Files that may start a task by the loop's own means, and why."""
@@ -157,7 +157,7 @@ def test_no_task_is_without_an_owner() -> None:
         for node in ast.walk(ast.parse((ROOT / name).read_text()))
         if is_bare(node) and name not in OWNERS and isinstance(node, ast.Call)
     ]
-    assert bare == [], "start it in a TaskGroup, or by a tasks.owner.TaskOwner"
+    assert bare == [], "start it in a TaskGroup, or by a turnwire.tasks.owner.TaskOwner"
 
 
 @pytest.mark.parametrize(

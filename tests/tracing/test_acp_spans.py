@@ -9,15 +9,15 @@ import pytest
 from acp_recordings import AcpRecording, acp_recordings
 from exported_spans import Exported, MemoryExport
 
-from normalize import events as ev
-from normalize.families import recorded_core
-from normalize.inputs import Received, SessionInput
-from normalize.recordings.lines import LineReader
-from protocol.claude.decode import decode
-from tracing.metrics.measurements import DURATION, FIRST_CHUNK, TOKEN_USAGE, Measurer
-from tracing.recordings.reading import Timed, read
-from tracing.spans.genai_spans import GenAiSpans
-from tracing.spans.maker import SpanMaker
+from turnwire.normalize import events as ev
+from turnwire.normalize.families import recorded_core
+from turnwire.normalize.inputs import Received, SessionInput
+from turnwire.normalize.recordings.lines import LineReader
+from turnwire.protocol.claude.decode import decode
+from turnwire.tracing.metrics.measurements import DURATION, FIRST_CHUNK, TOKEN_USAGE, Measurer
+from turnwire.tracing.recordings.reading import Timed, read
+from turnwire.tracing.spans.genai_spans import GenAiSpans
+from turnwire.tracing.spans.maker import SpanMaker
 
 COMMITTED = acp_recordings(with_corpus=False)
 SECOND = 1_000_000_000

@@ -5,17 +5,17 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from prometheus_client.parser import text_string_to_metric_families
 
 from cases import for_each
-from normalize import events as ev
-from normalize.claude.core import ClaudeCore
-from normalize.inputs import Received
-from protocol.claude.decode import decode
 from recordings import Recording, recording, recordings
-from tracing.metrics import measurements as m
-from tracing.metrics.measurements import Instrument, Measurement, Measurer
-from tracing.metrics.otel import OtelMeter
-from tracing.metrics.prometheus import PrometheusMeter, prometheus_name
-from tracing.recordings.reading import read
-from tracing.spans.maker import SpanMaker
+from turnwire.normalize import events as ev
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.inputs import Received
+from turnwire.protocol.claude.decode import decode
+from turnwire.tracing.metrics import measurements as m
+from turnwire.tracing.metrics.measurements import Instrument, Measurement, Measurer
+from turnwire.tracing.metrics.otel import OtelMeter
+from turnwire.tracing.metrics.prometheus import PrometheusMeter, prometheus_name
+from turnwire.tracing.recordings.reading import read
+from turnwire.tracing.spans.maker import SpanMaker
 
 
 def measured(made: Recording) -> list[Measurement]:

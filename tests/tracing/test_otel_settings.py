@@ -12,12 +12,12 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from otlp_collector import otlp_collector
 
-from normalize.claude.core import ClaudeCore
 from recordings import Recording, recording
-from tracing.export.otel import SpanExport, resource, try_exporters
-from tracing.export.wanted import TracingError, metrics_wanted, tracing_wanted
-from tracing.recordings.reading import read
-from tracing.spans.maker import SpanMaker
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.tracing.export.otel import SpanExport, resource, try_exporters
+from turnwire.tracing.export.wanted import TracingError, metrics_wanted, tracing_wanted
+from turnwire.tracing.recordings.reading import read
+from turnwire.tracing.spans.maker import SpanMaker
 from turnwire_process import DEADLINE, TURNWIRE, environment
 
 MADE = recording("2.1.330", "perm-allow")

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from normalize.claude.core import ClaudeCore
-from normalize.events import AgentEvent, Notice, ProcessStatus
-from normalize.inputs import Announced, SessionInput
 from recordings import recording
-from tracing.recordings.pieces import distinct
-from tracing.recordings.reading import length, name_of, read
-from tracing.recordings.recorded import RecordingError
-from tracing.recordings.recorder import KEEP, Recorder
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.events import AgentEvent, Notice, ProcessStatus
+from turnwire.normalize.inputs import Announced, SessionInput
+from turnwire.tracing.recordings.pieces import distinct
+from turnwire.tracing.recordings.reading import length, name_of, read
+from turnwire.tracing.recordings.recorded import RecordingError
+from turnwire.tracing.recordings.recorder import KEEP, Recorder
 
 WHOLE = recording("2.1.330", "perm-allow").folder
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from normalize import events as ev
-from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
-from protocol.claude.decode import decode
 from recordings import recordings
-from tracing.recordings.reading import read
-from tracing.recordings.recorded import RecordingError
-from tracing.recordings.recorder import Recorder, check_folder
+from turnwire.normalize import events as ev
+from turnwire.normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
+from turnwire.protocol.claude.decode import decode
+from turnwire.tracing.recordings.reading import read
+from turnwire.tracing.recordings.recorded import RecordingError
+from turnwire.tracing.recordings.recorder import Recorder, check_folder
 
 
 def recorded(folder: Path, items: list[SessionInput], agent: str = "a") -> Path:

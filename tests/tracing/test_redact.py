@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from cases import for_each
-from normalize.claude.core import ClaudeCore
-from protocol.claude.decode import decode
 from recordings import Recording, recording, recordings
-from tracing.recordings.reading import read
-from tracing.redaction.redact import redact_file, redact_folder
-from tracing.redaction.redaction import Redaction
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.protocol.claude.decode import decode
+from turnwire.tracing.recordings.reading import read
+from turnwire.tracing.redaction.redact import redact_file, redact_folder
+from turnwire.tracing.redaction.redaction import Redaction
 from turnwire_process import DEADLINE, TURNWIRE, environment
 
 SECRETS = {

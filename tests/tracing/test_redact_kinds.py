@@ -15,8 +15,8 @@ from urllib.parse import quote
 import pytest
 
 from recordings import recordings
-from tracing.redaction.redact import redact_file
-from tracing.redaction.redaction import Redaction
+from turnwire.tracing.redaction.redact import redact_file
+from turnwire.tracing.redaction.redaction import Redaction
 
 ALPHABETS = {
     "a": string.ascii_letters + string.digits,

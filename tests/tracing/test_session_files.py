@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept_sessions import Kept, all_kept, kept
 
-from normalize import events as ev
-from normalize.events import AgentEvent
-from normalize.families import FAMILIES, new_core
-from normalize.recordings.session_files import ConversationSummary
-from protocol.claude import session_lines
 from recordings import recordings
-from tracing.recordings.reading import is_session_file, length, name_of, read
-from tracing.recordings.session_file import format_of, read_session_file, survey_of
-from tracing.redaction.redact import redact_file
-from tracing.redaction.redaction import Redaction
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.families import FAMILIES, new_core
+from turnwire.normalize.recordings.session_files import ConversationSummary
+from turnwire.protocol.claude import session_lines
+from turnwire.tracing.recordings.reading import is_session_file, length, name_of, read
+from turnwire.tracing.recordings.session_file import format_of, read_session_file, survey_of
+from turnwire.tracing.redaction.redact import redact_file
+from turnwire.tracing.redaction.redaction import Redaction
 
 
 @dataclass
@@ -420,7 +420,7 @@ def test_a_line_of_a_session_file_is_read_whatever_is_odd_in_it() -> None:
 
 def test_a_pipe_with_a_session_file_gives_what_the_file_gives() -> None:
     path = kept("2.1.330", "denied").file
-    command = [sys.executable, "-m", "sidecar", "translate"]
+    command = [sys.executable, "-m", "turnwire", "translate"]
     file = subprocess.run([*command, str(path)], capture_output=True, check=True)
     pipe = subprocess.run(command, input=path.read_bytes(), capture_output=True, check=True)
     assert pipe.stdout == file.stdout

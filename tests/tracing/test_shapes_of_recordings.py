@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from cases import for_each
-from normalize.inputs import Received
-from protocol.claude.decode import decode
-from protocol.dialects import DIALECTS
 from recordings import Recording, recordings
-from tracing.recordings.reading import RecordingError, length, name_of, read
+from turnwire.normalize.inputs import Received
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.dialects import DIALECTS
+from turnwire.tracing.recordings.reading import RecordingError, length, name_of, read
 
 
 def received(path: Path) -> list[Received]:

@@ -9,14 +9,14 @@ import pytest
 from exported_spans import Exported, MemoryExport
 
 from cases import for_each
-from normalize import events as ev
-from normalize.claude.core import ClaudeCore
-from normalize.inputs import Received, Sent
-from protocol.claude.control import ControlRequest, ControlResponse
-from protocol.claude.messages import StreamEvent
 from recordings import Recording, recording, recordings
-from tracing.recordings.reading import Timed, read
-from tracing.spans.maker import SpanMaker
+from turnwire.normalize import events as ev
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.inputs import Received, Sent
+from turnwire.protocol.claude.control import ControlRequest, ControlResponse
+from turnwire.protocol.claude.messages import StreamEvent
+from turnwire.tracing.recordings.reading import Timed, read
+from turnwire.tracing.spans.maker import SpanMaker
 
 
 @cache

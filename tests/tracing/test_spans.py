@@ -5,15 +5,15 @@ import re
 import pytest
 from exported_spans import Exported, MemoryExport
 
-from normalize import events as ev
-from normalize.claude.core import ClaudeCore
-from normalize.events import AgentEvent
-from normalize.inputs import Ended, Received
-from protocol.claude.decode import decode
 from recordings import recording
-from tracing.export.spans import traceparent
-from tracing.recordings.reading import read
-from tracing.spans.maker import SpanMaker
+from turnwire.normalize import events as ev
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.inputs import Ended, Received
+from turnwire.protocol.claude.decode import decode
+from turnwire.tracing.export.spans import traceparent
+from turnwire.tracing.recordings.reading import read
+from turnwire.tracing.spans.maker import SpanMaker
 
 LINE = b'{"type":"keep_alive"}'
 

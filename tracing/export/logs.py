@@ -2,7 +2,7 @@
 
 import logging
 
-log = logging.getLogger(f"turnwire.{__name__}")
+log = logging.getLogger(__name__)
 
 
 class ExporterErrors(logging.Handler):

@@ -23,14 +23,14 @@ from opentelemetry.sdk.trace.export import (
     SpanExportResult,
 )
 
-from tracing.export.logs import listen
-from tracing.export.span_processors import load_processor
-from tracing.export.spans import ExportedTrace
-from tracing.export.trace_ids import SeededIds
-from tracing.export.wanted import Signal, TracingError, exporters_of, protocol_of
-from tracing.spans.span import Trace
+from turnwire.tracing.export.logs import listen
+from turnwire.tracing.export.span_processors import load_processor
+from turnwire.tracing.export.spans import ExportedTrace
+from turnwire.tracing.export.trace_ids import SeededIds
+from turnwire.tracing.export.wanted import Signal, TracingError, exporters_of, protocol_of
+from turnwire.tracing.spans.span import Trace
 
-log = logging.getLogger(f"turnwire.{__name__}")
+log = logging.getLogger(__name__)
 
 CLOSE_S = 3.0
 """How long the end of a session may wait for a collector."""

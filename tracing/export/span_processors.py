@@ -4,7 +4,7 @@ from importlib import import_module
 
 from opentelemetry.sdk.trace import SpanProcessor
 
-from tracing.export.wanted import TracingError
+from turnwire.tracing.export.wanted import TracingError
 
 
 def load_processor(name: str) -> SpanProcessor:

@@ -9,9 +9,9 @@ from opentelemetry.sdk.trace.sampling import Decision, Sampler
 from opentelemetry.trace import Span as OtelSpan
 from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer, set_span_in_context
 
-from tracing.export.trace_ids import IdSequence, current
-from tracing.spans.maker import session_seed
-from tracing.spans.span import Attribute, Attributes, Span, Trace
+from turnwire.tracing.export.trace_ids import IdSequence, current
+from turnwire.tracing.spans.maker import session_seed
+from turnwire.tracing.spans.span import Attribute, Attributes, Span, Trace
 
 _ROOT = Context()
 """No span of somebody else's is the parent of a trace of ours."""

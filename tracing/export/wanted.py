@@ -3,7 +3,7 @@
 import os
 from typing import Literal
 
-from protocol.errors import TurnwireError
+from turnwire.protocol.errors import TurnwireError
 
 Signal = Literal["TRACES", "METRICS"]
 

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from normalize import events as ev
-from normalize.events import AgentEvent
-from tracing.spans.span import Attribute, Span
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent
+from turnwire.tracing.spans.span import Attribute, Span
 
 SECONDS = (
     0.01,

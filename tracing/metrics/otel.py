@@ -14,9 +14,9 @@ from opentelemetry.sdk.metrics.export import (
     PeriodicExportingMetricReader,
 )
 
-from tracing.export.logs import listen
-from tracing.export.otel import load_exporters, resource
-from tracing.metrics.measurements import READ, RECORDED, Instrument, Measurement
+from turnwire.tracing.export.logs import listen
+from turnwire.tracing.export.otel import load_exporters, resource
+from turnwire.tracing.metrics.measurements import READ, RECORDED, Instrument, Measurement
 
 CLOSE_S = 1.5
 """How long the end of the process may wait for a collector."""

@@ -10,7 +10,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from tracing.metrics.measurements import RECORDED, Instrument, Measurement
+from turnwire.tracing.metrics.measurements import RECORDED, Instrument, Measurement
 
 UNITS = {"s": "_seconds", "By": "_bytes"}
 

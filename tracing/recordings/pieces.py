@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from tracing.recordings.recorded import RecordingError, missing
+from turnwire.tracing.recordings.recorded import RecordingError, missing
 
 CONTINUES = "continues"
 """The `event` of the row that a piece begins with when there are others before it."""

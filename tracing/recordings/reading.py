@@ -16,13 +16,13 @@ from typing import get_args
 
 import msgspec
 
-from normalize.events import AgentEvent, Notice, from_json
-from normalize.inputs import Announced, Decision, Ended, SessionInput
-from normalize.recordings.lines import LineReader
-from protocol.framing import OversizeLine
-from protocol.parsing.depth import TOO_DEEP, is_too_deep
-from tracing.recordings.pieces import CONTINUES, TIMELINE, Piece, one_in, pieces
-from tracing.recordings.recorded import (
+from turnwire.normalize.events import AgentEvent, Notice, from_json
+from turnwire.normalize.inputs import Announced, Decision, Ended, SessionInput
+from turnwire.normalize.recordings.lines import LineReader
+from turnwire.protocol.framing import OversizeLine
+from turnwire.protocol.parsing.depth import TOO_DEEP, is_too_deep
+from turnwire.tracing.recordings.pieces import CONTINUES, TIMELINE, Piece, one_in, pieces
+from turnwire.tracing.recordings.recorded import (
     CHUNK,
     RecordingError,
     Timed,
@@ -31,8 +31,13 @@ from tracing.recordings.recorded import (
     missing,
     timed_happenings,
 )
-from tracing.recordings.session_file import format_of, is_session_file, is_session_line, read_session_file
-from tracing.recordings.timeline import read_timeline
+from turnwire.tracing.recordings.session_file import (
+    format_of,
+    is_session_file,
+    is_session_line,
+    read_session_file,
+)
+from turnwire.tracing.recordings.timeline import read_timeline
 
 __all__ = [
     "RecordingError",

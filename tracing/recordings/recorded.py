@@ -6,11 +6,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from normalize.core import Core, happenings
-from normalize.events import AgentEvent
-from normalize.inputs import SessionInput
-from protocol.errors import TurnwireError
-from protocol.framing import LineFramer, OversizeLine
+from turnwire.normalize.core import Core, happenings
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.inputs import SessionInput
+from turnwire.protocol.errors import TurnwireError
+from turnwire.protocol.framing import LineFramer, OversizeLine
 
 CHUNK = 1 << 20
 

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import msgspec
 
-from files.private import open_private
-from normalize.events import AgentEvent, to_json
-from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
-from protocol.parsing.depth import is_too_deep
-from tracing.recordings.pieces import CONTINUES, number_of, set_aside
-from tracing.recordings.reading import RecordingError
-from tracing.recordings.timestamps import format_ts
+from turnwire.files.private import open_private
+from turnwire.normalize.events import AgentEvent, to_json
+from turnwire.normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
+from turnwire.protocol.parsing.depth import is_too_deep
+from turnwire.tracing.recordings.pieces import CONTINUES, number_of, set_aside
+from turnwire.tracing.recordings.reading import RecordingError
+from turnwire.tracing.recordings.timestamps import format_ts
 
-log = logging.getLogger(f"turnwire.{__name__}")
+log = logging.getLogger(__name__)
 
 BACKLOG = 64 << 20
 """Bytes of rows that may wait for the disk; beyond it the recording ends."""

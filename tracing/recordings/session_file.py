@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from normalize.families import FAMILIES
-from normalize.inputs import Ended
-from protocol.framing import LineFramer, OversizeLine
-from tracing.recordings.recorded import CHUNK, Timed, lines
+from turnwire.normalize.families import FAMILIES
+from turnwire.normalize.inputs import Ended
+from turnwire.protocol.framing import LineFramer, OversizeLine
+from turnwire.tracing.recordings.recorded import CHUNK, Timed, lines
 
 if TYPE_CHECKING:
-    from normalize.recordings.session_files import SearchableText, SessionFiles, Survey
+    from turnwire.normalize.recordings.session_files import SearchableText, SessionFiles, Survey
 
 LOOKED_AT = 50
 """Lines in which a session file must show that it is one."""

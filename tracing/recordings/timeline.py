@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from normalize.inputs import Ended
-from normalize.recordings.lines import LineReader
-from protocol.framing import OversizeLine
-from tracing.recordings.pieces import TIMELINE
-from tracing.recordings.recorded import RecordingError, Timed, lines, missing
+from turnwire.normalize.inputs import Ended
+from turnwire.normalize.recordings.lines import LineReader
+from turnwire.protocol.framing import OversizeLine
+from turnwire.tracing.recordings.pieces import TIMELINE
+from turnwire.tracing.recordings.recorded import RecordingError, Timed, lines, missing
 
 STDERR_TAIL = 4096
 """Bytes of stderr.txt that an end tells."""

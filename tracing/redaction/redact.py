@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from tracing.redaction.redaction import Redaction
+from turnwire.tracing.redaction.redaction import Redaction
 
 _PIECE = re.compile(r'"(?:text|thinking|partial_json|reasoning_text|data)": ?"([^"\\]*(?:\\.[^"\\]*)*)"')
 _INDEX = re.compile(r'"(?:index|block_index)":\d+|"(?:messageId|toolCallId)": ?"[^"\\]*"')

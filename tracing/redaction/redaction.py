@@ -12,8 +12,8 @@ from array import array
 from collections.abc import Iterator
 from hashlib import blake2b
 
-from tracing.redaction.escapes import without_json_escapes, without_percent_escapes
-from tracing.redaction.secret_kinds import (
+from turnwire.tracing.redaction.escapes import without_json_escapes, without_percent_escapes
+from turnwire.tracing.redaction.secret_kinds import (
     ASSIGNMENT,
     BEFORE,
     HARMLESS_NAME,

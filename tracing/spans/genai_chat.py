@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
 
-from normalize.model import JsonObject
-from normalize.model_calls import AnswerPart, CallBegan, CallMeasured, PartSaid, Tokens
-from tracing.spans.genai_facts import Facts, answer, tool_answers, usage
-from tracing.spans.span import Attribute, Span, Trace
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.model_calls import AnswerPart, CallBegan, CallMeasured, PartSaid, Tokens
+from turnwire.tracing.spans.genai_facts import Facts, answer, tool_answers, usage
+from turnwire.tracing.spans.span import Attribute, Span, Trace
 
 _MOST_PARTS = 256
 """Parts of a run, and results that one waits for, that are told at most."""

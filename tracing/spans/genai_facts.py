@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from normalize.model import JsonObject
-from normalize.model_calls import AnswerPart, ToolPart
-from tracing.spans.span import Attribute, cut_text
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.model_calls import AnswerPart, ToolPart
+from turnwire.tracing.spans.span import Attribute, cut_text
 
 CONVENTIONS = "1.41.0"
 """The version of the semantic conventions whose names these are; docs/operating.md names it, too."""

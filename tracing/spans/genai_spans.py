@@ -6,12 +6,12 @@ background after its turn. Names and attributes are those of the semantic conven
 pinned in docs/operating.md. Content only on request.
 """
 
-from normalize import events as ev
-from normalize.events import AgentEvent, to_json
-from normalize.families import model_calls
-from normalize.inputs import Received, SessionInput
-from normalize.model import JsonObject
-from normalize.model_calls import (
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent, to_json
+from turnwire.normalize.families import model_calls
+from turnwire.normalize.inputs import Received, SessionInput
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.model_calls import (
     CallBegan,
     CallMeasured,
     CallsUntold,
@@ -21,9 +21,9 @@ from normalize.model_calls import (
     ToolPart,
     ToolReturned,
 )
-from tracing.spans.genai_chat import Piece, Thread
-from tracing.spans.genai_facts import Facts, prompts, usage
-from tracing.spans.span import Attribute, Span, Trace
+from turnwire.tracing.spans.genai_chat import Piece, Thread
+from turnwire.tracing.spans.genai_facts import Facts, prompts, usage
+from turnwire.tracing.spans.span import Attribute, Span, Trace
 
 REMEMBERED = 256
 """Subagents, and arguments and results of calls, that are remembered at most."""

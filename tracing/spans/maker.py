@@ -7,12 +7,12 @@ under spec 3's names and under the GenAI conventions share the turn's root, `str
 
 from collections.abc import Sequence
 
-from normalize import events as ev
-from normalize.events import AgentEvent, to_json
-from normalize.inputs import Ended, Received, Sent, SessionInput
-from tracing.spans.genai_spans import GenAiSpans
-from tracing.spans.span import Attribute, Span, Trace, TraceSource
-from tracing.spans.streamjson_spans import SpanContext, StreamJsonSpans
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent, to_json
+from turnwire.normalize.inputs import Ended, Received, Sent, SessionInput
+from turnwire.tracing.spans.genai_spans import GenAiSpans
+from turnwire.tracing.spans.span import Attribute, Span, Trace, TraceSource
+from turnwire.tracing.spans.streamjson_spans import SpanContext, StreamJsonSpans
 
 DEFAULT_LIMIT = 8192
 """Bytes of a raw line and of an event that a span carries; with 0 it carries neither."""

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from normalize import events as ev
-from normalize.events import AgentEvent, to_json
-from normalize.events.base import ThreadEvent
-from normalize.families import exchanges
-from normalize.inputs import Received, Sent, SessionInput
-from normalize.model_calls import RequestAnswered, RequestMade, RequestTakenBack
-from tracing.spans.span import Attribute, Span, Trace, cut_text
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent, to_json
+from turnwire.normalize.events.base import ThreadEvent
+from turnwire.normalize.families import exchanges
+from turnwire.normalize.inputs import Received, Sent, SessionInput
+from turnwire.normalize.model_calls import RequestAnswered, RequestMade, RequestTakenBack
+from turnwire.tracing.spans.span import Attribute, Span, Trace, cut_text
 
 SYSTEM = frozenset({ev.SessionStatus, ev.SessionInfo, ev.AvailableCommands})
 """Events of the session's beginning; spec 3 traces them as `streamjson.system`."""

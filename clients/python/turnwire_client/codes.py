@@ -1,6 +1,6 @@
 """Why a hub closes a connection and why it refuses a command: the hub's own table.
 
-Generated from hub/wire/codes.py by `make client-types`; do not edit.
+Generated from turnwire/hub/wire/codes.py by `make client-types`; do not edit.
 """
 
 CLOSE_CODES: dict[int, str] = {

@@ -1,7 +1,7 @@
 /**
  * Why a hub closes a connection and why it refuses a command: the hub's own table.
  *
- * Generated from hub/wire/codes.py by `make client-types`; do not edit.
+ * Generated from turnwire/hub/wire/codes.py by `make client-types`; do not edit.
  */
 
 /** What a client can see as the code of a closed connection. */

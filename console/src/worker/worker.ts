@@ -4,7 +4,7 @@
  */
 /// <reference lib="webworker" />
 
-/** What the sidecar sends: sidecar/outbound/push/message.py. */
+/** What the sidecar sends: turnwire/sidecar/outbound/push/message.py. */
 interface Told {
   readonly session: string;
   readonly title: string;

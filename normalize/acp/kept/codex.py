@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from normalize.acp.facts import command_line
-from normalize.acp.kept.files import KeptFiles, record_of
-from normalize.acp.kept.steps import (
+from turnwire.normalize.acp.facts import command_line
+from turnwire.normalize.acp.kept.files import KeptFiles, record_of
+from turnwire.normalize.acp.kept.steps import (
     Answered,
     Change,
     Compacted,
@@ -27,8 +27,8 @@ from normalize.acp.kept.steps import (
     ToolReturned,
     TurnEnded,
 )
-from normalize.payloads.fields import fields, objects, text, whole
-from protocol.json_values import Json, JsonObject
+from turnwire.normalize.payloads.fields import fields, objects, text, whole
+from turnwire.protocol.json_values import Json, JsonObject
 
 _TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "world_state", "compacted"})
 _HARNESS = re.compile(

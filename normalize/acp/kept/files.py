@@ -11,7 +11,7 @@ from typing import assert_never
 
 import msgspec
 
-from normalize.acp.kept.steps import (
+from turnwire.normalize.acp.kept.steps import (
     Answered,
     Compacted,
     ConversationNamed,
@@ -27,16 +27,22 @@ from normalize.acp.kept.steps import (
     ToolReturned,
     TurnEnded,
 )
-from normalize.cores.times import moment
-from normalize.events import CompactBoundary, Notice
-from normalize.inputs import Announced, Received, Sent
-from normalize.recordings.session_files import Answer, Branch, ConversationSummary, DatedInput, SearchableText
-from protocol.acp.decode import decode
-from protocol.acp.messages import Response
-from protocol.json_values import JsonObject
-from protocol.parsing import generic
-from protocol.parsing.depth import is_too_deep
-from protocol.text import scrub_json
+from turnwire.normalize.cores.times import moment
+from turnwire.normalize.events import CompactBoundary, Notice
+from turnwire.normalize.inputs import Announced, Received, Sent
+from turnwire.normalize.recordings.session_files import (
+    Answer,
+    Branch,
+    ConversationSummary,
+    DatedInput,
+    SearchableText,
+)
+from turnwire.protocol.acp.decode import decode
+from turnwire.protocol.acp.messages import Response
+from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.parsing import generic
+from turnwire.protocol.parsing.depth import is_too_deep
+from turnwire.protocol.text import scrub_json
 
 _SHOWN = 500
 """Characters of a prompt that are kept for lists."""

@@ -8,8 +8,8 @@ stands in a file beside (`.project_root`), and in what the CLI tells the model f
 import re
 from collections.abc import Iterator, Sequence
 
-from normalize.acp.kept.files import KeptFiles, record_of
-from normalize.acp.kept.steps import (
+from turnwire.normalize.acp.kept.files import KeptFiles, record_of
+from turnwire.normalize.acp.kept.steps import (
     Answered,
     Change,
     ConversationNamed,
@@ -23,8 +23,8 @@ from normalize.acp.kept.steps import (
     ToolCalled,
     ToolReturned,
 )
-from normalize.payloads.fields import fields, objects, text, whole
-from protocol.json_values import Json, JsonObject
+from turnwire.normalize.payloads.fields import fields, objects, text, whole
+from turnwire.protocol.json_values import Json, JsonObject
 
 _CONTEXT = re.compile(r"\s*<session_context>")
 _FOLDER = re.compile(r"Workspace Directories:\*\*\n\s*- (/[^\n]{1,4000})")

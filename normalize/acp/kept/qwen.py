@@ -6,9 +6,9 @@ of a call has a line of its own. Most `system` lines are for the CLI alone.
 
 from collections.abc import Sequence
 
-from normalize.acp.kept.files import KeptFiles, record_of
-from normalize.acp.kept.gemini import called, returned
-from normalize.acp.kept.steps import (
+from turnwire.normalize.acp.kept.files import KeptFiles, record_of
+from turnwire.normalize.acp.kept.gemini import called, returned
+from turnwire.normalize.acp.kept.steps import (
     Answered,
     Compacted,
     ConversationNamed,
@@ -19,8 +19,8 @@ from normalize.acp.kept.steps import (
     Titled,
     TokensUsed,
 )
-from normalize.payloads.fields import fields, objects, text, whole
-from protocol.json_values import JsonObject
+from turnwire.normalize.payloads.fields import fields, objects, text, whole
+from turnwire.protocol.json_values import JsonObject
 
 
 class QwenRecords:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from protocol.json_values import JsonObject
+from turnwire.protocol.json_values import JsonObject
 
 
 class ConversationNamed(NamedTuple):

@@ -7,9 +7,9 @@ it each answer's. The kinds of tokens are weighed against each other as the API'
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from normalize.claude.conversation import SYNTHETIC
-from normalize.recordings.session_files import Answer, ConversationSummary
-from protocol.claude.session_lines import CostState, MessageHead, SessionLine, Tokens
+from turnwire.normalize.claude.conversation import SYNTHETIC
+from turnwire.normalize.recordings.session_files import Answer, ConversationSummary
+from turnwire.protocol.claude.session_lines import CostState, MessageHead, SessionLine, Tokens
 
 _MOST = (1 << 53) - 1
 """The largest number of an event."""

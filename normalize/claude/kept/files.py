@@ -4,10 +4,10 @@ import re
 
 import msgspec
 
-from normalize.claude.kept.records import BOOKKEEPING
-from normalize.claude.kept.survey import ClaudeSurvey
-from normalize.cores.times import moment
-from protocol.claude import session_lines
+from turnwire.normalize.claude.kept.records import BOOKKEEPING
+from turnwire.normalize.claude.kept.survey import ClaudeSurvey
+from turnwire.normalize.cores.times import moment
+from turnwire.protocol.claude import session_lines
 
 _FOREIGN = re.compile(rb'"systemPayload"\s*:|"role"\s*:\s*"(?:user|model)"\s*,\s*"parts"\s*:')
 """What lines of descendants have that keep theirs in the same shape (Qwen Code), with messages of another API."""

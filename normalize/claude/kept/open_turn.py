@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from normalize.claude.kept.answers import counts_of
-from protocol.claude.session_lines import MessageHead, SessionLine, Tokens
+from turnwire.normalize.claude.kept.answers import counts_of
+from turnwire.protocol.claude.session_lines import MessageHead, SessionLine, Tokens
 
 _USAGE = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _MODEL_USAGE = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "costUSD")

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from normalize.claude.conversation import SYNTHETIC
-from normalize.claude.kept.answers import Answers
-from normalize.claude.kept.open_turn import OpenTurn
-from normalize.claude.kept.records import (
+from turnwire.normalize.claude.conversation import SYNTHETIC
+from turnwire.normalize.claude.kept.answers import Answers
+from turnwire.normalize.claude.kept.open_turn import OpenTurn
+from turnwire.normalize.claude.kept.records import (
     BOOKKEEPING,
     is_meta,
     is_output,
@@ -23,17 +23,17 @@ from normalize.claude.kept.records import (
     output_of,
     typed_command,
 )
-from normalize.claude.kept.subagents import Subagents
-from normalize.claude.kept.tree import Left, Tree
-from normalize.claude.user_lines import INTERRUPTED
-from normalize.cores.times import moment
-from normalize.events import Notice
-from normalize.inputs import Announced, Received, Sent
-from normalize.recordings.session_files import ConversationSummary, DatedInput
-from protocol.claude import session_lines
-from protocol.claude.decode import decode
-from protocol.claude.notices import KeepAlive
-from protocol.claude.session_lines import NO_LINE, MessageHead, SessionLine
+from turnwire.normalize.claude.kept.subagents import Subagents
+from turnwire.normalize.claude.kept.tree import Left, Tree
+from turnwire.normalize.claude.user_lines import INTERRUPTED
+from turnwire.normalize.cores.times import moment
+from turnwire.normalize.events import Notice
+from turnwire.normalize.inputs import Announced, Received, Sent
+from turnwire.normalize.recordings.session_files import ConversationSummary, DatedInput
+from turnwire.protocol.claude import session_lines
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.notices import KeepAlive
+from turnwire.protocol.claude.session_lines import NO_LINE, MessageHead, SessionLine
 
 
 class ClaudeReader:

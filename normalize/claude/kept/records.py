@@ -3,9 +3,9 @@
 import re
 from enum import Enum, auto
 
-from normalize.claude.user_lines import INTERRUPTED
-from normalize.recordings.session_files import SearchableText
-from protocol.claude.session_lines import MessageHead, SessionLine
+from turnwire.normalize.claude.user_lines import INTERRUPTED
+from turnwire.normalize.recordings.session_files import SearchableText
+from turnwire.protocol.claude.session_lines import MessageHead, SessionLine
 
 BOOKKEEPING = frozenset(
     {

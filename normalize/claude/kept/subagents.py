@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from protocol.claude.session_lines import MessageHead, SessionLine
+from turnwire.protocol.claude.session_lines import MessageHead, SessionLine
 
 
 class Subagents:

@@ -2,15 +2,15 @@
 
 from collections.abc import Collection, Sequence
 
-from normalize.claude.kept.answers import Answers
-from normalize.claude.kept.reader import ClaudeReader
-from normalize.claude.kept.records import RecordKind, is_task_end, kind_of, searchable, typed_command
-from normalize.claude.kept.subagents import Subagents
-from normalize.claude.kept.tree import Tree
-from normalize.cores.times import moment
-from normalize.recordings.session_files import ConversationSummary, SearchableText
-from protocol.claude import session_lines
-from protocol.claude.session_lines import NO_LINE, NO_MESSAGE, MessageHead, SessionLine
+from turnwire.normalize.claude.kept.answers import Answers
+from turnwire.normalize.claude.kept.reader import ClaudeReader
+from turnwire.normalize.claude.kept.records import RecordKind, is_task_end, kind_of, searchable, typed_command
+from turnwire.normalize.claude.kept.subagents import Subagents
+from turnwire.normalize.claude.kept.tree import Tree
+from turnwire.normalize.cores.times import moment
+from turnwire.normalize.recordings.session_files import ConversationSummary, SearchableText
+from turnwire.protocol.claude import session_lines
+from turnwire.protocol.claude.session_lines import NO_LINE, NO_MESSAGE, MessageHead, SessionLine
 
 
 class ClaudeSurvey:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from normalize.claude.kept.records import RecordKind, is_task_end
-from normalize.recordings.session_files import Branch
-from protocol.claude.session_lines import SessionLine
+from turnwire.normalize.claude.kept.records import RecordKind, is_task_end
+from turnwire.normalize.recordings.session_files import Branch
+from turnwire.protocol.claude.session_lines import SessionLine
 
 _SHOWN = 500
 """Characters of a prompt that are kept for lists."""

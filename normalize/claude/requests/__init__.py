@@ -10,24 +10,24 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from normalize.claude import tools
-from normalize.claude.calls import Call, Calls
-from normalize.claude.requests import dialog as permission_dialog
-from normalize.claude.requests import hook_answers
-from normalize.cores import outcomes
-from normalize.cores.bounded_dict import BoundedDict
-from normalize.cores.event_context import EventContext
-from normalize.events import (
+from turnwire.normalize.claude import tools
+from turnwire.normalize.claude.calls import Call, Calls
+from turnwire.normalize.claude.requests import dialog as permission_dialog
+from turnwire.normalize.claude.requests import hook_answers
+from turnwire.normalize.cores import outcomes
+from turnwire.normalize.cores.bounded_dict import BoundedDict
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import (
     AgentEvent,
     HookActivity,
     QuestionRequest,
 )
-from normalize.inputs import Decision
-from normalize.payloads import AskUserPayload, ShowPlanPayload
-from normalize.vocabulary import VoidReason
-from protocol.claude import control
-from protocol.claude.answers import Deny, read_permission
-from protocol.json_values import JsonObject, text_at
+from turnwire.normalize.inputs import Decision
+from turnwire.normalize.payloads import AskUserPayload, ShowPlanPayload
+from turnwire.normalize.vocabulary import VoidReason
+from turnwire.protocol.claude import control
+from turnwire.protocol.claude.answers import Deny, read_permission
+from turnwire.protocol.json_values import JsonObject, text_at
 
 MAX_SETTLED = 1000
 """Requests that are remembered beyond their end."""

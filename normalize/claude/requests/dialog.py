@@ -2,13 +2,13 @@
 
 from typing import Literal
 
-from normalize.claude.calls import Call
-from normalize.claude.requests.options import options
-from normalize.claude.requests.suggestions import suggestions
-from normalize.cores.event_context import EventFields
-from normalize.events import AgentPlan, PermissionRequest
-from normalize.model import JsonObject
-from normalize.payloads import (
+from turnwire.normalize.claude.calls import Call
+from turnwire.normalize.claude.requests.options import options
+from turnwire.normalize.claude.requests.suggestions import suggestions
+from turnwire.normalize.cores.event_context import EventFields
+from turnwire.normalize.events import AgentPlan, PermissionRequest
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads import (
     CodeSearchPayload,
     HttpRequestPayload,
     McpToolPayload,
@@ -17,8 +17,8 @@ from normalize.payloads import (
     ReadFilePayload,
     ShellExecPayload,
 )
-from normalize.payloads.work import ShowPlan
-from protocol.claude.control import CanUseTool
+from turnwire.normalize.payloads.work import ShowPlan
+from turnwire.protocol.claude.control import CanUseTool
 
 ActionType = Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"]
 

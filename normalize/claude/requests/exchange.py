@@ -1,14 +1,14 @@
 """The control exchange: requests of the CLI and our answers, our requests and the CLI's answers."""
 
-from normalize.claude.notices import notice
-from normalize.claude.state import State
-from normalize.claude.turns import lifecycle
-from normalize.events import AgentEvent, Withdrawn
-from normalize.inputs import Message
-from normalize.vocabulary import VoidReason
-from protocol.claude import control
-from protocol.claude.messages import User
-from protocol.json_values import text_at
+from turnwire.normalize.claude.notices import notice
+from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.turns import lifecycle
+from turnwire.normalize.events import AgentEvent, Withdrawn
+from turnwire.normalize.inputs import Message
+from turnwire.normalize.vocabulary import VoidReason
+from turnwire.protocol.claude import control
+from turnwire.protocol.claude.messages import User
+from turnwire.protocol.json_values import text_at
 
 _REMEMBERED = 256
 """Requests of ours whose answer may still come; old CLIs never answer what they do not know."""

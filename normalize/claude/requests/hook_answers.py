@@ -1,8 +1,8 @@
 """What the answer to a hook comes to, in a word."""
 
-from protocol.claude.answers import read_hook
-from protocol.claude.control import ControlResponse
-from protocol.json_values import JsonObject, text_at
+from turnwire.protocol.claude.answers import read_hook
+from turnwire.protocol.claude.control import ControlResponse
+from turnwire.protocol.json_values import JsonObject, text_at
 
 
 def outcome(response: ControlResponse) -> tuple[str, str | None]:

@@ -8,9 +8,9 @@ mode together), so a rule never drags a wider mode along with it.
 
 from collections.abc import Sequence
 
-from normalize.events.control import PermissionOption
-from normalize.model import JsonObject
-from normalize.vocabulary import ALWAYS_MODE
+from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.vocabulary import ALWAYS_MODE
 
 ALLOW_ONCE = "allow_once"
 REJECT_ONCE = "reject_once"

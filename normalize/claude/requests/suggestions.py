@@ -7,9 +7,9 @@ as well. Ours have the form of the CLI's and are as narrow as its own: this very
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from normalize.claude.tool_kinds import kind_of
-from protocol.claude.requests import CanUseTool
-from protocol.json_values import JsonObject, text_at
+from turnwire.normalize.claude.tool_kinds import kind_of
+from turnwire.protocol.claude.requests import CanUseTool
+from turnwire.protocol.json_values import JsonObject, text_at
 
 
 def suggestions(request: CanUseTool) -> list[JsonObject]:

@@ -9,15 +9,15 @@ from typing import Literal, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from normalize.claude.results import answer as results_answer
-from normalize.claude.results import plan as results_plan
-from normalize.claude.results import work as results_work
-from normalize.claude.results.answer import Answer, Leave, Reason
-from normalize.claude.results.edit import modify
-from normalize.claude.results.read import read
-from normalize.claude.results.search import search
-from normalize.claude.results.shell import shell
-from normalize.payloads import (
+from turnwire.normalize.claude.results import answer as results_answer
+from turnwire.normalize.claude.results import plan as results_plan
+from turnwire.normalize.claude.results import work as results_work
+from turnwire.normalize.claude.results.answer import Answer, Leave, Reason
+from turnwire.normalize.claude.results.edit import modify
+from turnwire.normalize.claude.results.read import read
+from turnwire.normalize.claude.results.search import search
+from turnwire.normalize.claude.results.shell import shell
+from turnwire.normalize.payloads import (
     AskUserPayload,
     CodeSearchPayload,
     CreateTaskPayload,
@@ -33,8 +33,8 @@ from normalize.payloads import (
     ShowPlanPayload,
     SubagentTaskPayload,
 )
-from protocol.claude.blocks import ToolResultBlock
-from protocol.json_values import Json
+from turnwire.protocol.claude.blocks import ToolResultBlock
+from turnwire.protocol.json_values import Json
 
 
 class CallResult(Struct, gc=False):

@@ -7,10 +7,10 @@ from typing import Literal, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from normalize.model import JsonObject, JsonValue
-from normalize.payloads.fields import fields, shallow, text
-from normalize.payloads.files import ContentPart
-from protocol.claude.blocks import (
+from turnwire.normalize.model import JsonObject, JsonValue
+from turnwire.normalize.payloads.fields import fields, shallow, text
+from turnwire.normalize.payloads.files import ContentPart
+from turnwire.protocol.claude.blocks import (
     AnyBlock,
     DocumentBlock,
     ImageBlock,
@@ -23,7 +23,7 @@ from protocol.claude.blocks import (
     ToolUseBlock,
     UnknownBlock,
 )
-from protocol.json_values import Json
+from turnwire.protocol.json_values import Json
 
 Reason = Literal["failed", "denied", "interrupted"]
 

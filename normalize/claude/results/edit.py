@@ -2,13 +2,13 @@
 
 from msgspec.structs import replace
 
-from normalize.claude.results import hunks, numbered
-from normalize.claude.results.answer import Answer
-from normalize.model import JsonObject
-from normalize.payloads import diff
-from normalize.payloads.fields import fields, flag, objects, text
-from normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
-from protocol.parsing import depth
+from turnwire.normalize.claude.results import hunks, numbered
+from turnwire.normalize.claude.results.answer import Answer
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads import diff
+from turnwire.normalize.payloads.fields import fields, flag, objects, text
+from turnwire.normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
+from turnwire.protocol.parsing import depth
 
 _CREATED = "File created successfully at"
 _SNIPPET = "on a snippet of the edited file:\n"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from normalize.payloads.files import SearchMatch
+from turnwire.normalize.payloads.files import SearchMatch
 
 _PLACE = re.compile(r"(?=([:-])(\d{1,9})\1)")
 _MATCH_PLACE = re.compile(r"(?=(:)(\d{1,9}):)")

@@ -6,9 +6,9 @@ inserted lines alone. Hunks that do not turn the file into what it became are no
 
 from typing import NamedTuple
 
-from normalize.model import JsonObject
-from normalize.payloads import diff
-from normalize.payloads.fields import objects, texts, whole
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads import diff
+from turnwire.normalize.payloads.fields import objects, texts, whole
 
 
 class _Hunk(NamedTuple):

@@ -5,11 +5,11 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from normalize.claude.results.answer import Answer
-from normalize.claude.tools.plan import task, todos
-from normalize.model import JsonObject
-from normalize.payloads.fields import fields, objects, text
-from normalize.payloads.work import AskUser, CreateTask, ManageTodos, Question, ShowPlan, TodoItem
+from turnwire.normalize.claude.results.answer import Answer
+from turnwire.normalize.claude.tools.plan import task, todos
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads.fields import fields, objects, text
+from turnwire.normalize.payloads.work import AskUser, CreateTask, ManageTodos, Question, ShowPlan, TodoItem
 
 _CREATED = re.compile(r"\ATask #(\S+) created")
 _LISTED = re.compile(

@@ -4,11 +4,11 @@ import re
 
 from msgspec.structs import replace
 
-from normalize.claude.results import numbered
-from normalize.claude.results.answer import Answer, document, image, text_part
-from normalize.model import JsonObject
-from normalize.payloads.fields import fields, flag, objects, text, texts, whole
-from normalize.payloads.files import ContentPart, ReadFile, ReadOutput
+from turnwire.normalize.claude.results import numbered
+from turnwire.normalize.claude.results.answer import Answer, document, image, text_part
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads.fields import fields, flag, objects, text, texts, whole
+from turnwire.normalize.payloads.files import ContentPart, ReadFile, ReadOutput
 
 _CELL = re.compile(r'<cell id="([^"\n]*)">(?:<cell_type>(\w+)</cell_type>)?(?:<language>[^<]*</language>)?')
 _OPENING = '<cell id="'

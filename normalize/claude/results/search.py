@@ -4,11 +4,11 @@ import re
 
 from msgspec.structs import replace
 
-from normalize.claude.results import grep_lines
-from normalize.claude.results.answer import Answer
-from normalize.model import JsonObject
-from normalize.payloads.fields import flag, text, texts, whole
-from normalize.payloads.files import CodeSearch, SearchOutput
+from turnwire.normalize.claude.results import grep_lines
+from turnwire.normalize.claude.results.answer import Answer
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads.fields import flag, text, texts, whole
+from turnwire.normalize.payloads.files import CodeSearch, SearchOutput
 
 _NOTHING = re.compile(r"\A(?:No files found|No matches found|No entries at this offset|No content found)\b")
 _HEADING = re.compile(r"\AFound \d+ (?:total )?files?\b[^\n]*(?:\n|\Z)")

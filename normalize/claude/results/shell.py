@@ -8,11 +8,11 @@ import re
 
 from msgspec.structs import replace
 
-from normalize.claude.results.answer import Answer, exit_code, is_its_own
-from normalize.model import JsonObject
-from normalize.payloads.fields import fields, flag, text, whole
-from normalize.payloads.work import ShellExec, ShellOutput
-from protocol.parsing import depth
+from turnwire.normalize.claude.results.answer import Answer, exit_code, is_its_own
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads.fields import fields, flag, text, whole
+from turnwire.normalize.payloads.work import ShellExec, ShellOutput
+from turnwire.protocol.parsing import depth
 
 _INTERRUPTED = re.compile(r"\A\[Request interrupted by user(?: for tool use)?\](?:\n|\Z)")
 _ABORTED = re.compile(r"\n?<error>Command was aborted before completion</error>\s*\Z")

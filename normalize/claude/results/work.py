@@ -5,12 +5,12 @@ import re
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from normalize.claude.results.answer import Answer
-from normalize.model import JsonObject, JsonValue
-from normalize.payloads.fields import fields, objects, shallow, text, texts, whole
-from normalize.payloads.files import ContentPart
-from normalize.payloads.work import Generic, HttpRequest, McpTool, Misc, SubagentOutput, SubagentTask
-from protocol.parsing import depth
+from turnwire.normalize.claude.results.answer import Answer
+from turnwire.normalize.model import JsonObject, JsonValue
+from turnwire.normalize.payloads.fields import fields, objects, shallow, text, texts, whole
+from turnwire.normalize.payloads.files import ContentPart
+from turnwire.normalize.payloads.work import Generic, HttpRequest, McpTool, Misc, SubagentOutput, SubagentTask
+from turnwire.protocol.parsing import depth
 
 _LINKS = re.compile(r"^Links: (\[.*\])$", re.MULTILINE)
 _AGENT = re.compile(r"^agentId: (\w+)", re.MULTILINE)

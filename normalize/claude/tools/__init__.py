@@ -2,13 +2,13 @@
 
 `TOOLS` is the table (spec 3, "Tool → Kind Mapping", and every built-in tool of the CLI that has a kind of its own).
 Names of other agents, in lower case, count when the arguments have the shape the kind needs; `mcp__SERVER__TOOL`
-is a tool of an MCP server; anything else is generic. Results are added by `normalize.claude.results`.
+is a tool of an MCP server; anything else is generic. Results are added by `turnwire.normalize.claude.results`.
 """
 
 from collections.abc import Callable
 
-from normalize.claude.tools import generic_titles
-from normalize.claude.tools.files import (
+from turnwire.normalize.claude.tools import generic_titles
+from turnwire.normalize.claude.tools.files import (
     delete_file,
     edit,
     glob,
@@ -19,7 +19,7 @@ from normalize.claude.tools.files import (
     read,
     write,
 )
-from normalize.claude.tools.plan import (
+from turnwire.normalize.claude.tools.plan import (
     ask_user,
     create_task,
     enter_plan,
@@ -30,7 +30,7 @@ from normalize.claude.tools.plan import (
     update_task,
     write_todos,
 )
-from normalize.claude.tools.work import (
+from turnwire.normalize.claude.tools.work import (
     bash,
     fetch,
     monitor,
@@ -42,10 +42,10 @@ from normalize.claude.tools.work import (
     subagent,
     tool_search,
 )
-from normalize.model import JsonObject, JsonValue
-from normalize.payloads import GenericPayload, McpToolPayload, NormalizedPayload, titles
-from normalize.payloads.fields import shallow, text
-from normalize.payloads.work import Generic, McpTool
+from turnwire.normalize.model import JsonObject, JsonValue
+from turnwire.normalize.payloads import GenericPayload, McpToolPayload, NormalizedPayload, titles
+from turnwire.normalize.payloads.fields import shallow, text
+from turnwire.normalize.payloads.work import Generic, McpTool
 
 Builder = Callable[[JsonObject], NormalizedPayload]
 

@@ -1,9 +1,9 @@
 """Calls of the tools that read, change and search files."""
 
-from normalize.model import JsonObject
-from normalize.payloads import CodeSearchPayload, ModifyFilePayload, ReadFilePayload, diff
-from normalize.payloads.fields import flag, objects, text, whole
-from normalize.payloads.files import CodeSearch, ModifyFile, Mutation, ReadFile
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads import CodeSearchPayload, ModifyFilePayload, ReadFilePayload, diff
+from turnwire.normalize.payloads.fields import flag, objects, text, whole
+from turnwire.normalize.payloads.files import CodeSearch, ModifyFile, Mutation, ReadFile
 
 _PATH = ("file_path", "filePath", "notebook_path", "path")
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from normalize.model import JsonObject
-from normalize.payloads.fields import text, whole
-from normalize.payloads.titles import Words
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads.fields import text, whole
+from turnwire.normalize.payloads.titles import Words
 
 
 def _message(call: JsonObject) -> str:

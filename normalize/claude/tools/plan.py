@@ -1,9 +1,17 @@
 """Calls of the tools that plan: task lists, plan mode, questions to the human."""
 
-from normalize.model import JsonObject
-from normalize.payloads import AskUserPayload, CreateTaskPayload, ManageTodosPayload, ShowPlanPayload
-from normalize.payloads.fields import flag, objects, text, texts
-from normalize.payloads.work import AskUser, Choice, CreateTask, ManageTodos, Question, ShowPlan, TodoItem
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads import AskUserPayload, CreateTaskPayload, ManageTodosPayload, ShowPlanPayload
+from turnwire.normalize.payloads.fields import flag, objects, text, texts
+from turnwire.normalize.payloads.work import (
+    AskUser,
+    Choice,
+    CreateTask,
+    ManageTodos,
+    Question,
+    ShowPlan,
+    TodoItem,
+)
 
 
 def create_task(call: JsonObject) -> CreateTaskPayload:

@@ -5,10 +5,10 @@ others objects of their own; content of a type `…_error` names a failure by it
 CLI tells those of its own WebSearch and WebFetch.
 """
 
-from normalize.payloads.fields import fields, objects, text
-from protocol.claude.blocks import ToolResultBlock, UnknownBlock
-from protocol.json_values import Json, JsonObject
-from protocol.parsing import lenient
+from turnwire.normalize.payloads.fields import fields, objects, text
+from turnwire.protocol.claude.blocks import ToolResultBlock, UnknownBlock
+from turnwire.protocol.json_values import Json, JsonObject
+from turnwire.protocol.parsing import lenient
 
 _HIT = ("title", "url", "page_age")
 """What is published of a hit; its content is encrypted."""

@@ -1,15 +1,15 @@
 """Calls of the tools that run commands, reach the network, delegate, and find more tools."""
 
-from normalize.model import JsonObject
-from normalize.payloads import (
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads import (
     HttpRequestPayload,
     MiscPayload,
     NormalizedPayload,
     ShellExecPayload,
     SubagentTaskPayload,
 )
-from normalize.payloads.fields import flag, shallow, text, whole
-from normalize.payloads.work import HttpRequest, Misc, ShellExec, SubagentTask
+from turnwire.normalize.payloads.fields import flag, shallow, text, whole
+from turnwire.normalize.payloads.work import HttpRequest, Misc, ShellExec, SubagentTask
 
 
 def bash(call: JsonObject) -> ShellExecPayload:

@@ -8,8 +8,8 @@ import re
 
 from msgspec.structs import replace
 
-from normalize.model import JsonObject
-from normalize.payloads import NormalizedPayload, ShellExecPayload
+from turnwire.normalize.model import JsonObject
+from turnwire.normalize.payloads import NormalizedPayload, ShellExecPayload
 
 _MOVES = re.compile(r"(?:\A|[;&|{\n])\s*(?:cd|pushd|popd)\b")
 _WORKTREES = {"EnterWorktree", "ExitWorktree"}

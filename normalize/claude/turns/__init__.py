@@ -7,8 +7,8 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from normalize.cores.event_context import EventContext
-from normalize.events import Complete, CompleteData, TurnStarted
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import Complete, CompleteData, TurnStarted
 
 Origin = Literal["user", "queued", "background", "autonomous"]
 

@@ -6,16 +6,24 @@ complete, error.
 
 from msgspec.structs import replace
 
-from normalize.claude.calls import LostReason
-from normalize.claude.costs import CostReport
-from normalize.claude.state import State
-from normalize.claude.turns import Turn, outcomes
-from normalize.claude.turns.starting import start
-from normalize.events import AgentEvent, CompleteData, Error, MessageChunk, Outcome, ProcessStatus, Withdrawn
-from normalize.events.limits import pieces
-from normalize.inputs import Ended
-from normalize.vocabulary import VoidReason
-from protocol.claude.results import Result
+from turnwire.normalize.claude.calls import LostReason
+from turnwire.normalize.claude.costs import CostReport
+from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.turns import Turn, outcomes
+from turnwire.normalize.claude.turns.starting import start
+from turnwire.normalize.events import (
+    AgentEvent,
+    CompleteData,
+    Error,
+    MessageChunk,
+    Outcome,
+    ProcessStatus,
+    Withdrawn,
+)
+from turnwire.normalize.events.limits import pieces
+from turnwire.normalize.inputs import Ended
+from turnwire.normalize.vocabulary import VoidReason
+from turnwire.protocol.claude.results import Result
 
 
 def result(state: State, message: Result) -> list[AgentEvent]:

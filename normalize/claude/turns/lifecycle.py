@@ -1,17 +1,17 @@
 """How turns begin: by a prompt we sent, by an `init`, or by the model speaking without either."""
 
-from normalize.claude import user_lines
-from normalize.claude.results.answer import parts
-from normalize.claude.state import State
-from normalize.claude.turns import ending
-from normalize.claude.turns.prompts import MERGED_SINCE, Prompt
-from normalize.claude.turns.starting import start
-from normalize.claude.turns.uuids import numbers
-from normalize.events import AgentEvent, Queued, UserMessage, Withdrawn
-from protocol.claude.blocks import TextBlock
-from protocol.claude.messages import User
-from protocol.claude.notices import CommandLifecycle
-from protocol.claude.system import Init
+from turnwire.normalize.claude import user_lines
+from turnwire.normalize.claude.results.answer import parts
+from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.turns import ending
+from turnwire.normalize.claude.turns.prompts import MERGED_SINCE, Prompt
+from turnwire.normalize.claude.turns.starting import start
+from turnwire.normalize.claude.turns.uuids import numbers
+from turnwire.normalize.events import AgentEvent, Queued, UserMessage, Withdrawn
+from turnwire.protocol.claude.blocks import TextBlock
+from turnwire.protocol.claude.messages import User
+from turnwire.protocol.claude.notices import CommandLifecycle
+from turnwire.protocol.claude.system import Init
 
 
 def ensure(state: State) -> list[AgentEvent]:

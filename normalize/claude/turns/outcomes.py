@@ -1,9 +1,9 @@
 """What a result means: how the turn ended, whether it failed, and the best words for it."""
 
-from normalize.claude.turns import Failure
-from normalize.events import Outcome
-from normalize.inputs import Ended
-from protocol.claude.results import Result
+from turnwire.normalize.claude.turns import Failure
+from turnwire.normalize.events import Outcome
+from turnwire.normalize.inputs import Ended
+from turnwire.protocol.claude.results import Result
 
 _BY_SUBTYPE: dict[str, Outcome] = {
     "error_max_turns": "max_turns",

@@ -1,8 +1,8 @@
 """Why a turn begins, as far as one can know before its end."""
 
-from normalize.claude.state import State
-from normalize.claude.turns import Origin, Turn
-from normalize.events import TurnStarted
+from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.turns import Origin, Turn
+from turnwire.normalize.events import TurnStarted
 
 
 def start(state: State) -> tuple[Turn, TurnStarted]:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from adapter.acp.client import AcpClient, AgentError
-from adapter.process.transport import ProcessGone
-from adapter.session.agent import RequestTimeout
-from adapter.session.lines import MAX_POSTED
-from normalize.inputs import Received, Sent
-from protocol.acp.messages import Batch, Notification, Request, Response
-from protocol.malformed import Malformed
+from turnwire.adapter.acp.client import AcpClient, AgentError
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.session.agent import RequestTimeout
+from turnwire.adapter.session.lines import MAX_POSTED
+from turnwire.normalize.inputs import Received, Sent
+from turnwire.protocol.acp.messages import Batch, Notification, Request, Response
+from turnwire.protocol.malformed import Malformed
 from waiting import clock_that_jumps, until
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter.acp.files import FileRefused, WorkspaceFiles
+from turnwire.adapter.acp.files import FileRefused, WorkspaceFiles
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapter.acp.handshake import (
+from turnwire.adapter.acp.handshake import (
     AgentFacts,
     Choice,
     kind_of,
@@ -11,7 +11,7 @@ from adapter.acp.handshake import (
     read_facts,
     server_of,
 )
-from protocol.json_values import Json
+from turnwire.protocol.json_values import Json
 
 CLAUDE = {
     "protocolVersion": 1,

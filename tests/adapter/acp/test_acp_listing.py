@@ -8,12 +8,12 @@ import pytest
 from acp_stage import AGENT, HANG, QUICK, AcpStage
 from msgspec.structs import replace
 
-from adapter.acp.listing import PAGES, list_conversations
-from adapter.family import KeptConversation
-from adapter.options import CommandOptions, SessionOptions
-from adapter.process.transport import ProcessGone
-from adapter.session.agent import RequestFailed, RequestTimeout
-from normalize import events as ev
+from turnwire.adapter.acp.listing import PAGES, list_conversations
+from turnwire.adapter.family import KeptConversation
+from turnwire.adapter.options import CommandOptions, SessionOptions
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
+from turnwire.normalize import events as ev
 
 
 def asked(folder: Path, *ways: str) -> SessionOptions:

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from adapter.acp.prompts import Prompt, PromptQueue, TooManyPrompts
-from normalize.vocabulary import Priority
+from turnwire.adapter.acp.prompts import Prompt, PromptQueue, TooManyPrompts
+from turnwire.normalize.vocabulary import Priority
 
 
 def _prompt(name: str, priority: Priority = "next") -> Prompt:

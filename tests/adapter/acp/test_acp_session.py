@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 from acp_stage import QUICK, AcpStage
 
-from adapter.hooks.settings import HookSetting
-from adapter.mcp.host import HostedServer
-from adapter.options import CommandError, CommandOptions
-from adapter.permissions.audit import AuditTrail
-from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
-from adapter.permissions.rules import read_rules
-from adapter.process.identity import members, start_time
-from adapter.process.transport import ProcessGone
-from adapter.session.agent import AnswerRefused, RequestFailed, RequestTimeout
-from adapter.session.attachments import Attachment
-from normalize import events as ev
-from protocol.json_values import JsonObject
+from turnwire.adapter.hooks.settings import HookSetting
+from turnwire.adapter.mcp.host import HostedServer
+from turnwire.adapter.options import CommandError, CommandOptions
+from turnwire.adapter.permissions.audit import AuditTrail
+from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
+from turnwire.adapter.permissions.rules import read_rules
+from turnwire.adapter.process.identity import members, start_time
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.session.agent import AnswerRefused, RequestFailed, RequestTimeout
+from turnwire.adapter.session.attachments import Attachment
+from turnwire.normalize import events as ev
+from turnwire.protocol.json_values import JsonObject
 from waiting import until
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter.acp.terminals import TerminalRefused, Terminals
+from turnwire.adapter.acp.terminals import TerminalRefused, Terminals
 
 
 @asynccontextmanager

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from acp_stage import AcpHarness, AcpStage
 
-from adapter.acp.turn_hooks import TurnHooks
-from adapter.hooks.settings import HookSetting
-from adapter.permissions.decisions import PermissionAnswer
-from adapter.session.notices import SessionNotice
-from normalize import events as ev
-from normalize.core import Happened
-from normalize.families import recorded_core
-from normalize.inputs import Received, Sent
-from normalize.recordings.lines import LineReader
+from turnwire.adapter.acp.turn_hooks import TurnHooks
+from turnwire.adapter.hooks.settings import HookSetting
+from turnwire.adapter.permissions.decisions import PermissionAnswer
+from turnwire.adapter.session.notices import SessionNotice
+from turnwire.normalize import events as ev
+from turnwire.normalize.core import Happened
+from turnwire.normalize.families import recorded_core
+from turnwire.normalize.inputs import Received, Sent
+from turnwire.normalize.recordings.lines import LineReader
 from waiting import until
 
 HOOK = """

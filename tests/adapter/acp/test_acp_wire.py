@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from adapter.acp.hooks import fits
-from adapter.acp.wire import call_of
-from adapter.permissions.calls import ToolCall
-from protocol.acp.updates import ToolCallUpdate
+from turnwire.adapter.acp.hooks import fits
+from turnwire.adapter.acp.wire import call_of
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.protocol.acp.updates import ToolCallUpdate
 
 
 @pytest.mark.parametrize(

@@ -6,19 +6,19 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapter.claude.client import Client
-from adapter.process.transport import ProcessGone
-from adapter.session.agent import RequestFailed, RequestTimeout
-from adapter.session.lines import MAX_POSTED
-from normalize.inputs import Received, Sent
-from protocol.claude.control import ControlResponse
-from protocol.claude.decode import decode
-from protocol.claude.encode import EncodeError
-from protocol.claude.messages import Unknown, User, UserBody
-from protocol.claude.notices import KeepAlive
-from protocol.claude.requests import Interrupt, SetPermissionMode
-from protocol.framing import SLICE_LINES
-from protocol.malformed import Malformed
+from turnwire.adapter.claude.client import Client
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
+from turnwire.adapter.session.lines import MAX_POSTED
+from turnwire.normalize.inputs import Received, Sent
+from turnwire.protocol.claude.control import ControlResponse
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.encode import EncodeError
+from turnwire.protocol.claude.messages import Unknown, User, UserBody
+from turnwire.protocol.claude.notices import KeepAlive
+from turnwire.protocol.claude.requests import Interrupt, SetPermissionMode
+from turnwire.protocol.framing import SLICE_LINES
+from turnwire.protocol.malformed import Malformed
 from waiting import clock_that_jumps, until
 
 

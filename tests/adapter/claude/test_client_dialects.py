@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from adapter.claude.client import Client
-from adapter.session.agent import RequestFailed
-from normalize.inputs import Received, Sent
-from protocol.claude.messages import User, UserBody
-from protocol.claude.requests import GetStatus, Initialize, Interrupt, SetModel
-from protocol.claude.results import Result
-from protocol.dialects import JSON_RPC, MIRIAD, Dialect
+from turnwire.adapter.claude.client import Client
+from turnwire.adapter.session.agent import RequestFailed
+from turnwire.normalize.inputs import Received, Sent
+from turnwire.protocol.claude.messages import User, UserBody
+from turnwire.protocol.claude.requests import GetStatus, Initialize, Interrupt, SetModel
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.dialects import JSON_RPC, MIRIAD, Dialect
 from waiting import until
 
 

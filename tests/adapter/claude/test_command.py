@@ -3,16 +3,16 @@ from pathlib import Path
 
 import pytest
 
-from adapter.claude.command import (
+from turnwire.adapter.claude.command import (
     NEWER_OPTIONS,
     PROTOCOL_OPTIONS,
     build_command,
 )
-from adapter.claude.opening import build_argv, claude_permissions
-from adapter.claude.version import capabilities
-from adapter.options import CommandError, CommandOptions, SessionOptions
-from adapter.process.version import Version
-from protocol.json_values import JsonObject
+from turnwire.adapter.claude.opening import build_argv, claude_permissions
+from turnwire.adapter.claude.version import capabilities
+from turnwire.adapter.options import CommandError, CommandOptions, SessionOptions
+from turnwire.adapter.process.version import Version
+from turnwire.protocol.json_values import JsonObject
 
 OLD, MIDDLE, NEW = Version(1, 0, 120), Version(2, 0, 14), Version(2, 1, 330)
 UUID = "11111111-1111-4111-8111-111111111111"

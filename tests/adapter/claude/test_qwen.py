@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from adapter.claude.opening import build_argv, claude_permissions
-from adapter.claude.qwen import CAPABILITIES, QWEN, build_command
-from adapter.families import FAMILIES, open_session
-from adapter.options import CommandError, CommandOptions, SessionOptions
-from adapter.permissions.rules import Rule
+from turnwire.adapter.claude.opening import build_argv, claude_permissions
+from turnwire.adapter.claude.qwen import CAPABILITIES, QWEN, build_command
+from turnwire.adapter.families import FAMILIES, open_session
+from turnwire.adapter.options import CommandError, CommandOptions, SessionOptions
+from turnwire.adapter.permissions.rules import Rule
 
 
 def argv(**options: object) -> list[str]:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from adapter.hooks.programs import MAX_ANSWER, HookFailed, run_hook
-from adapter.hooks.settings import HookError, HookSetting, callback_id, find_hook, read_hooks
-from adapter.process import patience
-from adapter.process.identity import start_time
-from protocol.json_values import JsonObject
+from turnwire.adapter.hooks.programs import MAX_ANSWER, HookFailed, run_hook
+from turnwire.adapter.hooks.settings import HookError, HookSetting, callback_id, find_hook, read_hooks
+from turnwire.adapter.process import patience
+from turnwire.adapter.process.identity import start_time
+from turnwire.protocol.json_values import JsonObject
 from waiting import clock_that_jumps, until
 
 PAYLOAD: JsonObject = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}

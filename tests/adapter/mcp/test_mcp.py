@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from adapter.claude.opening import build_argv
-from adapter.mcp.bridge import BridgedServer
-from adapter.mcp.host import HostedServer, McpError, McpHost, PythonServer, load_entry_point
-from adapter.mcp.hosting import host_servers
-from adapter.mcp.tools import ToolServer
-from adapter.options import CommandError, CommandOptions, SessionOptions
-from adapter.permissions.policies import PermissionSettings
-from adapter.session.notices import SessionNotice
-from protocol.json_values import Json, JsonObject
+from turnwire.adapter.claude.opening import build_argv
+from turnwire.adapter.mcp.bridge import BridgedServer
+from turnwire.adapter.mcp.host import HostedServer, McpError, McpHost, PythonServer, load_entry_point
+from turnwire.adapter.mcp.hosting import host_servers
+from turnwire.adapter.mcp.tools import ToolServer
+from turnwire.adapter.options import CommandError, CommandOptions, SessionOptions
+from turnwire.adapter.permissions.policies import PermissionSettings
+from turnwire.adapter.session.notices import SessionNotice
+from turnwire.protocol.json_values import Json, JsonObject
 
 calc = ToolServer("calc", "1.2")
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from claude_asking import request_of
 
-from adapter.permissions.audit import AuditTrail
-from adapter.permissions.requests import UnreadableRequest
-from normalize.inputs import Decision
-from protocol.claude.requests import CanUseTool
+from turnwire.adapter.permissions.audit import AuditTrail
+from turnwire.adapter.permissions.requests import UnreadableRequest
+from turnwire.normalize.inputs import Decision
+from turnwire.protocol.claude.requests import CanUseTool
 
 BASH = CanUseTool(tool_name="Bash", input={"command": "ls"})
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter.permissions.git_check import uncommitted_changes
+from turnwire.adapter.permissions.git_check import uncommitted_changes
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],

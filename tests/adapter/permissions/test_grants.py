@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from adapter.claude.wire import granted
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.grants import Grant, GrantStore
-from normalize.claude.tool_kinds import kind_of
-from protocol.json_values import JsonObject
+from turnwire.adapter.claude.wire import granted
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.grants import Grant, GrantStore
+from turnwire.normalize.claude.tool_kinds import kind_of
+from turnwire.protocol.json_values import JsonObject
 
 
 @pytest.mark.parametrize(

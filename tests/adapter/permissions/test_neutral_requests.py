@@ -2,9 +2,9 @@
 
 import pytest
 
-from adapter.hooks.settings import HookSetting, callback_id
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.decisions import (
+from turnwire.adapter.hooks.settings import HookSetting, callback_id
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.decisions import (
     Answered,
     Asked,
     Decide,
@@ -14,9 +14,9 @@ from adapter.permissions.decisions import (
     Respond,
     Stopping,
 )
-from adapter.permissions.machine import State, step
-from adapter.permissions.policies import PermissionSettings
-from adapter.permissions.requests import (
+from turnwire.adapter.permissions.machine import State, step
+from turnwire.adapter.permissions.policies import PermissionSettings
+from turnwire.adapter.permissions.requests import (
     Allow,
     Deny,
     Failure,
@@ -26,9 +26,9 @@ from adapter.permissions.requests import (
     Reply,
     ToolRequest,
 )
-from adapter.permissions.rules import read_rules
-from normalize.events.control import PermissionOption
-from normalize.vocabulary import Policy, ToolKind
+from turnwire.adapter.permissions.rules import read_rules
+from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.vocabulary import Policy, ToolKind
 
 OFFERS = [
     Offer(PermissionOption(option_id="yes", name="Yes", kind="allow_once")),

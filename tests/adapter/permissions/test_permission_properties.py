@@ -13,9 +13,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from adapter.hooks.settings import HookSetting
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.decisions import (
+from turnwire.adapter.hooks.settings import HookSetting
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.decisions import (
     Answered,
     CancelledByAgent,
     Decide,
@@ -37,12 +37,12 @@ from adapter.permissions.decisions import (
     Void,
     Voided,
 )
-from adapter.permissions.machine import State, step
-from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
-from adapter.permissions.rules import read_rules
-from normalize.claude.tool_kinds import kind_of
-from normalize.vocabulary import Policy, VoidReason
-from protocol.claude.requests import (
+from turnwire.adapter.permissions.machine import State, step
+from turnwire.adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
+from turnwire.adapter.permissions.rules import read_rules
+from turnwire.normalize.claude.tool_kinds import kind_of
+from turnwire.normalize.vocabulary import Policy, VoidReason
+from turnwire.protocol.claude.requests import (
     AnyRequest,
     CanUseTool,
     Elicitation,
@@ -50,7 +50,7 @@ from protocol.claude.requests import (
     RequestUserDialog,
     UnknownRequest,
 )
-from protocol.json_values import JsonObject
+from turnwire.protocol.json_values import JsonObject
 
 PICKS = st.integers(0, 1000)
 TOOLS = st.sampled_from(["Bash", "Read", "Write", "AskUserQuestion", "ExitPlanMode", "mcp__a__b"])

@@ -4,9 +4,9 @@ import pytest
 from claude_asking import asked, response_of
 from msgspec.structs import replace
 
-from adapter.hooks.settings import HookSetting, callback_id
-from adapter.permissions.answers import NOBODY, STOPPED, TOO_MANY
-from adapter.permissions.decisions import (
+from turnwire.adapter.hooks.settings import HookSetting, callback_id
+from turnwire.adapter.permissions.answers import NOBODY, STOPPED, TOO_MANY
+from turnwire.adapter.permissions.decisions import (
     Abandon,
     Answered,
     CancelledByAgent,
@@ -33,13 +33,13 @@ from adapter.permissions.decisions import (
     Void,
     Voided,
 )
-from adapter.permissions.grants import Grant
-from adapter.permissions.machine import MAX_SETTLED, State, step
-from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
-from adapter.permissions.rules import read_rules
-from normalize.inputs import Decision
-from normalize.vocabulary import Policy
-from protocol.claude.requests import (
+from turnwire.adapter.permissions.grants import Grant
+from turnwire.adapter.permissions.machine import MAX_SETTLED, State, step
+from turnwire.adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
+from turnwire.adapter.permissions.rules import read_rules
+from turnwire.normalize.inputs import Decision
+from turnwire.normalize.vocabulary import Policy
+from turnwire.protocol.claude.requests import (
     AnyRequest,
     CanUseTool,
     Elicitation,
@@ -47,7 +47,7 @@ from protocol.claude.requests import (
     RequestUserDialog,
     UnknownRequest,
 )
-from protocol.json_values import Json, JsonObject
+from turnwire.protocol.json_values import Json, JsonObject
 
 SUGGESTIONS: list[JsonObject] = [
     {

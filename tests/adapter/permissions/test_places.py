@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.policies import PermissionSettings, judge_by_rule
-from adapter.permissions.real_paths import real_paths, real_paths_of, session_places
-from adapter.permissions.rules import read_rules
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.policies import PermissionSettings, judge_by_rule
+from turnwire.adapter.permissions.real_paths import real_paths, real_paths_of, session_places
+from turnwire.adapter.permissions.rules import read_rules
 
 
 class House:

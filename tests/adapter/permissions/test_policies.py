@@ -1,14 +1,14 @@
 import pytest
 
-from adapter.claude.permissions import Launch, hook_table, launch
-from adapter.hooks.settings import HookSetting
-from adapter.permissions.policies import (
+from turnwire.adapter.claude.permissions import Launch, hook_table, launch
+from turnwire.adapter.hooks.settings import HookSetting
+from turnwire.adapter.permissions.policies import (
     PRE_TOOL,
     STOP,
     PermissionSettings,
 )
-from adapter.permissions.rules import read_rules
-from normalize.vocabulary import Policy
+from turnwire.adapter.permissions.rules import read_rules
+from turnwire.normalize.vocabulary import Policy
 
 RULES = read_rules([{"action": "ask", "tool": "Bash"}])
 

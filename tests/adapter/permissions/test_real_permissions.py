@@ -5,15 +5,15 @@ import json
 import pytest
 from session_harness import RealCliHarness, SessionHarness, always
 
-from adapter.claude.session import Session
-from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
-from adapter.session.agent import AnswerRefused
-from normalize.claude.core import ClaudeCore
-from normalize.events import AgentEvent, Complete, PermissionResolved
-from normalize.inputs import Decision, Sent
-from protocol.claude.control import ControlCancelRequest, ControlResponse
-from protocol.claude.requests import AnyRequest, CanUseTool
 from scripted_messages_api import plan, text, tool_use
+from turnwire.adapter.claude.session import Session
+from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
+from turnwire.adapter.session.agent import AnswerRefused
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.events import AgentEvent, Complete, PermissionResolved
+from turnwire.normalize.inputs import Decision, Sent
+from turnwire.protocol.claude.control import ControlCancelRequest, ControlResponse
+from turnwire.protocol.claude.requests import AnyRequest, CanUseTool
 
 
 def bash(*commands: str) -> str:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from session_harness import RealCliHarness, always
 
-from adapter.hooks.settings import read_hooks
-from adapter.options import CommandOptions
-from adapter.permissions.rules import read_rules
-from protocol.claude.requests import CanUseTool, HookCallback
-from protocol.claude.system import Status
 from scripted_messages_api import plan, text, tool_use
+from turnwire.adapter.hooks.settings import read_hooks
+from turnwire.adapter.options import CommandOptions
+from turnwire.adapter.permissions.rules import read_rules
+from turnwire.protocol.claude.requests import CanUseTool, HookCallback
+from turnwire.protocol.claude.system import Status
 
 
 def bash(command: str) -> str:

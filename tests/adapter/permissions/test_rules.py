@@ -1,7 +1,7 @@
 import pytest
 
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.rules import PathContext, Rule, RuleError, first_match, read_rules
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.rules import PathContext, Rule, RuleError, first_match, read_rules
 
 WORKSPACE = "/here/project"
 

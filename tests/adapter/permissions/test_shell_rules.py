@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapter.permissions.calls import ToolCall
-from adapter.permissions.grants import Grant
-from adapter.permissions.patterns import covers, finds, is_plain, may_match
-from adapter.permissions.rules import PathContext, RuleMatch, first_match, read_rules
-from adapter.permissions.shell import MAX_TEXT, UNKNOWN, read_line
 from cases import for_each
 from shell_spellings import CERTAIN, DOUBTFUL, OTHER
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.grants import Grant
+from turnwire.adapter.permissions.patterns import covers, finds, is_plain, may_match
+from turnwire.adapter.permissions.rules import PathContext, RuleMatch, first_match, read_rules
+from turnwire.adapter.permissions.shell import MAX_TEXT, UNKNOWN, read_line
 
 
 def judge(command: str, *entries: Mapping[str, object]) -> RuleMatch | None:

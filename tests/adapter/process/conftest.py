@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from adapter.process import child, watchdog
+from turnwire.adapter.process import child, watchdog
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from adapter.process import awake
+from turnwire.adapter.process import awake
 from waiting import until
 
 

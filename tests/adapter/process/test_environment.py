@@ -1,6 +1,6 @@
 import pytest
 
-from adapter.process.environment import EnvironmentRefused, build_environment
+from turnwire.adapter.process.environment import EnvironmentRefused, build_environment
 
 OWN = {"PATH": "/bin", "HOME": "/home/me", "LC_ALL": "C", "SECRET_TOKEN": "s3cret", "ANTHROPIC_API_KEY": "k"}
 

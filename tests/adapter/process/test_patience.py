@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from adapter.process.identity import MARK, identify, reap
-from adapter.process.patience import STEP_S, Patience
+from turnwire.adapter.process.identity import MARK, identify, reap
+from turnwire.adapter.process.patience import STEP_S, Patience
 
 
 def test_what_passes_while_somebody_looks_is_counted() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from adapter.process.cli import CliProcess
-from adapter.process.pipes import READ_AHEAD, Incoming, OutputGrace, pipe
-from adapter.process.program import run_program
-from adapter.process.transport import Exit
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.pipes import READ_AHEAD, Incoming, OutputGrace, pipe
+from turnwire.adapter.process.program import run_program
+from turnwire.adapter.process.transport import Exit
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from adapter.process.cli import READ_AHEAD, STDERR_TAIL, CliProcess, ProgramNotFound
-from adapter.process.identity import MARK, ProcessIdentity, identify, is_alive, members, reap
-from adapter.process.shutdown import StopDeadlines, shut_down
-from adapter.process.transport import Exit, ProcessGone
+from turnwire.adapter.process.cli import READ_AHEAD, STDERR_TAIL, CliProcess, ProgramNotFound
+from turnwire.adapter.process.identity import MARK, ProcessIdentity, identify, is_alive, members, reap
+from turnwire.adapter.process.shutdown import StopDeadlines, shut_down
+from turnwire.adapter.process.transport import Exit, ProcessGone
 from waiting import until
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -291,7 +291,7 @@ async def test_a_cli_dies_with_its_parent(tmp_path: Path) -> None:
 import asyncio, os, sys
 sys.path.insert(0, {str(Path(__file__).parents[3])!r})
 from pathlib import Path
-from adapter.process.cli import CliProcess
+from turnwire.adapter.process.cli import CliProcess
 
 async def main():
     process = await CliProcess.spawn([sys.executable, "-c", {STUBBORN!r}], workspace=Path("."), environment={{}})

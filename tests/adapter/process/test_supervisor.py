@@ -13,12 +13,19 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from adapter.process import cgroup
-from adapter.process.child import Child, Start, Supervised
-from adapter.process.cli import CliProcess
-from adapter.process.identity import MARK, start_time
-from adapter.process.supervisor import below, children, children_of_all, children_of_threads, is_below, parent
-from adapter.process.transport import Exit
+from turnwire.adapter.process import cgroup
+from turnwire.adapter.process.child import Child, Start, Supervised
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.identity import MARK, start_time
+from turnwire.adapter.process.supervisor import (
+    below,
+    children,
+    children_of_all,
+    children_of_threads,
+    is_below,
+    parent,
+)
+from turnwire.adapter.process.transport import Exit
 from waiting import until
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="supervisors are Linux's")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from adapter.claude.version import capabilities
-from adapter.process.version import Version, detect_version, parse_version
+from turnwire.adapter.claude.version import capabilities
+from turnwire.adapter.process.version import Version, detect_version, parse_version
 
 
 def test_a_version_is_found_in_what_the_cli_says() -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from adapter.process.cli import CliProcess
-from adapter.process.identity import ProcessIdentity, is_alive, members, start_time
-from adapter.process.watchdog import Watchdog
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.identity import ProcessIdentity, is_alive, members, start_time
+from turnwire.adapter.process.watchdog import Watchdog
 from waiting import until
 
 ROOT = Path(__file__).parents[3]
@@ -31,9 +31,9 @@ SIDECAR = f"""
 import asyncio, json, os, sys
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
-from adapter.process.shutdown import StopDeadlines, shut_down
-from adapter.process.cli import CliProcess
-from adapter.process.watchdog import Watchdog
+from turnwire.adapter.process.shutdown import StopDeadlines, shut_down
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.watchdog import Watchdog
 
 async def main(ending):
     async with Watchdog.start() as watchdog:
@@ -63,8 +63,8 @@ KILLED_BETWEEN = f"""
 import asyncio, os, signal, sys, time
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
-from adapter.process.cli import CliProcess
-from adapter.process.watchdog import Watchdog
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.watchdog import Watchdog
 
 async def main():
     async with Watchdog.start() as watchdog:

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from adapter.claude.attachments import compose
-from adapter.session.attachments import (
+from turnwire.adapter.claude.attachments import compose
+from turnwire.adapter.session.attachments import (
     Attachment,
     AttachmentFolder,
     AttachmentRefused,
@@ -12,7 +12,7 @@ from adapter.session.attachments import (
     decode_attachment,
     sniff,
 )
-from protocol.claude.blocks import ImageBlock, TextBlock
+from turnwire.protocol.claude.blocks import ImageBlock, TextBlock
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGM4ISeHFTEMLQkAkL9BAbKfPiIAAAAASUVORK5CYII="

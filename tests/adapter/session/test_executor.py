@@ -8,19 +8,19 @@ from typing import TypeAlias
 
 import pytest
 
-from adapter.claude.wire import ClaudeWire
-from adapter.permissions.machine import State
-from adapter.permissions.policies import PermissionSettings
-from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
-from adapter.session.core import SessionCore
-from adapter.session.executor import SessionExecutor
-from normalize.claude.core import ClaudeCore
-from normalize.core import Core, Happened
-from normalize.events import AgentEvent, ProcessStatus
-from normalize.inputs import Announced, Ended, Message, Received, Sent
-from protocol.claude.decode import decode
-from protocol.claude.messages import User, UserBody
 from recordings import ROOT
+from turnwire.adapter.claude.wire import ClaudeWire
+from turnwire.adapter.permissions.machine import State
+from turnwire.adapter.permissions.policies import PermissionSettings
+from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
+from turnwire.adapter.session.core import SessionCore
+from turnwire.adapter.session.executor import SessionExecutor
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.events import AgentEvent, ProcessStatus
+from turnwire.normalize.inputs import Announced, Ended, Message, Received, Sent
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.messages import User, UserBody
 from waiting import clock_that_jumps, until
 
 SLICE = 7

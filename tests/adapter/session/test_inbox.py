@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from adapter.session.inbox import BATCH, BATCH_BYTES, EACH, Inbox
-from normalize.core import Happened
-from normalize.inputs import Decision, Ended, Received
-from protocol.claude.messages import Unknown
+from turnwire.adapter.session.inbox import BATCH, BATCH_BYTES, EACH, Inbox
+from turnwire.normalize.core import Happened
+from turnwire.normalize.inputs import Decision, Ended, Received
+from turnwire.protocol.claude.messages import Unknown
 
 CAPACITY = 8 * 1024 * 1024
 

@@ -9,22 +9,22 @@ from pathlib import Path
 import pytest
 from session_harness import RealCliHarness, SessionHarness, always
 
-from adapter.claude.session import Session
-from adapter.mcp.host import HostedServer
-from adapter.options import CommandOptions
-from adapter.permissions.decisions import QuestionAnswer
-from adapter.process.identity import members
-from adapter.process.shutdown import StopDeadlines
-from adapter.process.version import Version, parse_version
-from adapter.session.agent import AnswerRefused, RequestFailed
-from adapter.session.attachments import Attachment, AttachmentSettings
-from normalize.claude.core import ClaudeCore
-from normalize.events import ContextWindow, MessageChunk, Reasoning, ToolCall, to_json
-from normalize.inputs import Ended
-from protocol.claude.messages import Assistant, User
-from protocol.claude.requests import AnyRequest, CanUseTool, Elicitation, McpMessage
-from protocol.claude.system import Init
 from scripted_messages_api import hang, http_error, plan, text, thinking, tool_use
+from turnwire.adapter.claude.session import Session
+from turnwire.adapter.mcp.host import HostedServer
+from turnwire.adapter.options import CommandOptions
+from turnwire.adapter.permissions.decisions import QuestionAnswer
+from turnwire.adapter.process.identity import members
+from turnwire.adapter.process.shutdown import StopDeadlines
+from turnwire.adapter.process.version import Version, parse_version
+from turnwire.adapter.session.agent import AnswerRefused, RequestFailed
+from turnwire.adapter.session.attachments import Attachment, AttachmentSettings
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.events import ContextWindow, MessageChunk, Reasoning, ToolCall, to_json
+from turnwire.normalize.inputs import Ended
+from turnwire.protocol.claude.messages import Assistant, User
+from turnwire.protocol.claude.requests import AnyRequest, CanUseTool, Elicitation, McpMessage
+from turnwire.protocol.claude.system import Init
 from waiting import until
 
 ROOT = Path(__file__).parents[3]

@@ -12,22 +12,22 @@ import pytest
 from msgspec.structs import replace
 from session_harness import SessionHarness
 
-from adapter.claude.opening import open_session
-from adapter.hooks.settings import HookSetting
-from adapter.mcp.host import HostedServer
-from adapter.options import CommandError, CommandOptions, SessionOptions
-from adapter.permissions.decisions import PermissionAnswer
-from adapter.process.cli import ProgramNotFound
-from adapter.process.identity import members
-from adapter.process.shutdown import StopDeadlines
-from adapter.process.transport import ProcessGone
-from adapter.session.agent import AnswerRefused, RequestFailed, RequestTimeout
-from adapter.session.attachments import Attachment
-from adapter.session.notices import SessionNotice
-from normalize.inputs import Ended, Received
-from protocol.claude.control import ControlResponse
-from protocol.claude.messages import User
-from protocol.json_values import Json, JsonObject
+from turnwire.adapter.claude.opening import open_session
+from turnwire.adapter.hooks.settings import HookSetting
+from turnwire.adapter.mcp.host import HostedServer
+from turnwire.adapter.options import CommandError, CommandOptions, SessionOptions
+from turnwire.adapter.permissions.decisions import PermissionAnswer
+from turnwire.adapter.process.cli import ProgramNotFound
+from turnwire.adapter.process.identity import members
+from turnwire.adapter.process.shutdown import StopDeadlines
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.session.agent import AnswerRefused, RequestFailed, RequestTimeout
+from turnwire.adapter.session.attachments import Attachment
+from turnwire.adapter.session.notices import SessionNotice
+from turnwire.normalize.inputs import Ended, Received
+from turnwire.protocol.claude.control import ControlResponse
+from turnwire.protocol.claude.messages import User
+from turnwire.protocol.json_values import Json, JsonObject
 from waiting import until
 
 AGENT = """

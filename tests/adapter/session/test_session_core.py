@@ -13,9 +13,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from adapter.claude.wire import ClaudeWire
-from adapter.hooks.settings import HookSetting, callback_id
-from adapter.permissions.decisions import (
+from turnwire.adapter.claude.wire import ClaudeWire
+from turnwire.adapter.hooks.settings import HookSetting, callback_id
+from turnwire.adapter.permissions.decisions import (
     Abandon,
     Answered,
     GitChecked,
@@ -31,22 +31,27 @@ from adapter.permissions.decisions import (
     StopTimer,
     TimedOut,
 )
-from adapter.permissions.machine import State
-from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
-from adapter.permissions.rules import read_rules
-from adapter.session.core import CoreInput, SessionCore
-from normalize import events as ev
-from normalize.claude.core import ClaudeCore
-from normalize.inputs import Ended, Received, Sent
-from normalize.vocabulary import Policy
-from protocol.claude.blocks import TextBlock, ToolResultBlock, ToolUseBlock
-from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse, ResponseBody
-from protocol.claude.encode import to_json
-from protocol.claude.messages import Assistant, AssistantBody, Message, User, UserBody
-from protocol.claude.requests import AnyRequest, CanUseTool, Elicitation, HookCallback, Interrupt
-from protocol.claude.results import Result
-from protocol.claude.system import Init
-from protocol.malformed import Malformed
+from turnwire.adapter.permissions.machine import State
+from turnwire.adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
+from turnwire.adapter.permissions.rules import read_rules
+from turnwire.adapter.session.core import CoreInput, SessionCore
+from turnwire.normalize import events as ev
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.inputs import Ended, Received, Sent
+from turnwire.normalize.vocabulary import Policy
+from turnwire.protocol.claude.blocks import TextBlock, ToolResultBlock, ToolUseBlock
+from turnwire.protocol.claude.control import (
+    ControlCancelRequest,
+    ControlRequest,
+    ControlResponse,
+    ResponseBody,
+)
+from turnwire.protocol.claude.encode import to_json
+from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, User, UserBody
+from turnwire.protocol.claude.requests import AnyRequest, CanUseTool, Elicitation, HookCallback, Interrupt
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.claude.system import Init
+from turnwire.protocol.malformed import Malformed
 
 PICKS = st.integers(0, 1000)
 TOOLS = st.sampled_from(["Bash", "Read", "AskUserQuestion", "ExitPlanMode"])

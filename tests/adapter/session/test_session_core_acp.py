@@ -12,10 +12,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from adapter.acp.hooks import PermissionHooks
-from adapter.acp.open_requests import OpenRequests
-from adapter.acp.wire import AcpWire, cancelled
-from adapter.permissions.decisions import (
+from turnwire.adapter.acp.hooks import PermissionHooks
+from turnwire.adapter.acp.open_requests import OpenRequests
+from turnwire.adapter.acp.wire import AcpWire, cancelled
+from turnwire.adapter.permissions.decisions import (
     Answered,
     NoteAsked,
     PermissionAnswer,
@@ -27,18 +27,18 @@ from adapter.permissions.decisions import (
     StopTimer,
     TimedOut,
 )
-from adapter.permissions.machine import State
-from adapter.permissions.policies import PermissionSettings
-from adapter.permissions.rules import read_rules
-from adapter.session.core import CoreInput, SessionCore
-from normalize import events as ev
-from normalize.acp.core import AcpCore
-from normalize.inputs import Ended, Received, Sent
-from normalize.vocabulary import Policy
-from protocol.acp.decode import decode
-from protocol.acp.messages import PermissionRequest, Request
-from protocol.json_lines import line_of
-from protocol.json_values import Json, JsonObject
+from turnwire.adapter.permissions.machine import State
+from turnwire.adapter.permissions.policies import PermissionSettings
+from turnwire.adapter.permissions.rules import read_rules
+from turnwire.adapter.session.core import CoreInput, SessionCore
+from turnwire.normalize import events as ev
+from turnwire.normalize.acp.core import AcpCore
+from turnwire.normalize.inputs import Ended, Received, Sent
+from turnwire.normalize.vocabulary import Policy
+from turnwire.protocol.acp.decode import decode
+from turnwire.protocol.acp.messages import PermissionRequest, Request
+from turnwire.protocol.json_lines import line_of
+from turnwire.protocol.json_values import Json, JsonObject
 
 PICKS = st.integers(0, 1000)
 KINDS = st.sampled_from(["read", "edit", "execute", "switch_mode", "other"])

@@ -3,22 +3,22 @@
 import asyncio
 from pathlib import Path
 
-from adapter.claude.wire import ClaudeWire
-from adapter.permissions.machine import State
-from adapter.permissions.policies import PermissionSettings
-from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
-from adapter.session.core import SessionCore
-from adapter.session.executor import SessionExecutor
-from adapter.session.notices import SessionNotice
-from adapter.session.turns import TurnWatch as Watch
-from normalize.claude.core import ClaudeCore
-from normalize.core import Happened
-from normalize.inputs import Received, Sent
-from protocol.claude.blocks import TextBlock
-from protocol.claude.messages import Assistant, AssistantBody, Message, StreamEvent, User, UserBody
-from protocol.claude.results import Result
-from protocol.claude.stream import MessageStart, StartedMessage
-from protocol.claude.system import Init, Status
+from turnwire.adapter.claude.wire import ClaudeWire
+from turnwire.adapter.permissions.machine import State
+from turnwire.adapter.permissions.policies import PermissionSettings
+from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
+from turnwire.adapter.session.core import SessionCore
+from turnwire.adapter.session.executor import SessionExecutor
+from turnwire.adapter.session.notices import SessionNotice
+from turnwire.adapter.session.turns import TurnWatch as Watch
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.core import Happened
+from turnwire.normalize.inputs import Received, Sent
+from turnwire.protocol.claude.blocks import TextBlock
+from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, StreamEvent, User, UserBody
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.claude.stream import MessageStart, StartedMessage
+from turnwire.protocol.claude.system import Init, Status
 from waiting import clock_that_jumps, until
 
 STREAMED = StreamEvent(event=MessageStart(message=StartedMessage(id="m")))

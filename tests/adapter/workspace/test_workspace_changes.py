@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from adapter.workspace.changes import UnknownFile, patch_of, workspace_changes
-from adapter.workspace.repository import GitFailed
+from turnwire.adapter.workspace.changes import UnknownFile, patch_of, workspace_changes
+from turnwire.adapter.workspace.repository import GitFailed
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],

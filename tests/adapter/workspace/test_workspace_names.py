@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter.workspace.names import file_names, matching, walked
+from turnwire.adapter.workspace.names import file_names, matching, walked
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": "/dev/null"}
 

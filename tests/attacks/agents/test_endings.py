@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from adapter.process import cgroup
 from live import Frontend, gone
+from turnwire.adapter.process import cgroup
 from turnwire_client import connect
 from turnwire_client import events as ev
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire

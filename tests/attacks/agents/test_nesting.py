@@ -6,7 +6,7 @@ import pytest
 from hostile_cli import hostile_cli
 
 from live import Frontend
-from protocol.parsing.depth import TOO_DEEP
+from turnwire.protocol.parsing.depth import TOO_DEEP
 from turnwire_client import connect
 from turnwire_client.events import Malformed, PermissionRequest
 from turnwire_process import turnwire

@@ -59,7 +59,7 @@ def parent(pid):
         return int(stat.read().rpartition(")")[2].split()[1])
 
 def become_the_agent():
-    os.execv(sys.executable, [sys.executable, "-P", "-m", "scripted_agent", *sys.argv[1:]])
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "turnwire.scripted_agent", *sys.argv[1:]])
 
 if "--version" in sys.argv:
     become_the_agent()

@@ -15,9 +15,9 @@ from turnwire_process import environment, turnwire
 pytestmark = pytest.mark.long
 
 FAULTY = """
-import normalize.claude.core as core
-import sidecar.sessions.pipeline as pipeline
-import sidecar.sessions.host as host
+import turnwire.normalize.claude.core as core
+import turnwire.sidecar.sessions.pipeline as pipeline
+import turnwire.sidecar.sessions.host as host
 
 sound, kept, execute = core.ClaudeCore.receive, pipeline.Pipeline.publish, host.LiveHost.execute
 

@@ -31,7 +31,7 @@ async def after_a_long_text(folder: Path) -> AsyncIterator[tuple[Served, Client,
     """`turnwire run` whose agent has said 8 MiB at once, and the number of that event."""
     script = folder / "script.json"
     script.write_text(json.dumps({"fallback": {"steps": [{"text": "x" * TEXT, "chunk": TEXT}]}}))
-    argv = (sys.executable, "-m", "scripted_agent", str(script))
+    argv = (sys.executable, "-m", "turnwire.scripted_agent", str(script))
     env = environment(folder / "home", TURNWIRE_PASS_ENV="PYTHONPATH")
     async with turnwire(folder, "run", "--", *argv, env=env) as served, connect(served.url) as client:
         await client.prompt(served.session, "go on")

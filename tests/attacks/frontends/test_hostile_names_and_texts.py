@@ -52,7 +52,7 @@ async def test_redaction_of_a_text_that_keeps_patterns_busy_comes_to_its_end(
     hostile = tmp_path / "hostile.txt"
     hostile.write_text(unit * (200_000 // len(unit)))
     redacting = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "sidecar", "redact", str(hostile), str(tmp_path / "out.txt")
+        sys.executable, "-m", "turnwire", "redact", str(hostile), str(tmp_path / "out.txt")
     )
     try:
         async with asyncio.timeout(HANG):

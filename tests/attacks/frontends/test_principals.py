@@ -28,7 +28,9 @@ async def serving(tmp_path: Path, **variables: str) -> AsyncIterator[tuple[Serve
     """`turnwire serve` with an agent that asks, and two conversations of its user's own."""
     script = tmp_path / "script.yaml"
     script.write_text(SCRIPT_THAT_ASKS)
-    agent = json.dumps([sys.executable, "-m", "scripted_agent", str(script), "--dialect-version", "2.1.330"])
+    agent = json.dumps(
+        [sys.executable, "-m", "turnwire.scripted_agent", str(script), "--dialect-version", "2.1.330"]
+    )
     (tmp_path / "turnwire.toml").write_text(f'agent = "asks"\n[agents]\nasks = {agent}\n')
     project = tmp_path / "home" / ".claude" / "projects" / "project"
     project.mkdir(parents=True)

@@ -14,10 +14,10 @@ import pytest
 from redis_topologies import cluster
 from websockets.asyncio.client import connect as open_websocket
 
-from hub.principals import Scope
 from live import SCRIPT_THAT_ASKS, Frontend
-from sidecar.principals.kept import new_token
-from sidecar.principals.redis import RedisTokens
+from turnwire.hub.principals import Scope
+from turnwire.sidecar.principals.kept import new_token
+from turnwire.sidecar.principals.redis import RedisTokens
 from turnwire_client import CommandFailed, connect
 from turnwire_client import commands as ask
 from turnwire_client.events import PermissionRequest, PermissionResolved
@@ -57,7 +57,9 @@ def listed(base: str, cookie: str) -> list[dict[str, object]]:
 async def test_a_hub_shows_a_principal_its_own_sessions_alone_and_lets_it_go_at_once(tmp_path: Path) -> None:
     script = tmp_path / "script.yaml"
     script.write_text(SCRIPT_THAT_ASKS)
-    agent = json.dumps([sys.executable, "-m", "scripted_agent", str(script), "--dialect-version", "2.1.330"])
+    agent = json.dumps(
+        [sys.executable, "-m", "turnwire.scripted_agent", str(script), "--dialect-version", "2.1.330"]
+    )
     worker, hub, other = (tmp_path / name for name in ("worker", "hub", "other"))
     for folder in (worker, hub, other):
         folder.mkdir()

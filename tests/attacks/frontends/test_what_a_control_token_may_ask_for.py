@@ -84,7 +84,9 @@ async def test_nothing_looser_than_the_operator_has_set_is_to_be_had(tmp_path: P
 async def test_what_was_allowed_by_looser_settings_is_not_woken_under_stricter_ones(tmp_path: Path) -> None:
     script = tmp_path / "script.yaml"
     script.write_text(SCRIPT_THAT_ASKS)
-    agent = json.dumps([sys.executable, "-m", "scripted_agent", str(script), "--dialect-version", "2.1.330"])
+    agent = json.dumps(
+        [sys.executable, "-m", "turnwire.scripted_agent", str(script), "--dialect-version", "2.1.330"]
+    )
     (tmp_path / "turnwire.toml").write_text(f'agent = "asks"\n[agents]\nasks = {agent}\n')
     env = environment(tmp_path / "home", TURNWIRE_PASS_ENV="PYTHONPATH")
     async with (

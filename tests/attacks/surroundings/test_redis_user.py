@@ -56,7 +56,9 @@ async def refused(port: int) -> list[object]:
 async def test_the_documented_user_is_enough_and_reaches_nothing_of_others(tmp_path: Path) -> None:
     script = tmp_path / "script.yaml"
     script.write_text(SCRIPT_THAT_ASKS)
-    agent = json.dumps([sys.executable, "-m", "scripted_agent", str(script), "--dialect-version", "2.1.330"])
+    agent = json.dumps(
+        [sys.executable, "-m", "turnwire.scripted_agent", str(script), "--dialect-version", "2.1.330"]
+    )
     (tmp_path / "turnwire.toml").write_text(f'agent = "asks"\n[agents]\nasks = {agent}\n')
     with TemporaryDirectory(prefix="redis-") as folder:
         (port,) = free_ports(1)
@@ -138,7 +140,9 @@ async def behind_a_sentinel(place: Path, *options: str) -> AsyncIterator[tuple[s
 async def test_a_fleet_needs_no_more_than_is_documented(tmp_path: Path, topology: Topology) -> None:
     script = tmp_path / "script.yaml"
     script.write_text(SCRIPT_THAT_ASKS)
-    agent = json.dumps([sys.executable, "-m", "scripted_agent", str(script), "--dialect-version", "2.1.330"])
+    agent = json.dumps(
+        [sys.executable, "-m", "turnwire.scripted_agent", str(script), "--dialect-version", "2.1.330"]
+    )
     worker, hub = tmp_path / "worker", tmp_path / "hub"
     for folder in (worker, hub):
         folder.mkdir()

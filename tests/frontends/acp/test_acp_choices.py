@@ -1,6 +1,6 @@
 """What an editor may choose: the modes that the agent has, the models that are known."""
 
-from frontends.acp.choices import Choices
+from turnwire.frontends.acp.choices import Choices
 
 
 def listed(choices: Choices) -> dict[str, list[str]]:

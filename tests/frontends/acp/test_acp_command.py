@@ -59,7 +59,7 @@ async def test_what_keeps_it_from_starting_is_one_sentence(tmp_path: Path) -> No
         tmp_path,
         *(sys.executable, "-c"),
         "import sys; sys.modules['turnwire_client'] = None; sys.argv = ['turnwire', 'acp']\n"
-        "from sidecar.cli import main; main()",
+        "from turnwire.sidecar.cli import main; main()",
         env=env,
     )
     assert (code, said) == (

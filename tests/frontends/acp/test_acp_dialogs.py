@@ -5,8 +5,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from frontends.acp.dialogs import BadAnswer, Dialog, DialogCapabilities, Reply, Respond, TurnCancelled, dialog
-from frontends.acp.tool_calls import ToolCalls
+from turnwire.frontends.acp.dialogs import (
+    BadAnswer,
+    Dialog,
+    DialogCapabilities,
+    Reply,
+    Respond,
+    TurnCancelled,
+    dialog,
+)
+from turnwire.frontends.acp.tool_calls import ToolCalls
 from turnwire_client import events as ev
 from turnwire_client.requests import Answer
 

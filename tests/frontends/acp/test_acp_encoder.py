@@ -10,10 +10,10 @@ from acp import schema
 from pydantic import BaseModel, TypeAdapter
 
 from acp_updates import GOLDENS, is_whole, read, valid
-from frontends.acp.dialogs import DialogCapabilities, dialog
-from frontends.acp.encoder import Encoder
-from frontends.acp.tool_calls import ToolCalls
-from frontends.acp.turns import Prompts
+from turnwire.frontends.acp.dialogs import DialogCapabilities, dialog
+from turnwire.frontends.acp.encoder import Encoder
+from turnwire.frontends.acp.tool_calls import ToolCalls
+from turnwire.frontends.acp.turns import Prompts
 from turnwire_client import events as ev
 from turnwire_client.payloads import ContentPart
 from turnwire_client.values import JsonObject

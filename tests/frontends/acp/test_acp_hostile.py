@@ -14,17 +14,17 @@ from hub_harness import SESSION, HubHarness, hub_harness
 from pydantic import JsonValue, SecretStr
 
 from acp_editor import FORMS, EditorHarness, editing, within
-from frontends.acp.json_rpc import MOST_LINE
-from hub.config import HubConfig
-from hub.host import CommandRefused
-from hub.wire.frames import AnyCommand
-from journal.base import Entry, Journal, Retention
-from journal.memory import MemoryJournal
-from normalize import events as ev
-from normalize.events import AgentEvent, to_json
-from normalize.payloads import McpToolPayload
-from normalize.payloads.files import ContentPart
-from normalize.payloads.work import McpTool
+from turnwire.frontends.acp.json_rpc import MOST_LINE
+from turnwire.hub.config import HubConfig
+from turnwire.hub.host import CommandRefused
+from turnwire.hub.wire.frames import AnyCommand
+from turnwire.journal.base import Entry, Journal, Retention
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent, to_json
+from turnwire.normalize.payloads import McpToolPayload
+from turnwire.normalize.payloads.files import ContentPart
+from turnwire.normalize.payloads.work import McpTool
 from turnwire_client import connect
 from turnwire_client.backoff import Backoff
 

@@ -29,7 +29,7 @@ async def test_an_editor_starts_it_and_all_of_it_is_there_after_the_editor_was_s
 ) -> None:
     project = tmp_path / "project"
     project.mkdir()
-    argv = [sys.executable, "-m", "scripted_agent", str(script)]
+    argv = [sys.executable, "-m", "turnwire.scripted_agent", str(script)]
     (tmp_path / "turnwire.toml").write_text(f"[agents]\nscripted = {json.dumps(argv)}\n")
     env = environment(
         tmp_path / "home", TURNWIRE_PASS_ENV="PYTHONPATH", TURNWIRE_CONFIG=str(tmp_path / "turnwire.toml")

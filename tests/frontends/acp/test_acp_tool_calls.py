@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_updates import GOLDENS, read, valid
-from frontends.acp.diffs import changes
-from frontends.acp.encoder import Encoder
-from frontends.acp.tool_calls import ToolCalls, fenced
-from normalize.payloads import diff as native
+from turnwire.frontends.acp.diffs import changes
+from turnwire.frontends.acp.encoder import Encoder
+from turnwire.frontends.acp.tool_calls import ToolCalls, fenced
+from turnwire.normalize.payloads import diff as native
 from turnwire_client import events as ev
 from turnwire_client.payloads import NormalizedPayload
 

@@ -21,7 +21,7 @@ async def test_the_typescript_client_prompts_allows_answers_cancels_and_loads(tm
     project = tmp_path / "project"
     project.mkdir()
     (tmp_path / "script.yaml").write_text(SCRIPT)
-    argv = [sys.executable, "-m", "scripted_agent", str(tmp_path / "script.yaml")]
+    argv = [sys.executable, "-m", "turnwire.scripted_agent", str(tmp_path / "script.yaml")]
     (tmp_path / "turnwire.toml").write_text(f"[agents]\nscripted = {json.dumps(argv)}\n")
     env = environment(
         tmp_path / "home",

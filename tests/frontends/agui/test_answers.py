@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from ag_ui.core import ResumeEntry
 
-from frontends.agui.answers import InvalidAnswer, command_of, interrupt_of
+from turnwire.frontends.agui.answers import InvalidAnswer, command_of, interrupt_of
 from turnwire_client import commands, events
 from turnwire_client.payloads import Choice, Question
 

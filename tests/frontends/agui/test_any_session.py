@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agui_runs import Player
-from frontends.agui.encoder import Run
-from frontends.agui.thread import Thread
+from turnwire.frontends.agui.encoder import Run
+from turnwire.frontends.agui.thread import Thread
 from turnwire_client import events
 from turnwire_client.payloads import Generic, GenericPayload, SubagentTask, SubagentTaskPayload
 

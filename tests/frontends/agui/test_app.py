@@ -10,14 +10,14 @@ from hub_harness import hub_harness as stand_of
 from pydantic import JsonValue, SecretStr
 
 from agui_harness import AguiHarness, Answer, agui, input_of
-from frontends.agui.app import create_app
-from frontends.agui.runs import Limits
-from hub.config import HubConfig
-from hub.host import CommandRefused
-from hub.wire.frames import AnyCommand, PermissionRespond, SessionCreate
-from hub.wire.frames_out import SessionSummary
-from journal.memory import MemoryJournal
-from normalize.events import (
+from turnwire.frontends.agui.app import create_app
+from turnwire.frontends.agui.runs import Limits
+from turnwire.hub.config import HubConfig
+from turnwire.hub.host import CommandRefused
+from turnwire.hub.wire.frames import AnyCommand, PermissionRespond, SessionCreate
+from turnwire.hub.wire.frames_out import SessionSummary
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize.events import (
     AgentEvent,
     Complete,
     CompleteData,

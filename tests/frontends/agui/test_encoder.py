@@ -7,8 +7,8 @@ from ag_ui.core import BaseEvent, TextMessageContentEvent, UserMessage
 from msgspec import structs
 
 from agui_runs import Player
-from frontends.agui.encoder import Run
-from frontends.agui.thread import PromptIds, Thread
+from turnwire.frontends.agui.encoder import Run
+from turnwire.frontends.agui.thread import PromptIds, Thread
 from turnwire_client import events
 from turnwire_client.payloads import (
     Generic,

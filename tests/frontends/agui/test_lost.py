@@ -7,15 +7,15 @@ from hub_harness import hub_harness
 from pydantic import JsonValue, SecretStr
 
 from agui_harness import AguiHarness, agui
-from frontends.agui.app import create_app
-from frontends.agui.runs import RunStore
-from frontends.agui.thread import Thread
-from hub.config import HubConfig
-from hub.host import CommandRefused
-from hub.wire.frames import AnyCommand
-from journal.base import Journal, Retention
-from journal.memory import MemoryJournal
-from normalize.events import Complete, CompleteData, MessageChunk, TurnStarted
+from turnwire.frontends.agui.app import create_app
+from turnwire.frontends.agui.runs import RunStore
+from turnwire.frontends.agui.thread import Thread
+from turnwire.hub.config import HubConfig
+from turnwire.hub.host import CommandRefused
+from turnwire.hub.wire.frames import AnyCommand
+from turnwire.journal.base import Journal, Retention
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize.events import Complete, CompleteData, MessageChunk, TurnStarted
 from turnwire_client import BEGINNING, Cursor
 
 BEGUN = TurnStarted(operation_id="turn-1", origin="user", prompts=["p1"])

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from acp_talk import Event, Talk, only, shown, types
-from normalize.acp.core import AcpCore
-from normalize.events import Notice
-from normalize.inputs import Announced, Decision
-from protocol.acp import encode
+from turnwire.normalize.acp.core import AcpCore
+from turnwire.normalize.events import Notice
+from turnwire.normalize.inputs import Announced, Decision
+from turnwire.protocol.acp import encode
 
 
 @pytest.mark.parametrize(

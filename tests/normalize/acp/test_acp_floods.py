@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from normalize.acp.core import AcpCore
-from normalize.inputs import Ended
-from protocol.acp import encode
-from protocol.acp.decode import decode
+from turnwire.normalize.acp.core import AcpCore
+from turnwire.normalize.inputs import Ended
+from turnwire.protocol.acp import encode
+from turnwire.protocol.acp.decode import decode
 
 Lines = list[bytes]
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from acp_recordings import ACP, AcpRecording, acp_recordings
 
-from normalize.events import to_json
-from normalize.families import recorded_core
-from tracing.recordings.reading import read
+from turnwire.normalize.events import to_json
+from turnwire.normalize.families import recorded_core
+from turnwire.tracing.recordings.reading import read
 
 GOLDENS = Path(__file__).parent / "goldens"
 COMMITTED = acp_recordings(with_corpus=False)

@@ -3,9 +3,9 @@
 import pytest
 
 from acp_talk import Event, Talk, only, shown, types
-from normalize.events import Unknown
-from protocol.acp import encode
-from protocol.acp.decode import decode
+from turnwire.normalize.events import Unknown
+from turnwire.protocol.acp import encode
+from turnwire.protocol.acp.decode import decode
 
 SAID = {"type": "text", "text": "Go on."}
 

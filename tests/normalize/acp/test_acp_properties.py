@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import asdict
 
-from normalize.acp.core import AcpCore
-from normalize.events import AgentEvent, from_json, to_json
-from normalize.inputs import Ended
-from protocol.acp.decode import decode
 from tests.checker.acp import Facts, turns_balance
+from turnwire.normalize.acp.core import AcpCore
+from turnwire.normalize.events import AgentEvent, from_json, to_json
+from turnwire.normalize.inputs import Ended
+from turnwire.protocol.acp.decode import decode
 
 Rows = list[tuple[str, bytes]]
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from acp_talk import Event, Talk, only, types
-from normalize.acp.requests import MOST_NAMED
-from normalize.inputs import Decision, Ended
-from protocol.acp import encode
-from protocol.acp.decode import decode
-from protocol.acp.messages import PermissionRequest
+from turnwire.normalize.acp.requests import MOST_NAMED
+from turnwire.normalize.inputs import Decision, Ended
+from turnwire.protocol.acp import encode
+from turnwire.protocol.acp.decode import decode
+from turnwire.protocol.acp.messages import PermissionRequest
 
 OPTIONS = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from acp_talk import Event, Talk, only, shown, types
-from protocol.acp import encode
+from turnwire.protocol.acp import encode
 
 WORDS = {"type": "text", "text": "Go on."}
 

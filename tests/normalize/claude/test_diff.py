@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from patches import git_applied, patched
 
-from normalize.claude.results import hunks
-from normalize.payloads import diff
+from turnwire.normalize.claude.results import hunks
+from turnwire.normalize.payloads import diff
 
 texts = st.lists(st.sampled_from(["a", "b", "c", "", "- x", "+ y", "@@", "\tindented"]), max_size=30).map(
     "\n".join

@@ -1,7 +1,7 @@
 """What a permission dialog offers, and what an "always" answer sends back."""
 
-from normalize.claude.requests.options import options, updates
-from normalize.model import JsonObject
+from turnwire.normalize.claude.requests.options import options, updates
+from turnwire.normalize.model import JsonObject
 
 RULE: JsonObject = {
     "type": "addRules",

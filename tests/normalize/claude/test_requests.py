@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from normalize.inputs import Decision
 from tests.normalize.lines import (
     Talk,
     answer,
@@ -18,6 +17,7 @@ from tests.normalize.lines import (
     tool_use,
     user,
 )
+from turnwire.normalize.inputs import Decision
 
 RULE = {
     "type": "addRules",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tool_pairs import answered, output, recorded
 
-from normalize.claude.results import grep_lines
+from turnwire.normalize.claude.results import grep_lines
 
 ALL = ["1.0.120", "2.0.14", "2.1.101", "2.1.330"]
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from tool_pairs import answered, body, output, recorded
 
-from normalize.claude import results, tools
-from normalize.payloads import ShellExecPayload
-from protocol.claude.blocks import ToolResultBlock
+from turnwire.normalize.claude import results, tools
+from turnwire.normalize.payloads import ShellExecPayload
+from turnwire.protocol.claude.blocks import ToolResultBlock
 
 TEXT_ONLY = ["1.0.120", "2.0.14"]
 STRUCTURED = ["2.1.101", "2.1.330"]

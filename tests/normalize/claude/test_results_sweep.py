@@ -8,9 +8,10 @@ from patches import patched
 from tool_pairs import Pair, pairs
 
 from cases import for_each
-from normalize.claude.results import CallResult
-from normalize.claude.tools import TOOLS, call, title
-from normalize.payloads import (
+from recordings import Recording, recordings
+from turnwire.normalize.claude.results import CallResult
+from turnwire.normalize.claude.tools import TOOLS, call, title
+from turnwire.normalize.payloads import (
     CodeSearchPayload,
     ManageTodosPayload,
     ModifyFilePayload,
@@ -19,7 +20,6 @@ from normalize.payloads import (
     ShellExecPayload,
     SubagentTaskPayload,
 )
-from recordings import Recording, recordings
 
 
 def body(payload: NormalizedPayload) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tool_pairs import answered, body, output, pairs, recorded
 
-from normalize.claude.results.answer import Leave
-from normalize.claude.tools import OTHER_AGENTS, TOOLS
-from normalize.events import ToolUpdate, from_json, to_json
 from recordings import recording
+from turnwire.normalize.claude.results.answer import Leave
+from turnwire.normalize.claude.tools import OTHER_AGENTS, TOOLS
+from turnwire.normalize.events import ToolUpdate, from_json, to_json
 
 TEXT_ONLY = ["1.0.120", "2.0.14"]
 STRUCTURED = ["2.1.101", "2.1.330"]

@@ -5,9 +5,6 @@ import json
 import pytest
 from msgspec import to_builtins
 
-from normalize.events import ProcessStatus
-from normalize.inputs import Announced
-from protocol.claude.decode import decode
 from tests.normalize.lines import (
     JsonObject,
     Talk,
@@ -21,6 +18,9 @@ from tests.normalize.lines import (
     tool_use,
     user,
 )
+from turnwire.normalize.events import ProcessStatus
+from turnwire.normalize.inputs import Announced
+from turnwire.protocol.claude.decode import decode
 
 
 def kinds(talk: Talk) -> list[str]:

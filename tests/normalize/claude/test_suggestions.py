@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from normalize.claude.requests.suggestions import suggestions
-from protocol.claude.control import CanUseTool
+from turnwire.normalize.claude.requests.suggestions import suggestions
+from turnwire.protocol.claude.control import CanUseTool
 
 RULE = {"type": "addRules", "behavior": "allow", "destination": "localSettings"}
 

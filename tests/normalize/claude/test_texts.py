@@ -6,10 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normalize.claude.texts import NO_CONTENT, is_blank
-from normalize.events import AgentEvent, MessageChunk, Reasoning, ToolCall
-from normalize.events.limits import ALWAYS_FITS
-from protocol.json_values import JsonObject
 from tests.normalize.lines import (
     Talk,
     assistant,
@@ -29,6 +25,10 @@ from tests.normalize.lines import (
     tool_use,
     user,
 )
+from turnwire.normalize.claude.texts import NO_CONTENT, is_blank
+from turnwire.normalize.events import AgentEvent, MessageChunk, Reasoning, ToolCall
+from turnwire.normalize.events.limits import ALWAYS_FITS
+from turnwire.protocol.json_values import JsonObject
 
 
 def streamed(*pieces: str) -> list[str]:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import to_builtins
 
-from normalize.claude import tools
-from normalize.events import ToolCall, from_json, to_json
-from normalize.payloads import (
+from turnwire.normalize.claude import tools
+from turnwire.normalize.events import ToolCall, from_json, to_json
+from turnwire.normalize.payloads import (
     AskUserPayload,
     CodeSearchPayload,
     GenericPayload,

@@ -1,6 +1,5 @@
 """Turns: each is started once and completed once, whatever the CLI writes."""
 
-from normalize.inputs import Ended
 from tests.normalize.lines import (
     Talk,
     answer,
@@ -16,6 +15,7 @@ from tests.normalize.lines import (
     tool_use,
     user,
 )
+from turnwire.normalize.inputs import Ended
 
 P1, P2, P3 = "11111111-p", "22222222-p", "33333333-p"
 

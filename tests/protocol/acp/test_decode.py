@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.acp import encode
-from protocol.acp.content import Diff, ShownContent, TextContent, UnknownContent, UnknownShown
-from protocol.acp.decode import decode, malformed
-from protocol.acp.messages import (
+from turnwire.protocol.acp import encode
+from turnwire.protocol.acp.content import Diff, ShownContent, TextContent, UnknownContent, UnknownShown
+from turnwire.protocol.acp.decode import decode, malformed
+from turnwire.protocol.acp.messages import (
     ACP_TYPES,
     Batch,
     Notification,
@@ -22,11 +22,11 @@ from protocol.acp.messages import (
     SessionUpdate,
     Unknown,
 )
-from protocol.acp.recognise import is_acp
-from protocol.acp.updates import AgentMessageChunk, Plan, ToolCall, ToolCallUpdate, UnknownUpdate
-from protocol.framing import OversizeLine
-from protocol.malformed import BLANK, Malformed
-from protocol.parsing.depth import TOO_DEEP
+from turnwire.protocol.acp.recognise import is_acp
+from turnwire.protocol.acp.updates import AgentMessageChunk, Plan, ToolCall, ToolCallUpdate, UnknownUpdate
+from turnwire.protocol.framing import OversizeLine
+from turnwire.protocol.malformed import BLANK, Malformed
+from turnwire.protocol.parsing.depth import TOO_DEEP
 
 
 def update(**fields: Any) -> bytes:

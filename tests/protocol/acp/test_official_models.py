@@ -6,10 +6,10 @@ import pytest
 from acp.schema import RequestPermissionRequest, SessionNotification
 from acp_recordings import AcpRecording, acp_recordings
 
-from protocol.acp.content import TextContent
-from protocol.acp.decode import decode
-from protocol.acp.messages import PermissionRequest, SessionUpdate
-from protocol.acp.updates import AgentMessageChunk, AgentThoughtChunk, ToolCallUpdate, UsageUpdate
+from turnwire.protocol.acp.content import TextContent
+from turnwire.protocol.acp.decode import decode
+from turnwire.protocol.acp.messages import PermissionRequest, SessionUpdate
+from turnwire.protocol.acp.updates import AgentMessageChunk, AgentThoughtChunk, ToolCallUpdate, UsageUpdate
 
 V1 = [recording for recording in acp_recordings(with_corpus=False) if "-v2-" not in recording.name]
 

@@ -2,16 +2,16 @@ import json
 
 import pytest
 
-from protocol.claude.blocks import AnyBlock, ThinkingBlock, UnknownBlock
-from protocol.claude.control import ControlRequest, Interrupt
-from protocol.claude.encode import EncodeError
-from protocol.claude.messages import Assistant, AssistantBody, Message, StreamEvent, Unknown, User
-from protocol.claude.notices import KeepAlive
-from protocol.claude.results import Result
-from protocol.claude.system import Status, UnknownSystem
-from protocol.dialects import CLAUDE
-from protocol.json_values import Json
-from protocol.malformed import Malformed
+from turnwire.protocol.claude.blocks import AnyBlock, ThinkingBlock, UnknownBlock
+from turnwire.protocol.claude.control import ControlRequest, Interrupt
+from turnwire.protocol.claude.encode import EncodeError
+from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, StreamEvent, Unknown, User
+from turnwire.protocol.claude.notices import KeepAlive
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.claude.system import Status, UnknownSystem
+from turnwire.protocol.dialects import CLAUDE
+from turnwire.protocol.json_values import Json
+from turnwire.protocol.malformed import Malformed
 
 
 def test_what_kills_a_cli_is_never_said() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.claude.blocks import TextBlock
-from protocol.claude.control import (
+from turnwire.protocol.claude.blocks import TextBlock
+from turnwire.protocol.claude.control import (
     CanUseTool,
     ControlCancelRequest,
     ControlRequest,
@@ -19,17 +19,17 @@ from protocol.claude.control import (
     failure,
     success,
 )
-from protocol.claude.decode import decode
-from protocol.claude.encode import EncodeError
-from protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
-from protocol.claude.notices import KeepAlive
-from protocol.claude.results import Result
-from protocol.claude.system import Init, UnknownSystem
-from protocol.dialects import JSON_RPC
-from protocol.json_values import Json
-from protocol.malformed import Malformed
-from protocol.miriad.system import Injected, SystemFailure
-from protocol.parsing.depth import TOO_DEEP
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.encode import EncodeError
+from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
+from turnwire.protocol.claude.notices import KeepAlive
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.claude.system import Init, UnknownSystem
+from turnwire.protocol.dialects import JSON_RPC
+from turnwire.protocol.json_values import Json
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.miriad.system import Injected, SystemFailure
+from turnwire.protocol.parsing.depth import TOO_DEEP
 
 GOOD = Result(subtype="success", is_error=False, result="ok")
 BAD = Result(subtype="error_during_execution", is_error=True, errors=["broken"])

@@ -2,8 +2,15 @@ import json
 
 import pytest
 
-from protocol.claude.blocks import AnyBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, Usage
-from protocol.claude.control import (
+from turnwire.protocol.claude.blocks import (
+    AnyBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    Usage,
+)
+from turnwire.protocol.claude.control import (
     ControlCancelRequest,
     ControlRequest,
     ControlResponse,
@@ -16,14 +23,22 @@ from protocol.claude.control import (
     failure,
     success,
 )
-from protocol.claude.encode import EncodeError
-from protocol.claude.messages import Assistant, AssistantBody, Message, StreamEvent, Unknown, User, UserBody
-from protocol.claude.results import Result, ResultText
-from protocol.claude.system import Init, Status
-from protocol.dialects import MIRIAD
-from protocol.json_values import Json
-from protocol.malformed import Malformed
-from protocol.miriad.system import Queued, SystemFailure
+from turnwire.protocol.claude.encode import EncodeError
+from turnwire.protocol.claude.messages import (
+    Assistant,
+    AssistantBody,
+    Message,
+    StreamEvent,
+    Unknown,
+    User,
+    UserBody,
+)
+from turnwire.protocol.claude.results import Result, ResultText
+from turnwire.protocol.claude.system import Init, Status
+from turnwire.protocol.dialects import MIRIAD
+from turnwire.protocol.json_values import Json
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.miriad.system import Queued, SystemFailure
 
 
 def lines(written: list[bytes]) -> list[Json]:

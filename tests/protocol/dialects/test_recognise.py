@@ -1,13 +1,13 @@
 import pytest
 
 from cases import for_each
-from protocol.claude.blocks import ToolResultBlock
-from protocol.claude.control import ControlRequest, Initialize, Interrupt, success
-from protocol.claude.decode import decode
-from protocol.claude.messages import User, UserBody
-from protocol.dialects import AUTOMATIC, recognise
-from protocol.miriad.system import SystemFailure
 from recordings import Recording, recordings
+from turnwire.protocol.claude.blocks import ToolResultBlock
+from turnwire.protocol.claude.control import ControlRequest, Initialize, Interrupt, success
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.messages import User, UserBody
+from turnwire.protocol.dialects import AUTOMATIC, recognise
+from turnwire.protocol.miriad.system import SystemFailure
 
 PROMPT = User(message=UserBody(content="hi"))
 TOOL_RESULT = b'{"type":"system","subtype":"tool_result","tool_result":{"type":"tool_result","tool_use_id":"t","content":"x"}}'

@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from protocol.claude.blocks import TextBlock, ToolResultBlock, ToolUseBlock, Usage
-from protocol.claude.control import ControlRequest, ControlResponse, GetStatus, Interrupt
-from protocol.claude.decode import decode
-from protocol.claude.encode import encode, encode_input
-from protocol.claude.messages import Assistant, AssistantBody, Message, User, UserBody
-from protocol.claude.results import Result
-from protocol.dialects import CLAUDE, DIALECTS, JSON_RPC, MIRIAD
-from protocol.json_values import Json
-from protocol.miriad.system import Consolidation, Injected, Queued, SystemFailure, SystemToolResult
+from turnwire.protocol.claude.blocks import TextBlock, ToolResultBlock, ToolUseBlock, Usage
+from turnwire.protocol.claude.control import ControlRequest, ControlResponse, GetStatus, Interrupt
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.encode import encode, encode_input
+from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, User, UserBody
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.dialects import CLAUDE, DIALECTS, JSON_RPC, MIRIAD
+from turnwire.protocol.json_values import Json
+from turnwire.protocol.miriad.system import Consolidation, Injected, Queued, SystemFailure, SystemToolResult
 
 MODEL = "claude-opus-4-5-20251101"
 RESULT = ToolResultBlock("call_123", "file contents")

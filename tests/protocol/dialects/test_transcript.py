@@ -3,17 +3,17 @@ import json
 import pytest
 
 from cases import for_each
-from protocol.claude.blocks import TextBlock, ToolResultBlock
-from protocol.claude.control import ControlRequest, Interrupt
-from protocol.claude.decode import decode
-from protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
-from protocol.claude.results import Result
-from protocol.dialects.transcript import Transcript
-from protocol.framing import OversizeLine
-from protocol.json_values import Json
-from protocol.malformed import Malformed
-from protocol.miriad.system import SystemFailure, SystemToolResult
 from recordings import Recording, recordings
+from turnwire.protocol.claude.blocks import TextBlock, ToolResultBlock
+from turnwire.protocol.claude.control import ControlRequest, Interrupt
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.dialects.transcript import Transcript
+from turnwire.protocol.framing import OversizeLine
+from turnwire.protocol.json_values import Json
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.miriad.system import SystemFailure, SystemToolResult
 
 RESULT = {"type": "result", "subtype": "success", "is_error": False, "result": "ok", "uuid": "u"}
 SAID = {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": "hi"}]}}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from protocol.claude.decode import decode
 from recordings import ROOT, recordings
-from sidecar.checks.doctor.drift import SEEN, Drift, seen
+from turnwire.protocol.claude.decode import decode
+from turnwire.sidecar.checks.doctor.drift import SEEN, Drift, seen
 
 
 def drift(*lines: dict[str, object]) -> Drift:
@@ -25,7 +25,7 @@ def test_nothing_in_the_recordings_is_new(update_goldens: bool) -> None:
             found.add(line, decode(line))
     if update_goldens:
         unmodelled = sorted({*found.fields, *found.types})
-        (ROOT / "sidecar" / "checks" / "doctor" / SEEN).write_text("\n".join(unmodelled) + "\n")
+        (ROOT / "turnwire" / "sidecar" / "checks" / "doctor" / SEEN).write_text("\n".join(unmodelled) + "\n")
         seen.cache_clear()
     assert found.lines > 5000
     new = found.without(seen())

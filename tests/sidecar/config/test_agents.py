@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from hub.host import CommandRefused
-from journal.sessions import SessionRecord
 from preloaded import ran
-from sidecar.checks.doctor.agents import logged_in
-from sidecar.config.agents import (
+from turnwire.hub.host import CommandRefused
+from turnwire.journal.sessions import SessionRecord
+from turnwire.sidecar.checks.doctor.agents import logged_in
+from turnwire.sidecar.config.agents import (
     AgentNotFoundError,
     AgentSetting,
     family_named,
@@ -18,10 +18,10 @@ from sidecar.config.agents import (
     find_relayed,
     spoken,
 )
-from sidecar.config.known_agents import KNOWN, recognised
-from sidecar.config.settings import Settings, load
-from sidecar.sessions.choices import agent_choices
-from sidecar.sessions.frontend_limits import FrontendLimits
+from turnwire.sidecar.config.known_agents import KNOWN, recognised
+from turnwire.sidecar.config.settings import Settings, load
+from turnwire.sidecar.sessions.choices import agent_choices
+from turnwire.sidecar.sessions.frontend_limits import FrontendLimits
 from turnwire_process import environment
 
 

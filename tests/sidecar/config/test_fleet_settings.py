@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.config.settings import ConfigurationError, load
+from turnwire.sidecar.config.settings import ConfigurationError, load
 from turnwire_process import environment
 
 NOWHERE = "redis://127.0.0.1:1/0"
@@ -14,7 +14,7 @@ NOWHERE = "redis://127.0.0.1:1/0"
 
 def said(folder: Path, *arguments: str) -> tuple[int, str]:
     done = subprocess.run(
-        [sys.executable, "-m", "sidecar", *arguments, "--state-dir", str(folder / "state")],
+        [sys.executable, "-m", "turnwire", *arguments, "--state-dir", str(folder / "state")],
         env=environment(folder / "home"),
         cwd=folder,
         capture_output=True,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hub.server.access import Tokens
-from hub.server.cookies import LoggedOut
-from sidecar.config.kept_access import KeptAccess
+from turnwire.hub.server.access import Tokens
+from turnwire.hub.server.cookies import LoggedOut
+from turnwire.sidecar.config.kept_access import KeptAccess
 
 GOOD = {"control": "c" * 32, "view": "v" * 32, "port": 8791}
 

@@ -3,9 +3,9 @@
 import re
 
 from docs import generate_operating
-from sidecar.cli.commands import application
-from sidecar.config.settings import Settings
-from tracing.spans.genai_facts import CONVENTIONS
+from turnwire.sidecar.cli.commands import application
+from turnwire.sidecar.config.settings import Settings
+from turnwire.tracing.spans.genai_facts import CONVENTIONS
 
 
 def test_its_tables_are_up_to_date(update_goldens: bool) -> None:

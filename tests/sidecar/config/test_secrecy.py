@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.config import secrecy
+from turnwire.sidecar.config import secrecy
 from turnwire_process import DEADLINE, TURNWIRE, environment
 
 TOKEN = "the-control-token-of-this-test"
 LOOK = """
 import json, os, subprocess, sys
-from sidecar.config import secrecy
+from turnwire.sidecar.config import secrecy
 secrecy.take_secrets_out()
 child = subprocess.run(["env"], capture_output=True, text=True).stdout
 begun = open("/proc/self/environ").read() if os.path.exists("/proc/self/environ") else ""

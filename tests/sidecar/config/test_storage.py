@@ -10,13 +10,13 @@ from typing import Literal
 
 import pytest
 
-from journal.base import Entry, JournalUnavailable
-from journal.sessions import SessionRecord
 from journals import RedisProcess
-from normalize.events.envelope import Cursor
-from sidecar.config.settings import Settings
-from sidecar.config.state_directory import journal_file
-from sidecar.config.storage import MEMORY_BYTES, open_journal
+from turnwire.journal.base import Entry, JournalUnavailable
+from turnwire.journal.sessions import SessionRecord
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.config.state_directory import journal_file
+from turnwire.sidecar.config.storage import MEMORY_BYTES, open_journal
 
 RECORD = SessionRecord(session="s", created="2026-01-02T03:04:05.678901Z")
 
@@ -96,7 +96,7 @@ async def test_in_redis_events_survive_and_the_records_do_in_the_sidecars_own_fi
 async def test_without_redis_installed_the_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in [name for name in sys.modules if name.startswith(("redis", "journal.redis"))]:
+    for module in [name for name in sys.modules if name.startswith(("redis", "turnwire.journal.redis"))]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "redis", None)
     with pytest.raises(JournalUnavailable, match=r"turnwire\[redis\]"):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from sidecar.config.settings import ConfigurationError, Settings
-from sidecar.config.token_sources import with_tokens
+from turnwire.sidecar.config.settings import ConfigurationError, Settings
+from turnwire.sidecar.config.token_sources import with_tokens
 
 TOKEN = "a-token-of-some-length+&#"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from preloaded import ran
-from sidecar.config.settings import Settings
-from sidecar.config.trust import HARMLESS, TrustStore
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.config.trust import HARMLESS, TrustStore
 from turnwire_client import connect
 from turnwire_process import environment, turnwire
 

@@ -10,20 +10,20 @@ from tempfile import TemporaryDirectory
 import pytest
 from host_harness import SOMEBODY, HostHarness, host_harness
 
-from fleet.errors import NameTaken
-from fleet.store import FleetStore
-from fleet.wire import WorkerSummary, decode
-from hub.host import CommandRefused
-from hub.wire import frames
-from journal.base import Entry, JournalUnavailable
-from journal.redis.journal import RedisJournal
-from journal.redis.server import NOBODY, Ownership
-from journal.sessions import MemorySessions, SessionRecord
 from journals import RedisProcess
-from normalize import events as ev
-from sidecar.config.settings import Settings
-from sidecar.fleet.sessions import ClaimedRecords, WorkerSessions
-from sidecar.fleet.worker import working
+from turnwire.fleet.errors import NameTaken
+from turnwire.fleet.store import FleetStore
+from turnwire.fleet.wire import WorkerSummary, decode
+from turnwire.hub.host import CommandRefused
+from turnwire.hub.wire import frames
+from turnwire.journal.base import Entry, JournalUnavailable
+from turnwire.journal.redis.journal import RedisJournal
+from turnwire.journal.redis.server import NOBODY, Ownership
+from turnwire.journal.sessions import MemorySessions, SessionRecord
+from turnwire.normalize import events as ev
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.fleet.sessions import ClaimedRecords, WorkerSessions
+from turnwire.sidecar.fleet.worker import working
 
 pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
 

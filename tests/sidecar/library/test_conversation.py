@@ -2,8 +2,8 @@
 
 import pytest
 
-from normalize import events as ev
-from normalize.payloads import (
+from turnwire.normalize import events as ev
+from turnwire.normalize.payloads import (
     AskUserPayload,
     CodeSearchPayload,
     GenericPayload,
@@ -16,7 +16,7 @@ from normalize.payloads import (
     ShowPlanPayload,
     SubagentTaskPayload,
 )
-from normalize.payloads.files import (
+from turnwire.normalize.payloads.files import (
     CodeSearch,
     ContentPart,
     ModifyFile,
@@ -26,7 +26,7 @@ from normalize.payloads.files import (
     SearchMatch,
     SearchOutput,
 )
-from normalize.payloads.work import (
+from turnwire.normalize.payloads.work import (
     AskUser,
     Generic,
     ManageTodos,
@@ -38,7 +38,7 @@ from normalize.payloads.work import (
     SubagentTask,
     TodoItem,
 )
-from sidecar.library.conversation import ConversationPart, body_of, folded, searched
+from turnwire.sidecar.library.conversation import ConversationPart, body_of, folded, searched
 
 SHELL = ShellExecPayload(
     shell_exec=ShellExec(command="make", output=ShellOutput(exit_code=2, stdout="out", stderr="oops"))

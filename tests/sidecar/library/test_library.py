@@ -22,26 +22,26 @@ from kept_files import kept_file
 from kept_sessions import all_kept, kept
 from typer.testing import CliRunner
 
-from normalize import events as ev
-from normalize.inputs import Received
-from normalize.payloads import ShellExecPayload
-from normalize.payloads.work import ShellExec
-from normalize.recordings.session_files import Answer, SearchableText
-from protocol.claude.messages import Unknown
-from sidecar.cli.commands import application
-from sidecar.config.prices import prices
-from sidecar.config.settings import Settings
-from sidecar.library.agent_listing import lists_itself
-from sidecar.library.conversation import folded
-from sidecar.library.export import ExportHeading, as_html, as_markdown
-from sidecar.library.folders import SessionPath, files_in, running
-from sidecar.library.following import Follower
-from sidecar.library.index import BATCH, Index, LibraryError, LogPiece, SearchHit, query_of
-from sidecar.library.library import Library, document
-from sidecar.library.show import hits, table
-from sidecar.library.visibility import VisibleConversations
-from sidecar.process import logs
-from tracing.recordings.session_file import format_of
+from turnwire.normalize import events as ev
+from turnwire.normalize.inputs import Received
+from turnwire.normalize.payloads import ShellExecPayload
+from turnwire.normalize.payloads.work import ShellExec
+from turnwire.normalize.recordings.session_files import Answer, SearchableText
+from turnwire.protocol.claude.messages import Unknown
+from turnwire.sidecar.cli.commands import application
+from turnwire.sidecar.config.prices import prices
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.library.agent_listing import lists_itself
+from turnwire.sidecar.library.conversation import folded
+from turnwire.sidecar.library.export import ExportHeading, as_html, as_markdown
+from turnwire.sidecar.library.folders import SessionPath, files_in, running
+from turnwire.sidecar.library.following import Follower
+from turnwire.sidecar.library.index import BATCH, Index, LibraryError, LogPiece, SearchHit, query_of
+from turnwire.sidecar.library.library import Library, document
+from turnwire.sidecar.library.show import hits, table
+from turnwire.sidecar.library.visibility import VisibleConversations
+from turnwire.sidecar.process import logs
+from turnwire.tracing.recordings.session_file import format_of
 
 
 def a_home(folder: Path, *scenarios: tuple[str, str]) -> Path:

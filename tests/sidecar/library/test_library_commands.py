@@ -16,28 +16,28 @@ from kept_files import kept_file
 from kept_sessions import kept
 from msgspec.structs import replace
 
-from adapter.process.watchdog import Watchdog
-from hub.host import CommandRefused, Frontend
-from hub.principals import Scope
-from hub.wire import frames
-from hub.wire.commands import VIEW_COMMANDS
-from journal.base import Entry
-from journal.memory import MemoryJournal
-from journal.sessions import MemorySessions
-from normalize import events as ev
-from normalize.events import AgentEvent, from_json, to_json
-from normalize.events.envelope import Cursor
 from recordings import ROOT
-from sidecar.config.rulebook import Rulebook
-from sidecar.config.settings import Settings
-from sidecar.process.supervision import supervised
-from sidecar.sessions.history import PIECE, LibraryTimes
-from sidecar.sessions.host import LiveHost
-from sidecar.sessions.live import LiveSession
-from sidecar.sessions.records.resume_point import ResumePoint
-from sidecar.sessions.records.writer import RecordWriter
-from sidecar.sessions.registry import SessionRegistry
-from sidecar.sessions.services import SessionServices
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.hub.host import CommandRefused, Frontend
+from turnwire.hub.principals import Scope
+from turnwire.hub.wire import frames
+from turnwire.hub.wire.commands import VIEW_COMMANDS
+from turnwire.journal.base import Entry
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.sessions import MemorySessions
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent, from_json, to_json
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.sidecar.config.rulebook import Rulebook
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.process.supervision import supervised
+from turnwire.sidecar.sessions.history import PIECE, LibraryTimes
+from turnwire.sidecar.sessions.host import LiveHost
+from turnwire.sidecar.sessions.live import LiveSession
+from turnwire.sidecar.sessions.records.resume_point import ResumePoint
+from turnwire.sidecar.sessions.records.writer import RecordWriter
+from turnwire.sidecar.sessions.registry import SessionRegistry
+from turnwire.sidecar.sessions.services import SessionServices
 
 SOMEBODY = Frontend("somebody", "control")
 ECHO = "fallback: {steps: [{text: 'echo: {prompt}'}]}"
@@ -115,7 +115,7 @@ async def place(
         {
             "journal": "memory",
             "agent": "echo",
-            "agents": {"echo": [sys.executable, "-m", "scripted_agent", str(script)]},
+            "agents": {"echo": [sys.executable, "-m", "turnwire.scripted_agent", str(script)]},
             "pass_env": ["PYTHONPATH"],
             "state_dir": folder / "state",
             "frontend_workspaces": [work],
@@ -203,7 +203,10 @@ async def test_another_agents_conversation_is_opened_and_gone_on_with(
     script = tmp_path / "echo.yaml"
     speaks = ["--family", "acp"] if family == "acp" else []
     agents = {
-        agent: {"command": [sys.executable, "-m", "scripted_agent", str(script), *speaks], "family": family}
+        agent: {
+            "command": [sys.executable, "-m", "turnwire.scripted_agent", str(script), *speaks],
+            "family": family,
+        }
     }
     async with place(tmp_path, monkeypatch, agents=agents) as here:
         file.parent.mkdir(parents=True)

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from kept_sessions import all_kept, kept
 
-from normalize.recordings.session_files import Answer
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import scripted_messages_api
-from sidecar.config.prices import PricesError, TokenCounts, prices
-from sidecar.config.settings import Settings
-from sidecar.library.library import Library
-from sidecar.recordings.filters.inspection import inspect
-from tracing.recordings.reading import read
-from tracing.recordings.session_file import format_of, survey_of
+from turnwire.normalize.recordings.session_files import Answer
+from turnwire.sidecar.config.prices import PricesError, TokenCounts, prices
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.library.library import Library
+from turnwire.sidecar.recordings.filters.inspection import inspect
+from turnwire.tracing.recordings.reading import read
+from turnwire.tracing.recordings.session_file import format_of, survey_of
 
 TOOK = TokenCounts(100, 20, 7, 5)
 """What each answer of the scripted API takes."""

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from hub.principals import BadPrincipal, Principal, Scope
-from sidecar.cli.commands import application
-from sidecar.principals.file import FilePrincipals, FileTokens, TokensUnusable, token_file
-from sidecar.principals.kept import TokenTable, new_token, read_all
-from sidecar.principals.watched import WatchedTokens
+from turnwire.hub.principals import BadPrincipal, Principal, Scope
+from turnwire.sidecar.cli.commands import application
+from turnwire.sidecar.principals.file import FilePrincipals, FileTokens, TokensUnusable, token_file
+from turnwire.sidecar.principals.kept import TokenTable, new_token, read_all
+from turnwire.sidecar.principals.watched import WatchedTokens
 
 OWN = Scope(own=True)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.process import logs
+from turnwire.sidecar.process import logs
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -168,7 +168,7 @@ def test_a_field_that_is_no_json_is_written_as_python_shows_it() -> None:
 
 def test_a_line_for_a_file_loads_no_structlog() -> None:
     says = (
-        "import logging, sys; from sidecar.process import logs; logs.configure('info'); "
+        "import logging, sys; from turnwire.sidecar.process import logs; logs.configure('info'); "
         "logging.getLogger('turnwire').error('x', exc_info=OSError()); print('structlog' in sys.modules)"
     )
     result = subprocess.run([sys.executable, "-c", says], capture_output=True, text=True, check=True)

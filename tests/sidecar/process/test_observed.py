@@ -23,7 +23,7 @@ WATCHED = """
 import atexit, json, sys
 atexit.register(lambda: open({out!r}, "w").write(json.dumps(sorted(sys.modules))))
 sys.argv = ["turnwire", *sys.argv[1:]]
-from sidecar.cli import main
+from turnwire.sidecar.cli import main
 main()
 """
 
@@ -122,7 +122,7 @@ async def test_nothing_of_opentelemetry_is_imported_while_it_is_off(tmp_path: Pa
         process.terminate()
         await process.wait()
     modules = json.loads(out.read_text())
-    assert "sidecar.sessions.observers" in modules  # it is the process that served
+    assert "turnwire.sidecar.sessions.observers" in modules  # it is the process that served
     assert [name for name in modules if name.partition(".")[0] in {"opentelemetry", "grpc", "google"}] == []
 
 

@@ -8,7 +8,7 @@ from recordings import ROOT
 
 STAYS = """
 import asyncio, sys
-from sidecar.process.signals import on_stop
+from turnwire.sidecar.process.signals import on_stop
 
 async def main():
     on_stop(lambda number: print(number.name, flush=True), float(sys.argv[1]), insists=sys.argv[2] == "insists")

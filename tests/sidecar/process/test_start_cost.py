@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from recordings import ROOT, recordings
-from sidecar.process import garbage
+from turnwire.sidecar.process import garbage
 from turnwire_process import environment, turnwire
 
 SAY = """
@@ -23,7 +23,7 @@ say = lambda *_: open({out!r}, "w").write(json.dumps(sorted(sys.modules)))
 atexit.register(say)
 os._exit = lambda code, leave=os._exit: leave(say() and code)
 sys.argv = ["turnwire", *sys.argv[1:]]
-from sidecar.cli import main
+from turnwire.sidecar.cli import main
 main()
 """
 
@@ -33,20 +33,26 @@ looks = lambda: sum(one["collections"] for one in gc.get_stats())
 begun = looks()
 atexit.register(lambda: print(looks() - begun, gc.get_freeze_count(), len(gc.get_objects())))
 sys.argv = ["turnwire", "schema", "events"]
-from sidecar.cli import main
+from turnwire.sidecar.cli import main
 main()
 """
 
 DRAWS = ("rich", "structlog", "pygments")
 TRACES = ("opentelemetry", "grpc", "google", "prometheus_client")
 SERVES = ("asyncio", "websockets", "uvloop", "ssl", "sqlite3")
-CHECKS = ("pydantic", "pydantic_settings", "typer", "sidecar.config.settings")
-HUB = ("hub.hub", "hub.wire.frames", "websockets")
-OTHER_COMMANDS = ("sidecar.cli.live", "sidecar.cli.token")
-CORES = ("normalize.families", "normalize.claude.core")
-EVENTS = ("normalize.events", "protocol.acp")
+CHECKS = ("pydantic", "pydantic_settings", "typer", "turnwire.sidecar.config.settings")
+HUB = ("turnwire.hub.hub", "turnwire.hub.wire.frames", "websockets")
+OTHER_COMMANDS = ("turnwire.sidecar.cli.live", "turnwire.sidecar.cli.token")
+CORES = ("turnwire.normalize.families", "turnwire.normalize.claude.core")
+EVENTS = ("turnwire.normalize.events", "turnwire.protocol.acp")
 OPTIONAL = ("redis", "yaml", "detect_secrets")
-RARE = ("dataclasses", "normalize.acp.core", "normalize.claude.kept.reader", "hashlib", "tempfile")
+RARE = (
+    "dataclasses",
+    "turnwire.normalize.acp.core",
+    "turnwire.normalize.claude.kept.reader",
+    "hashlib",
+    "tempfile",
+)
 """What a recording of Claude's stdout has nothing of."""
 RECORDING = recordings("partial-messages")[0].folder / "stdout.jsonl"
 
@@ -73,11 +79,27 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "absent", "most"),
     [
-        (["--help"], DRAWS + TRACES + SERVES + ("pydantic", "sidecar.config.settings") + OPTIONAL, 188),
-        (["run", "--help"], DRAWS + TRACES + SERVES + ("sidecar.config.settings", "hub") + OPTIONAL, 290),
+        (
+            ["--help"],
+            DRAWS + TRACES + SERVES + ("pydantic", "turnwire.sidecar.config.settings") + OPTIONAL,
+            188,
+        ),
+        (
+            ["run", "--help"],
+            DRAWS + TRACES + SERVES + ("turnwire.sidecar.config.settings", "turnwire.hub") + OPTIONAL,
+            290,
+        ),
         (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 268),
-        (["inspect", str(RECORDING), "--json"], DRAWS + TRACES + SERVES + ("sidecar.config.settings",), 433),
-        (["inspect", str(RECORDING)], ("structlog", *TRACES, *SERVES, "sidecar.config.settings"), 488),
+        (
+            ["inspect", str(RECORDING), "--json"],
+            DRAWS + TRACES + SERVES + ("turnwire.sidecar.config.settings",),
+            433,
+        ),
+        (
+            ["inspect", str(RECORDING)],
+            ("structlog", *TRACES, *SERVES, "turnwire.sidecar.config.settings"),
+            488,
+        ),
         (
             ["schema", "events"],
             DRAWS + TRACES + ("websockets", "uvloop", "sqlite3", *OPTIONAL, *OTHER_COMMANDS),
@@ -128,7 +150,7 @@ def test_what_goes_on_is_looked_through_and_what_was_loaded_is_not() -> None:
 
 
 def test_a_watchdog_loads_no_event_loop() -> None:
-    say = "import sys; from adapter.process.watch import watch; print(*sys.modules)"
+    say = "import sys; from turnwire.adapter.process.watch import watch; print(*sys.modules)"
     command = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {say}"]
     modules = set(subprocess.check_output(command, text=True, timeout=60).split())
     assert among(("asyncio", "subprocess", "msgspec", "logging", "pathlib", "typing", "re"), modules) == []
@@ -137,15 +159,15 @@ def test_a_watchdog_loads_no_event_loop() -> None:
 
 def test_a_runner_loads_no_hub_and_no_journal(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "runner", "--agent", "demo")
-    absent = (*DRAWS, *TRACES, "websockets", "hub.hub", "sqlite3", *OPTIONAL)
+    absent = (*DRAWS, *TRACES, "websockets", "turnwire.hub.hub", "sqlite3", *OPTIONAL)
     assert among(absent, modules) == []
     assert len(modules) <= 541
 
 
 def test_the_scripted_agent_loads_no_settings_and_no_command_line(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "agent", "demo")
-    assert "scripted_agent.claude.session" in modules
-    absent = (*DRAWS, *TRACES, *CHECKS, "normalize", "hub", "importlib.resources")
+    assert "turnwire.scripted_agent.claude.session" in modules
+    absent = (*DRAWS, *TRACES, *CHECKS, "turnwire.normalize", "turnwire.hub", "importlib.resources")
     assert among(absent, modules) == []
     assert len(modules) <= 266
 
@@ -166,8 +188,18 @@ async def test_a_sidecar_in_which_nothing_happened_has_loaded_nothing_that_draws
     async with turnwire(tmp_path, "run", "--agent", "demo", env=variables):
         pass
     modules = set(json.loads(out.read_text()))
-    assert "hub.hub" in modules
-    assert among((*DRAWS, *TRACES, *OPTIONAL, "hub.schema", "normalize.acp.session_updates"), modules) == []
-    of_a_fleet = [name for name in modules if name.startswith(("fleet", "sidecar.fleet", "journal.redis"))]
-    assert set(of_a_fleet) <= {"fleet", "fleet.errors"}, "one machine has none"
+    assert "turnwire.hub.hub" in modules
+    assert (
+        among(
+            (*DRAWS, *TRACES, *OPTIONAL, "turnwire.hub.schema", "turnwire.normalize.acp.session_updates"),
+            modules,
+        )
+        == []
+    )
+    of_a_fleet = [
+        name
+        for name in modules
+        if name.startswith(("turnwire.fleet", "turnwire.sidecar.fleet", "turnwire.journal.redis"))
+    ]
+    assert set(of_a_fleet) <= {"turnwire.fleet", "turnwire.fleet.errors"}, "one machine has none"
     assert len(modules) <= 760

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from sidecar.process.supervision import kept_up, supervised
+from turnwire.sidecar.process.supervision import kept_up, supervised
 
 
 async def fail(what: str = "broken") -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecar.process.terminal import harmless
+from turnwire.sidecar.process.terminal import harmless
 
 
 @pytest.mark.parametrize(

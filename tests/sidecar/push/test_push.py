@@ -10,11 +10,11 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from push_service import CERTIFICATE, Subscriber, push_service
 
-from hub.host import CommandRefused, Frontend
-from hub.principals import NoPrincipals, Principal, Scope
-from hub.wire import frames
-from hub.wire.frames_out import SessionSummary
-from normalize.events import (
+from turnwire.hub.host import CommandRefused, Frontend
+from turnwire.hub.principals import NoPrincipals, Principal, Scope
+from turnwire.hub.wire import frames
+from turnwire.hub.wire.frames_out import SessionSummary
+from turnwire.normalize.events import (
     AgentEvent,
     Complete,
     CompleteData,
@@ -25,13 +25,13 @@ from normalize.events import (
     QuestionRequest,
     to_json,
 )
-from normalize.events.envelope import Envelope
-from sidecar.outbound.push.delivery import EncryptedMessage, Sender, posting
-from sidecar.outbound.push.endpoints import EndpointRefused, address_of, place_of
-from sidecar.outbound.push.keys import KeyRefused, VapidKeys
-from sidecar.outbound.push.message import Told, body_of, told
-from sidecar.outbound.push.push import Push
-from sidecar.outbound.push.subscriptions import MOST
+from turnwire.normalize.events.envelope import Envelope
+from turnwire.sidecar.outbound.push.delivery import EncryptedMessage, Sender, posting
+from turnwire.sidecar.outbound.push.endpoints import EndpointRefused, address_of, place_of
+from turnwire.sidecar.outbound.push.keys import KeyRefused, VapidKeys
+from turnwire.sidecar.outbound.push.message import Told, body_of, told
+from turnwire.sidecar.outbound.push.push import Push
+from turnwire.sidecar.outbound.push.subscriptions import MOST
 from waiting import until
 
 OPTIONS = [

@@ -8,16 +8,16 @@ import pytest
 from acp_recordings import ACP
 
 from cases import for_each
-from normalize import events as ev
-from normalize.events import AgentEvent
-from normalize.inputs import Ended
-from normalize.payloads import ShellExecPayload
-from normalize.payloads.work import ShellExec
 from recordings import Recording, recording, recordings
-from sidecar.config.prices import prices
-from sidecar.recordings.filters.inspection import Inspector, Report, inspect
-from sidecar.recordings.filters.report import draw
-from tracing.recordings.reading import read
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.inputs import Ended
+from turnwire.normalize.payloads import ShellExecPayload
+from turnwire.normalize.payloads.work import ShellExec
+from turnwire.sidecar.config.prices import prices
+from turnwire.sidecar.recordings.filters.inspection import Inspector, Report, inspect
+from turnwire.sidecar.recordings.filters.report import draw
+from turnwire.tracing.recordings.reading import read
 from turnwire_process import TURNWIRE, environment
 
 CALL = ev.ToolCall(

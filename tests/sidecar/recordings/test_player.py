@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from normalize.inputs import Announced, Ended, Received, SessionInput
 from recordings import recordings
-from sidecar.recordings.replay.player import Player
-from tracing.recordings.reading import length, read
+from turnwire.normalize.inputs import Announced, Ended, Received, SessionInput
+from turnwire.sidecar.recordings.replay.player import Player
+from turnwire.tracing.recordings.reading import length, read
 
 
 async def played(path: Path, **options: float) -> list[SessionInput]:
@@ -65,7 +65,7 @@ def test_a_row_that_a_killed_recorder_left_half_is_told_and_the_rest_is_read(tmp
 
 @pytest.mark.parametrize("missing", ["timeline.jsonl", "stdout.jsonl", "stdin.jsonl"])
 def test_a_folder_that_lacks_a_file_says_which(missing: str, tmp_path: Path) -> None:
-    from tracing.recordings.reading import RecordingError
+    from turnwire.tracing.recordings.reading import RecordingError
 
     for name in {"timeline.jsonl", "stdout.jsonl", "stdin.jsonl"} - {missing}:
         (tmp_path / name).touch()

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from normalize.claude.core import ClaudeCore
 from preloaded import ran
 from recordings import recording
-from tracing.recordings.reading import read
-from tracing.recordings.recorder import Recorder
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.tracing.recordings.reading import read
+from turnwire.tracing.recordings.recorder import Recorder
 from turnwire_process import environment
 
 PIECES = 4

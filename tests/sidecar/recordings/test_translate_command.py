@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from normalize.events import from_json
-from protocol.claude.decode import decode
-from protocol.dialects import JSON_RPC, MIRIAD, recognise
 from recordings import Recording, recordings
+from turnwire.normalize.events import from_json
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.dialects import JSON_RPC, MIRIAD, recognise
 
-TURNWIRE = [sys.executable, "-m", "sidecar"]
+TURNWIRE = [sys.executable, "-m", "turnwire"]
 LONG = pytest.mark.long
 
 

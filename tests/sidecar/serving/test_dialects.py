@@ -141,7 +141,7 @@ async def test_a_recorded_session_is_replayed_to_the_same_events(tmp_path: Path,
         await frontend.turn("memory")
         live = [msgspec.json.encode(event) for event in frontend.events]
     (recording,) = folder.glob("raw-*")
-    command = (sys.executable, "-m", "sidecar", "translate", str(recording))
+    command = (sys.executable, "-m", "turnwire", "translate", str(recording))
     process = await asyncio.create_subprocess_exec(*command, env=made.env, stdout=asyncio.subprocess.PIPE)
     async with asyncio.timeout(DEADLINE):
         replayed, _ = await process.communicate()

@@ -16,7 +16,7 @@ from preloaded import ran
 from real_cli import real_cli
 from recordings import recording
 from scripted_messages_api import plan, scripted_messages_api, text
-from sidecar.cli.prompt import FLAGS, LISTS, PromptError, without_prompt
+from turnwire.sidecar.cli.prompt import FLAGS, LISTS, PromptError, without_prompt
 from turnwire_client import connect
 from turnwire_client.events import Complete
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
@@ -53,7 +53,7 @@ async def test_the_demo_imports_nothing_of_the_folder_it_works_in(tmp_path: Path
         "open('imported', 'w'); raise SystemExit('this is not turnwire')\n"
     )
     # as it is when installed: not by `python -m`, which puts the current folder first
-    start = ("-P", "-m", "sidecar", "run", "--agent", "demo", "--port", "0")
+    start = ("-P", "-m", "turnwire", "run", "--agent", "demo", "--port", "0")
     process = await asyncio.create_subprocess_exec(
         TURNWIRE[0],
         *start,

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from journal.sqlite.journal import SqliteJournal
 from live import Frontend, scripted_setup
 from live import preloaded_running as running
+from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire_client import Client, CommandFailed, connect
 from turnwire_client.events import Complete, PermissionRequest
 from turnwire_process import DEADLINE, TURNWIRE, Served, environment

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from adapter.process.identity import start_time
 from live import Frontend, descendants, gone, scripted_setup
+from turnwire.adapter.process.identity import start_time
 from turnwire_client import connect
 from turnwire_client import events as ev
 from turnwire_client.events import AgentEvent

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from preloaded import ran
-from sidecar.serving.qr import NoCode, drawn, own_address, reachable
+from turnwire.sidecar.serving.qr import NoCode, drawn, own_address, reachable
 from turnwire_process import environment
 
 URL = "http://127.0.0.1:8790/#session=s&token=t"

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from hub.host import CommandRefused
-from hub.wire.commands import parse
-from hub.wire.frames import NAME_LENGTH
-from hub.wire.frames_out import Reply
-from normalize import events as ev
-from sidecar.sessions.state import NAME_LIMIT, ObservedState, short
-from sidecar.sessions.workspaces import workspace_of
+from turnwire.hub.host import CommandRefused
+from turnwire.hub.wire.commands import parse
+from turnwire.hub.wire.frames import NAME_LENGTH
+from turnwire.hub.wire.frames_out import Reply
+from turnwire.normalize import events as ev
+from turnwire.sidecar.sessions.state import NAME_LIMIT, ObservedState, short
+from turnwire.sidecar.sessions.workspaces import workspace_of
 
 LONG = "x" * (8 << 20)
 

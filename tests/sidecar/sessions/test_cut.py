@@ -2,14 +2,14 @@
 
 import pytest
 
-from journal.base import Entry
-from journal.memory import MemoryJournal
-from normalize import events as ev
-from normalize.events import AgentEvent, from_json, to_json
-from normalize.events.envelope import Cursor
-from normalize.payloads import ShellExecPayload
-from normalize.payloads.work import ShellExec
-from sidecar.sessions.cut import BATCH, BRANCHED, copy_to, cut_at, cut_of_last_turn, whole
+from turnwire.journal.base import Entry
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent, from_json, to_json
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.normalize.payloads import ShellExecPayload
+from turnwire.normalize.payloads.work import ShellExec
+from turnwire.sidecar.sessions.cut import BATCH, BRANCHED, copy_to, cut_at, cut_of_last_turn, whole
 
 
 def turn(number: int, *said: AgentEvent, message: str | None = None) -> list[AgentEvent]:

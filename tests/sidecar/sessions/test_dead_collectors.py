@@ -15,16 +15,16 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from journal.memory import MemoryJournal
-from normalize.events.envelope import Cursor
-from normalize.inputs import SessionInput
 from recordings import Recording, recording
-from sidecar.config.settings import Settings
-from sidecar.process.metrics import Metrics
-from sidecar.sessions.observers import Observers
-from sidecar.sessions.pipeline import Pipeline
-from tracing.export.otel import SpanExport
-from tracing.recordings.reading import read
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.normalize.inputs import SessionInput
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.process.metrics import Metrics
+from turnwire.sidecar.sessions.observers import Observers
+from turnwire.sidecar.sessions.pipeline import Pipeline
+from turnwire.tracing.export.otel import SpanExport
+from turnwire.tracing.recordings.reading import read
 from turnwire_client import BEGINNING, connect
 from turnwire_client import events as ev
 from turnwire_client.frames import EventFrame
@@ -78,7 +78,7 @@ async def turns(folder: Path, **variables: str) -> tuple[list[str], list[str]]:
     """Run some turns, end the sidecar, and return their events and the log's lines."""
     folder.mkdir()
     (folder / "script.yaml").write_text(SCRIPT)
-    argv = [sys.executable, "-m", "scripted_agent", str(folder / "script.yaml"), "--seed", "1"]
+    argv = [sys.executable, "-m", "turnwire.scripted_agent", str(folder / "script.yaml"), "--seed", "1"]
     (folder / "turnwire.toml").write_text(f"[agents]\nscripted = {json.dumps(argv)}\n")
     env = environment(folder / "home", TURNWIRE_PASS_ENV="PYTHONPATH", **variables)
     found = []

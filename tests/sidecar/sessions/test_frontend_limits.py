@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from hub.host import CommandRefused
-from hub.wire.agent_options import AgentOptions
-from journal.sessions import SessionRecord
-from sidecar.config.agents import AgentSetting
-from sidecar.config.settings import Settings
-from sidecar.sessions.frontend_limits import STRICTNESS, FrontendLimits
-from sidecar.sessions.launch import merged
+from turnwire.hub.host import CommandRefused
+from turnwire.hub.wire.agent_options import AgentOptions
+from turnwire.journal.sessions import SessionRecord
+from turnwire.sidecar.config.agents import AgentSetting
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.sessions.frontend_limits import STRICTNESS, FrontendLimits
+from turnwire.sidecar.sessions.launch import merged
 
 
 def record(

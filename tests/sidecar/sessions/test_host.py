@@ -12,20 +12,20 @@ from pathlib import Path
 import pytest
 from host_harness import FailingJournal, HostHarness, host_harness
 
-from adapter.claude.session import Session
-from adapter.process.identity import ProcessIdentity, start_time
-from hub.host import CommandRefused
-from journal.base import Entry, Journal, JournalUnavailable, Page
-from journal.sessions import MemorySessions, SessionRecord
-from journal.sqlite.journal import SqliteJournal
-from normalize import events as ev
-from normalize.events import AgentEvent, to_json
-from normalize.events.envelope import Cursor
-from normalize.inputs import SessionInput
 from recordings import ROOT
-from sidecar.sessions.records.options import RecordOptions
-from sidecar.sessions.records.writer import RecordWriter
-from sidecar.sessions.workspaces import workspace_of
+from turnwire.adapter.claude.session import Session
+from turnwire.adapter.process.identity import ProcessIdentity, start_time
+from turnwire.hub.host import CommandRefused
+from turnwire.journal.base import Entry, Journal, JournalUnavailable, Page
+from turnwire.journal.sessions import MemorySessions, SessionRecord
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent, to_json
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.normalize.inputs import SessionInput
+from turnwire.sidecar.sessions.records.options import RecordOptions
+from turnwire.sidecar.sessions.records.writer import RecordWriter
+from turnwire.sidecar.sessions.workspaces import workspace_of
 from waiting import until
 
 
@@ -356,7 +356,9 @@ async def test_a_record_that_cannot_be_written_keeps_no_other_from_being_written
 def refusing(folder: Path) -> list[str]:
     """An agent that goes back to no message, and ends as the CLI does that is asked for one that it does not know."""
     program = folder / "refusing"
-    echo = f"{shlex.quote(sys.executable)} -m scripted_agent {shlex.quote(str(folder / 'echo.yaml'))}"
+    echo = (
+        f"{shlex.quote(sys.executable)} -m turnwire.scripted_agent {shlex.quote(str(folder / 'echo.yaml'))}"
+    )
     program.write_text(
         "#!/bin/sh\n"
         'case "$*" in *--resume-session-at*) echo "No message found" >&2; exit 1;; esac\n'
@@ -519,7 +521,7 @@ async def test_a_silent_agent_is_told_of_and_that_it_speaks_again(
 ) -> None:
     script = tmp_path / "silent.yaml"
     script.write_text("fallback: {steps: [{wait: 600}, {text: 'never'}]}")
-    silent = {"silent": [sys.executable, "-m", "scripted_agent", str(script)]}
+    silent = {"silent": [sys.executable, "-m", "turnwire.scripted_agent", str(script)]}
     async with host_harness(tmp_path, monkeypatch, agents=silent, settings={"stall_after_s": 0.05}) as here:
         session = await here.create("silent")
         await here.do("prompt", session, text="hello")

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from adapter.options import CommandError
-from journal.sessions import SessionRecord
-from sidecar.config.rulebook import Rulebook
-from sidecar.config.settings import Settings
-from sidecar.sessions.launch import options_for
-from sidecar.sessions.records.options import with_options
-from sidecar.sessions.records.resume_point import NEW
+from turnwire.adapter.options import CommandError
+from turnwire.journal.sessions import SessionRecord
+from turnwire.sidecar.config.rulebook import Rulebook
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.sessions.launch import options_for
+from turnwire.sidecar.sessions.records.options import with_options
+from turnwire.sidecar.sessions.records.resume_point import NEW
 
 
 def test_what_an_agent_is_waited_for_and_held_to_is_configured(tmp_path: Path) -> None:

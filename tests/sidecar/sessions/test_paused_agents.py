@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from host_harness import host_harness
 
-from journal.backlog import Backlog
-from journal.base import Entry, JournalUnavailable
-from journal.memory import MemoryJournal
-from normalize import events as ev
+from turnwire.journal.backlog import Backlog
+from turnwire.journal.base import Entry, JournalUnavailable
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize import events as ev
 from waiting import until
 
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from journal.memory import MemoryJournal
-from normalize import events as ev
-from normalize.events import AgentEvent, from_json
-from normalize.events.envelope import Cursor
-from normalize.families import recorded_core
-from normalize.inputs import Announced, SessionInput
-from sidecar.sessions.pipeline import Pipeline
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent, from_json
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.normalize.families import recorded_core
+from turnwire.normalize.inputs import Announced, SessionInput
+from turnwire.sidecar.sessions.pipeline import Pipeline
 
 
 def notice(text: str) -> Announced:

@@ -1,8 +1,8 @@
 """What a retry says again is what the newest turn serves."""
 
-from hub.wire.frames import Attachment
-from normalize import events as ev
-from sidecar.sessions.prompt_history import PromptHistory, SentPrompt
+from turnwire.hub.wire.frames import Attachment
+from turnwire.normalize import events as ev
+from turnwire.sidecar.sessions.prompt_history import PromptHistory, SentPrompt
 
 NOTE = Attachment(name="note", base64="")
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from journal.sessions import SessionRecord
-from sidecar.sessions.records.options import RecordOptions, with_options
+from turnwire.journal.sessions import SessionRecord
+from turnwire.sidecar.sessions.records.options import RecordOptions, with_options
 
 FRESH = SessionRecord(session="s", created="")
 FULL = RecordOptions(

@@ -3,9 +3,9 @@
 import asyncio
 from dataclasses import replace
 
-from journal.base import JournalUnavailable
-from journal.sessions import MemorySessions, SessionRecord
-from sidecar.sessions.records.writer import RecordWriter
+from turnwire.journal.base import JournalUnavailable
+from turnwire.journal.sessions import MemorySessions, SessionRecord
+from turnwire.sidecar.sessions.records.writer import RecordWriter
 
 RECORD = SessionRecord(session="s", created="2026-01-02T03:04:05.678901Z")
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from journal.base import Entry
-from journal.memory import MemoryJournal
-from journal.sessions import SessionRecord
-from normalize import events as ev
-from normalize.events import AgentEvent, from_json, to_json
-from normalize.events.envelope import Cursor
-from normalize.payloads import ShellExecPayload
-from normalize.payloads.work import ShellExec
-from sidecar.sessions.records.recovery import OpenAtEnd, brought_up_to, close_left_open
+from turnwire.journal.base import Entry
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.sessions import SessionRecord
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent, from_json, to_json
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.normalize.payloads import ShellExecPayload
+from turnwire.normalize.payloads.work import ShellExec
+from turnwire.sidecar.sessions.records.recovery import OpenAtEnd, brought_up_to, close_left_open
 
 PAYLOAD = ShellExecPayload(shell_exec=ShellExec(command="ls"))
 

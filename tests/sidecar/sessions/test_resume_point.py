@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from adapter.families import FAMILIES
-from journal.sessions import SessionRecord
-from sidecar.sessions.records.options import RecordOptions, with_options
-from sidecar.sessions.records.resume_point import NEW, ResumePoint
+from turnwire.adapter.families import FAMILIES
+from turnwire.journal.sessions import SessionRecord
+from turnwire.sidecar.sessions.records.options import RecordOptions, with_options
+from turnwire.sidecar.sessions.records.resume_point import NEW, ResumePoint
 
 BEGUN = SessionRecord(
     session="s", created="", cli_session_id="cli", resume_token="t2", retry_token="t1", turns=2

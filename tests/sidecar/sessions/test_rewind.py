@@ -3,18 +3,18 @@
 import pytest
 from msgspec import to_builtins
 
-from adapter.families import FAMILIES
-from hub.host import CommandRefused
-from journal.base import Entry
-from journal.memory import MemoryJournal
-from journal.sessions import SessionRecord
-from normalize import events as ev
-from normalize.claude.core import ClaudeCore
-from normalize.events import AgentEvent, to_json
-from protocol.claude.decode import decode
 from recordings import recording
-from sidecar.sessions.records.resume_point import NEW
-from sidecar.sessions.rewind import place_of
+from turnwire.adapter.families import FAMILIES
+from turnwire.hub.host import CommandRefused
+from turnwire.journal.base import Entry
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.sessions import SessionRecord
+from turnwire.normalize import events as ev
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.events import AgentEvent, to_json
+from turnwire.protocol.claude.decode import decode
+from turnwire.sidecar.sessions.records.resume_point import NEW
+from turnwire.sidecar.sessions.rewind import place_of
 
 CLAUDE = FAMILIES["claude"]
 CREATED = "2026-01-02T03:04:05.678901Z"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter.process.identity import start_time
+from turnwire.adapter.process.identity import start_time
 from turnwire_client import BEGINNING, Client, CommandFailed, connect
 from turnwire_client import events as ev
 from turnwire_client.events import AgentEvent
@@ -39,7 +39,7 @@ async def serving(folder: Path, *, settings: str = "") -> AsyncIterator[tuple[Se
     script = folder / "echo.yaml"
     script.write_text(ECHO)
     config = folder / "turnwire.toml"
-    agent = json.dumps([sys.executable, "-m", "scripted_agent", str(script)])
+    agent = json.dumps([sys.executable, "-m", "turnwire.scripted_agent", str(script)])
     config.write_text(f"{settings}\n[agents]\necho = {agent}\n")
     env = environment(folder / "home", TURNWIRE_PASS_ENV="PYTHONPATH")
     async with turnwire(folder, "serve", "--agent", "echo", env=env) as served, connect(served.url) as client:

@@ -58,7 +58,7 @@ async def serving(
     """`turnwire serve` whose agent plays the script."""
     path = folder / "script.yaml"
     path.write_text(script)
-    agent = json.dumps([sys.executable, "-m", "scripted_agent", str(path)])
+    agent = json.dumps([sys.executable, "-m", "turnwire.scripted_agent", str(path)])
     (folder / "turnwire.toml").write_text(f"{settings}\n[agents]\nscripted = {agent}\n")
     (folder / "project").mkdir(exist_ok=True)
     env = environment(

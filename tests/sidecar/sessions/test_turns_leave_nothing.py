@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from journal.base import Retention
-from journal.memory import MemoryJournal
-from normalize.events import AgentEvent
-from normalize.inputs import Received, Sent, SessionInput
-from protocol.claude.decode import decode
 from recordings import Recording, recordings
-from sidecar.sessions.pipeline import Pipeline
-from sidecar.sessions.state import ObservedState
-from tracing.recordings.reading import read
+from turnwire.journal.base import Retention
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.inputs import Received, Sent, SessionInput
+from turnwire.protocol.claude.decode import decode
+from turnwire.sidecar.sessions.pipeline import Pipeline
+from turnwire.sidecar.sessions.state import ObservedState
+from turnwire.tracing.recordings.reading import read
 
 WARM, TURNS = 1200, 600
 """Rounds until all that is remembered for a while is as full as it gets, and rounds that must then add nothing."""

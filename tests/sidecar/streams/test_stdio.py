@@ -73,7 +73,7 @@ async def stdio(
 def scripted(folder: Path, *options: str, **env: str) -> AbstractAsyncContextManager[AgentProcess]:
     script = folder / "script.yaml"
     script.write_text(SCRIPT)
-    argv = [sys.executable, "-m", "scripted_agent", str(script), "--seed=7"]
+    argv = [sys.executable, "-m", "turnwire.scripted_agent", str(script), "--seed=7"]
     return stdio(folder, argv, environment(folder / "home", **env), *options)
 
 
@@ -251,7 +251,7 @@ async def test_a_cli_that_ignores_the_signal_is_killed(tmp_path: Path) -> None:
     script.write_text(
         "ignore: [sigterm, stdin_close, interrupt]\nfallback:\n  steps: [{text: No.}, {hang: true}]\n"
     )
-    argv = [sys.executable, "-m", "scripted_agent", str(script)]
+    argv = [sys.executable, "-m", "turnwire.scripted_agent", str(script)]
     async with stdio(tmp_path, argv, environment(tmp_path / "home")) as cli:
         cli.prompt("stop")
         await cli.until_type("assistant")

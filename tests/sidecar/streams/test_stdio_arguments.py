@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.streams.stdio.arguments import (
+from turnwire.sidecar.streams.stdio.arguments import (
     Arguments,
     UsageError,
     cli_options,

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from normalize.events import AgentEvent
-from normalize.inputs import Received, SessionInput
 from preloaded import ran
-from protocol.claude.decode import decode
-from sidecar.streams.stdio.arguments import USAGE
-from sidecar.streams.stdio.command import run
-from sidecar.streams.stdio.observed import ObservedInputs
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.inputs import Received, SessionInput
+from turnwire.protocol.claude.decode import decode
+from turnwire.sidecar.streams.stdio.arguments import USAGE
+from turnwire.sidecar.streams.stdio.command import run
+from turnwire.sidecar.streams.stdio.observed import ObservedInputs
 from turnwire_process import environment
 
 

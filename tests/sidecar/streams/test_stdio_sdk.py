@@ -71,7 +71,7 @@ def executable(folder: Path, config: Path) -> Path:
     """A file that the SDK can start as a CLI."""
     path = folder / "cli"
     command = shlex.join(
-        [sys.executable, "-m", "sidecar", "stdio", "--agent", "under", "--config", str(config)]
+        [sys.executable, "-m", "turnwire", "stdio", "--agent", "under", "--config", str(config)]
     )
     path.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
     path.chmod(0o755)
@@ -96,7 +96,7 @@ def peer(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Peer]:
     if request.param == "scripted":
         script = tmp_path / "script.yaml"
         script.write_text(SCRIPT)
-        argv = [sys.executable, "-m", "scripted_agent", str(script)]
+        argv = [sys.executable, "-m", "turnwire.scripted_agent", str(script)]
         yield Peer(options(tmp_path, argv, environment(tmp_path / "home")), "touch", "hang", real=False)
         return
     with scripted_messages_api() as api:
@@ -243,7 +243,7 @@ async def test_what_the_cli_says_on_stderr_is_heard_whole_and_at_once(tmp_path: 
         "for number in range(3000):\n"
         "    print(f'line {number} ' + 'x' * 100, file=sys.stderr, flush=True)\n"
         f"sys.argv[1:1] = [{str(script)!r}]\n"
-        "runpy.run_module('scripted_agent', run_name='__main__')\n"
+        "runpy.run_module('turnwire.scripted_agent', run_name='__main__')\n"
     )
     heard: list[str] = []
     made = options(tmp_path, [sys.executable, str(program)], environment(tmp_path / "home"))

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from cases import for_each
-from normalize.inputs import Ended, Received, Sent
-from protocol.dialects import CLAUDE, JSON_RPC, MIRIAD
-from protocol.parsing.depth import TOO_DEEP
 from recordings import Recording, recordings
-from sidecar.streams.stdio import bridge as switchboard
-from sidecar.streams.stdio.bridge import OUR_GREETING, OUR_HOOK, BridgeOutput, StdioBridge
+from turnwire.normalize.inputs import Ended, Received, Sent
+from turnwire.protocol.dialects import CLAUDE, JSON_RPC, MIRIAD
+from turnwire.protocol.parsing.depth import TOO_DEEP
+from turnwire.sidecar.streams.stdio import bridge as switchboard
+from turnwire.sidecar.streams.stdio.bridge import OUR_GREETING, OUR_HOOK, BridgeOutput, StdioBridge
 
 JSON = dict[str, Any]
 

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from sidecar.outbound.webhooks.delivery import (
+from turnwire.sidecar.outbound.webhooks.delivery import (
     ATTEMPTS,
     Deliverer,
     Post,
@@ -17,7 +17,7 @@ from sidecar.outbound.webhooks.delivery import (
     receiver,
     wait_after,
 )
-from sidecar.outbound.webhooks.message import Message
+from turnwire.sidecar.outbound.webhooks.message import Message
 
 KEY = b"0123456789abcdef"
 SECRET_URL = "http://hooks.example/services/SECRET"

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from normalize.events import Notice, PermissionCancelled, to_json
-from normalize.events.envelope import Envelope
-from sidecar.outbound.webhooks.message import BadSecret, Message, headers, key_of, message_of
+from turnwire.normalize.events import Notice, PermissionCancelled, to_json
+from turnwire.normalize.events.envelope import Envelope
+from turnwire.sidecar.outbound.webhooks.message import BadSecret, Message, headers, key_of, message_of
 
 
 def test_the_signature_is_that_of_standard_webhooks() -> None:

@@ -7,15 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from journal.base import Entry, JournalError, Page
-from journal.memory import MemoryJournal
-from normalize.events import AgentEvent, Complete, CompleteData, MessageChunk, PermissionCancelled, to_json
-from normalize.events.envelope import Cursor, Envelope
-from sidecar.config import secrecy
-from sidecar.config.settings import ConfigurationError, Webhook, load
-from sidecar.outbound.webhooks.configured import wanted
-from sidecar.outbound.webhooks.delivery import Deliverer, receiver
-from sidecar.outbound.webhooks.watcher import EventFilter, EventWatcher
+from turnwire.journal.base import Entry, JournalError, Page
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize.events import (
+    AgentEvent,
+    Complete,
+    CompleteData,
+    MessageChunk,
+    PermissionCancelled,
+    to_json,
+)
+from turnwire.normalize.events.envelope import Cursor, Envelope
+from turnwire.sidecar.config import secrecy
+from turnwire.sidecar.config.settings import ConfigurationError, Webhook, load
+from turnwire.sidecar.outbound.webhooks.configured import wanted
+from turnwire.sidecar.outbound.webhooks.delivery import Deliverer, receiver
+from turnwire.sidecar.outbound.webhooks.watcher import EventFilter, EventWatcher
 from waiting import until
 
 DONE = Complete(data=CompleteData(outcome="completed", is_error=False))

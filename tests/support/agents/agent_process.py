@@ -20,7 +20,7 @@ ASKING = (*STREAM, "--permission-prompt-tool", "stdio")
 
 def agent_command(script: str | Path, *options: str) -> list[str]:
     """The argv that runs a script, a bundled script or a recording's folder."""
-    return [sys.executable, "-m", "scripted_agent", str(script), *options]
+    return [sys.executable, "-m", "turnwire.scripted_agent", str(script), *options]
 
 
 class AgentProcess:

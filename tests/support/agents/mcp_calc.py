@@ -8,8 +8,8 @@ import itertools
 import json
 import sys
 
-from adapter.mcp.tools import ToolServer
-from protocol.json_values import JsonObject
+from turnwire.adapter.mcp.tools import ToolServer
+from turnwire.protocol.json_values import JsonObject
 
 server = ToolServer("calc")
 _numbers = itertools.count(1000)

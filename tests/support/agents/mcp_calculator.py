@@ -4,8 +4,8 @@ import asyncio
 import json
 import sys
 
-from adapter.mcp.tools import ToolServer
-from protocol.json_values import JsonObject
+from turnwire.adapter.mcp.tools import ToolServer
+from turnwire.protocol.json_values import JsonObject
 
 server = ToolServer("calculator")
 

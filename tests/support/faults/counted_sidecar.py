@@ -1,4 +1,4 @@
-"""turnwire that tells what it holds: `counted_sidecar.py FILE PYTHON -m sidecar …`, put before a command as its prefix.
+"""turnwire that tells what it holds: `counted_sidecar.py FILE PYTHON -m turnwire …`, put before a command as its prefix.
 
 At each SIGUSR1 it writes into FILE, as JSON, the bytes of memory it has, its descriptors, its threads, its asyncio tasks, the objects
 that the garbage collector knows, and the seconds of CPU it has used. It is asked from within, since others may not look into it.
@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from sidecar.cli import main
+from turnwire.sidecar.cli import main
 
 
 def held() -> dict[str, float]:

@@ -17,12 +17,12 @@ from soaking import TOKEN, Follower
 
 from agent_process import agent_command
 from cut_line import port_of
-from journal.base import Journal
-from journal.redis.journal import RedisJournal
-from journal.sqlite.journal import SqliteJournal
 from journals import RedisProcess
 from live import Frontend, descendants
 from recordings import ROOT
+from turnwire.journal.base import Journal
+from turnwire.journal.redis.journal import RedisJournal
+from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire_client import Client, CommandFailed, connect
 from turnwire_client.events import Complete
 from turnwire_client.frames import EventFrame

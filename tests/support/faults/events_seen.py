@@ -5,8 +5,8 @@ import zlib
 
 import msgspec
 
-from journal.base import Journal
-from normalize.events.envelope import Cursor
+from turnwire.journal.base import Journal
+from turnwire.normalize.events.envelope import Cursor
 from turnwire_client.frames import EventFrame
 from turnwire_client.reading import read_frame
 

@@ -26,9 +26,9 @@ from websockets.frames import Frame, Opcode
 
 from agent_process import agent_command
 from cut_line import Line, line_to
-from journal.sqlite.journal import SqliteJournal
 from live import descendants, gone
 from recordings import ROOT
+from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire_client import BEGINNING, Backoff, Client, CommandFailed, Gap, TurnwireError, connect
 from turnwire_client.events import PermissionRequest
 from turnwire_client.frames import EventFrame

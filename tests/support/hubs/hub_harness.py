@@ -13,16 +13,16 @@ from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_websocket
 from websockets.typing import Origin, Subprotocol
 
-from hub.config import HubConfig
-from hub.host import CommandRefused, Fleet, Frontend
-from hub.hub import Hub
-from hub.principals import Principals
-from hub.server.routes import Probes
-from hub.wire.frames import AnyCommand
-from hub.wire.frames_out import AgentChoice, SessionSummary
-from journal.base import Entry, Journal
-from journal.memory import MemoryJournal
-from normalize.events import MessageChunk, to_json
+from turnwire.hub.config import HubConfig
+from turnwire.hub.host import CommandRefused, Fleet, Frontend
+from turnwire.hub.hub import Hub
+from turnwire.hub.principals import Principals
+from turnwire.hub.server.routes import Probes
+from turnwire.hub.wire.frames import AnyCommand
+from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary
+from turnwire.journal.base import Entry, Journal
+from turnwire.journal.memory import MemoryJournal
+from turnwire.normalize.events import MessageChunk, to_json
 
 SESSION = "s1"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from hub_harness import SESSION, StubHost, chunk
 from pydantic import SecretStr
 
-from hub.config import HubConfig
-from hub.hub import Hub
-from journal.sqlite.journal import SqliteJournal
+from turnwire.hub.config import HubConfig
+from turnwire.hub.hub import Hub
+from turnwire.journal.sqlite.journal import SqliteJournal
 
 
 async def main(file: str, port: int, token: str, seed: int) -> None:

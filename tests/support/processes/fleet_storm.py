@@ -21,10 +21,10 @@ from plain_agent import program_of
 from ports import free_ports
 from redis_topologies import cluster
 
-from journal.redis.journal import RedisJournal
 from journals import RedisProcess
-from normalize.events.envelope import Cursor
 from preloaded import Forked, forked
+from turnwire.journal.redis.journal import RedisJournal
+from turnwire.normalize.events.envelope import Cursor
 from turnwire_client import BEGINNING, CommandFailed, TurnwireError, commands, connect
 from turnwire_client.client import Client
 from turnwire_client.feed import Gap

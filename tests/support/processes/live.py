@@ -132,7 +132,7 @@ def scripted_setup(folder: Path, version: str, script: str = SCRIPT_THAT_ASKS) -
     """The scripted agent in the shapes of a version: a prompt is the command that it asks to run."""
     path = folder / "script.yaml"
     path.write_text(script, encoding="utf-8")
-    argv = (sys.executable, "-m", "scripted_agent", str(path), "--dialect-version", version)
+    argv = (sys.executable, "-m", "turnwire.scripted_agent", str(path), "--dialect-version", version)
     env = environment(folder / "home", TURNWIRE_PASS_ENV="PYTHONPATH")
     return AgentSetup(version, argv, env, lambda command: command, real=False)
 

@@ -1,7 +1,7 @@
 """turnwire's processes without the half second that each spends on imports: forked off one process that has made them.
 
 A process so started is one of its own: pid, environment, folder, signals, descriptors and exit code are as any other's, and it
-runs `sidecar.cli.main`. What it has not done is to begin: tests of the start, of endings and attacks begin theirs by exec.
+runs `turnwire.sidecar.cli.main`. What it has not done is to begin: tests of the start, of endings and attacks begin theirs by exec.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from sidecar.config.secrecy import is_secret
+from turnwire.sidecar.config.secrecy import is_secret
 
 PRELOADED = (
-    "sidecar.cli.commands",
-    "sidecar.serving.run",
-    "sidecar.checks.doctor",
-    "sidecar.recordings.replay.run",
+    "turnwire.sidecar.cli.commands",
+    "turnwire.sidecar.serving.run",
+    "turnwire.sidecar.checks.doctor",
+    "turnwire.sidecar.recordings.replay.run",
     "uvloop",
     "preloaded",
 )
@@ -110,7 +110,7 @@ def ran(
     """Run `turnwire ARGUMENTS` without input to its end; forked where that can be done."""
     if not can_be_forked(env):
         return subprocess.run(
-            [sys.executable, "-m", "sidecar", *arguments],
+            [sys.executable, "-m", "turnwire", *arguments],
             cwd=cwd,
             env=dict(env),
             stdin=subprocess.DEVNULL,
@@ -155,6 +155,6 @@ def _be_turnwire(
     time.tzset()
     sys.argv = ["turnwire", *arguments]
 
-    from sidecar.cli import main
+    from turnwire.sidecar.cli import main
 
     main()

@@ -46,7 +46,7 @@ def configure(folder: Path) -> None:
     """Write the agent's script, and the configuration that names it."""
     folder.mkdir(parents=True)
     (folder / "script.yaml").write_text(json.dumps(SCRIPT))
-    argv = [sys.executable, "-m", "scripted_agent", str(folder / "script.yaml")]
+    argv = [sys.executable, "-m", "turnwire.scripted_agent", str(folder / "script.yaml")]
     (folder / "turnwire.toml").write_text(f"[agents]\nbench = {json.dumps(argv)}\n")
 
 

@@ -17,7 +17,7 @@ from recordings import ROOT
 DEADLINE = 60.0
 """Seconds that any wait may take."""
 
-TURNWIRE = (sys.executable, "-m", "sidecar")
+TURNWIRE = (sys.executable, "-m", "turnwire")
 """The command line, without depending on the console script being on PATH."""
 
 

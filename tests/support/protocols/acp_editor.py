@@ -16,7 +16,7 @@ from acp import schema
 from acp.client.connection import ClientSideConnection
 from pydantic import BaseModel, TypeAdapter
 
-from frontends.acp.agent import HubStarter, Starter, serve
+from turnwire.frontends.acp.agent import HubStarter, Starter, serve
 from turnwire_client import Client
 from turnwire_process import DEADLINE
 
@@ -303,7 +303,7 @@ async def started(folder: Path, *options: str, env: Mapping[str, str]) -> AsyncI
             *(
                 sys.executable,
                 "-m",
-                "sidecar",
+                "turnwire",
                 "acp",
                 "--port",
                 "0",

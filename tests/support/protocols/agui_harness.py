@@ -11,12 +11,12 @@ from hub_harness import SESSION, HubHarness, StubHost, hub_harness
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Message
 
-from frontends.agui.app import create_app
-from frontends.agui.runs import Limits
-from hub.wire.frames import AnyCommand
-from journal.base import Entry
-from normalize import events
-from normalize.events import to_json
+from turnwire.frontends.agui.app import create_app
+from turnwire.frontends.agui.runs import Limits
+from turnwire.hub.wire.frames import AnyCommand
+from turnwire.journal.base import Entry
+from turnwire.normalize import events
+from turnwire.normalize.events import to_json
 
 DEADLINE = 60.0
 """Seconds that any wait may take."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from ag_ui.core import BaseEvent, RunFinishedEvent, RunFinishedInterruptOutcome
 
-from frontends.agui.encoder import Run
-from frontends.agui.thread import Thread
+from turnwire.frontends.agui.encoder import Run
+from turnwire.frontends.agui.thread import Thread
 from turnwire_client import events
 
 

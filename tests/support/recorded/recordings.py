@@ -13,6 +13,8 @@ from typing import Literal
 import msgspec
 
 ROOT = Path(__file__).resolve().parents[3]
+SOURCES = tuple(ROOT / name for name in ("turnwire", "adapter", "normalize", "tracing"))
+"""Folders of the product's source; three of them are linked into turnwire/."""
 FIXTURES = ROOT / "fixtures"
 VERSIONS = ("1.0.120", "2.0.14", "2.1.101", "2.1.330")
 

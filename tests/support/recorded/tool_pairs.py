@@ -7,14 +7,14 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from normalize.claude import results, tools
-from normalize.claude.results import CallResult
-from normalize.claude.results.answer import Leave
-from protocol.claude.blocks import ToolResultBlock
-from protocol.claude.decode import decode
-from protocol.claude.messages import User
-from protocol.parsing import lenient
 from recordings import Recording, recording
+from turnwire.normalize.claude import results, tools
+from turnwire.normalize.claude.results import CallResult
+from turnwire.normalize.claude.results.answer import Leave
+from turnwire.protocol.claude.blocks import ToolResultBlock
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.messages import User
+from turnwire.protocol.parsing import lenient
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 import msgspec
 from hub_harness import HubHarness, StubHost, hub_harness
 
-from hub.wire.frames_out import SessionSummary
-from journal.base import Entry
-from normalize.claude.core import ClaudeCore
-from normalize.events import AgentEvent, to_json
-from protocol.claude.decode import decode
 from recordings import recording
+from turnwire.hub.wire.frames_out import SessionSummary
+from turnwire.journal.base import Entry
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.events import AgentEvent, to_json
+from turnwire.protocol.claude.decode import decode
 
 VERSION = "2.1.330"
 

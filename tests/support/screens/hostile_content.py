@@ -4,7 +4,7 @@ hides or reorders text, a diff of 10,000 lines, and what is merely unusual and m
 
 from collections.abc import Iterator
 
-from normalize.events import (
+from turnwire.normalize.events import (
     AgentEvent,
     Malformed,
     MessageChunk,
@@ -16,9 +16,9 @@ from normalize.events import (
     Unknown,
     UserMessage,
 )
-from normalize.payloads import GenericPayload, ModifyFilePayload, ShellExecPayload
-from normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
-from normalize.payloads.work import Generic, ShellExec, ShellOutput
+from turnwire.normalize.payloads import GenericPayload, ModifyFilePayload, ShellExecPayload
+from turnwire.normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
+from turnwire.normalize.payloads.work import Generic, ShellExec, ShellOutput
 
 RUN = "window.harm=1"
 MARKUP = f"""<script>{RUN}</script><img src=x onerror="{RUN}"><svg onload="{RUN}"></svg>

@@ -14,19 +14,19 @@ from typing import Any, TypeVar
 import acp_agent
 from msgspec.structs import replace
 
-from adapter.acp.opening import Graces, open_acp_session
-from adapter.families import open_session
-from adapter.family import Opener
-from adapter.options import SessionOptions
-from adapter.permissions.audit import AuditTrail
-from adapter.permissions.grants import GrantStore
-from adapter.process.shutdown import StopDeadlines
-from adapter.session.agent import AgentSession
-from adapter.session.notices import SessionNotice
-from normalize import events as ev
-from normalize.core import Core
-from normalize.events import AgentEvent
-from normalize.inputs import Sent, SessionInput
+from turnwire.adapter.acp.opening import Graces, open_acp_session
+from turnwire.adapter.families import open_session
+from turnwire.adapter.family import Opener
+from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.permissions.audit import AuditTrail
+from turnwire.adapter.permissions.grants import GrantStore
+from turnwire.adapter.process.shutdown import StopDeadlines
+from turnwire.adapter.session.agent import AgentSession
+from turnwire.adapter.session.notices import SessionNotice
+from turnwire.normalize import events as ev
+from turnwire.normalize.core import Core
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.inputs import Sent, SessionInput
 
 AGENT = Path(acp_agent.__file__)
 

@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from normalize.acp.core import AcpCore
-from normalize.events import AgentEvent, to_json
-from normalize.inputs import Decision, Ended
-from protocol.acp import encode
-from protocol.acp.decode import decode
+from turnwire.normalize.acp.core import AcpCore
+from turnwire.normalize.events import AgentEvent, to_json
+from turnwire.normalize.inputs import Decision, Ended
+from turnwire.protocol.acp import encode
+from turnwire.protocol.acp.decode import decode
 
 Event = dict[str, Any]
 

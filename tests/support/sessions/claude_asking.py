@@ -1,10 +1,10 @@
 """Claude's requests as the permission machine takes them, and its replies as they are written."""
 
-from adapter.claude.wire import ClaudeWire
-from adapter.permissions.decisions import Asked, Respond
-from adapter.permissions.requests import AgentRequest, TakenBack, UnreadableRequest
-from protocol.claude.control import ControlRequest, ControlResponse
-from protocol.claude.requests import AnyRequest
+from turnwire.adapter.claude.wire import ClaudeWire
+from turnwire.adapter.permissions.decisions import Asked, Respond
+from turnwire.adapter.permissions.requests import AgentRequest, TakenBack, UnreadableRequest
+from turnwire.protocol.claude.control import ControlRequest, ControlResponse
+from turnwire.protocol.claude.requests import AnyRequest
 
 WIRE = ClaudeWire()
 

@@ -8,23 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from adapter.process.watchdog import Watchdog
-from hub.host import Frontend
-from hub.wire import frames
-from journal.base import Entry, JournalUnavailable
-from journal.memory import MemoryJournal
-from journal.sessions import MemorySessions
-from normalize.events import AgentEvent, from_json
-from normalize.events.envelope import Cursor
 from recordings import ROOT
-from sidecar.config.rulebook import Rulebook
-from sidecar.config.settings import Settings
-from sidecar.process.supervision import supervised
-from sidecar.sessions.host import LiveHost
-from sidecar.sessions.live import LiveSession
-from sidecar.sessions.records.writer import RecordWriter
-from sidecar.sessions.registry import SessionRegistry
-from sidecar.sessions.services import SessionServices
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.hub.host import Frontend
+from turnwire.hub.wire import frames
+from turnwire.journal.base import Entry, JournalUnavailable
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.sessions import MemorySessions
+from turnwire.normalize.events import AgentEvent, from_json
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.sidecar.config.rulebook import Rulebook
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.process.supervision import supervised
+from turnwire.sidecar.sessions.host import LiveHost
+from turnwire.sidecar.sessions.live import LiveSession
+from turnwire.sidecar.sessions.records.writer import RecordWriter
+from turnwire.sidecar.sessions.registry import SessionRegistry
+from turnwire.sidecar.sessions.services import SessionServices
 
 SOMEBODY = Frontend("somebody", "control")
 ECHO = "fallback: {steps: [{text: 'echo: {prompt}'}]}"
@@ -102,7 +102,7 @@ async def host_harness(
         {
             "journal": "memory",
             "agents": {
-                "echo": [sys.executable, "-m", "scripted_agent", str(script)],
+                "echo": [sys.executable, "-m", "turnwire.scripted_agent", str(script)],
                 "broken": [str(folder / "broken")],
                 **(agents or {}),
             },

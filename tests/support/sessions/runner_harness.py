@@ -8,17 +8,17 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from adapter.family import Opener
-from adapter.options import SessionOptions
-from adapter.process.cli import ProgramNotFound
-from normalize.core import Core, Happened
-from normalize.inputs import Ended, Received, Sent, SessionInput
-from protocol.claude.decode import decode
-from protocol.json_values import JsonObject
-from runner.family import RunFamily
-from runner.output import Output
-from runner.server import Runner, RunnerOptions
-from sidecar.streams.runner.claude import GO_ON, claude_runs
+from turnwire.adapter.family import Opener
+from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.process.cli import ProgramNotFound
+from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.inputs import Ended, Received, Sent, SessionInput
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.json_values import JsonObject
+from turnwire.runner.family import RunFamily
+from turnwire.runner.output import Output
+from turnwire.runner.server import Runner, RunnerOptions
+from turnwire.sidecar.streams.runner.claude import GO_ON, claude_runs
 
 JSON = dict[str, Any]
 DEADLINE = 120.0

@@ -10,20 +10,20 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from adapter.claude.opening import open_session
-from adapter.claude.session import Session
-from adapter.options import SessionOptions
-from adapter.permissions.audit import AuditTrail
-from adapter.permissions.decisions import PermissionAnswer
-from adapter.permissions.grants import GrantStore
-from adapter.session.notices import SessionNotice
-from normalize.inputs import Decision, Ended, Received, Sent, SessionInput
-from protocol.claude.control import ControlRequest
-from protocol.claude.requests import AnyRequest
-from protocol.claude.results import Result
-from protocol.json_values import Json, JsonObject
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi
+from turnwire.adapter.claude.opening import open_session
+from turnwire.adapter.claude.session import Session
+from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.permissions.audit import AuditTrail
+from turnwire.adapter.permissions.decisions import PermissionAnswer
+from turnwire.adapter.permissions.grants import GrantStore
+from turnwire.adapter.session.notices import SessionNotice
+from turnwire.normalize.inputs import Decision, Ended, Received, Sent, SessionInput
+from turnwire.protocol.claude.control import ControlRequest
+from turnwire.protocol.claude.requests import AnyRequest
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.json_values import Json, JsonObject
 
 DEADLINE = 60
 Kind = TypeVar("Kind", bound=AnyRequest)

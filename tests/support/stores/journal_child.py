@@ -10,9 +10,9 @@ import os
 import sys
 from pathlib import Path
 
-from journal.base import Entry, Retention
-from journal.sqlite.journal import SqliteJournal
-from normalize.events.envelope import Cursor
+from turnwire.journal.base import Entry, Retention
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.normalize.events.envelope import Cursor
 
 
 async def _main(path: Path, known: int) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import attached
 
-from contracts.journal import FakeClock
-from journal.base import KEEP_ALL, Journal, Retention
-from journal.memory import MemoryJournal
-from journal.redis.journal import RedisJournal
-from journal.sqlite.journal import SqliteJournal
+from turnwire.journal.base import KEEP_ALL, Journal, Retention
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.redis.journal import RedisJournal
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.testing.journal import FakeClock
 
 
 class MemoryOpener:

@@ -7,8 +7,8 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from tracing.export.otel import SpanExport
-from tracing.spans.span import Attribute
+from turnwire.tracing.export.otel import SpanExport
+from turnwire.tracing.spans.span import Attribute
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,0 @@
-"""`python -m sidecar` is `turnwire`."""
-
-from sidecar.cli import main
-
-main()

@@ -1,1 +1,0 @@
-"""`turnwire conform`: what the conformance kit (frontends/conform/) is started with."""

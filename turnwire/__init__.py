@@ -1,0 +1,1 @@
+"""A sidecar for coding-agent CLIs: their output as typed events, over WebSocket and OpenTelemetry."""

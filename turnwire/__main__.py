@@ -1,0 +1,5 @@
+"""`python -m turnwire` is `turnwire`."""
+
+from turnwire.sidecar.cli import main
+
+main()

@@ -1,0 +1,499 @@
+"""The fleet as a hub sees it: a Host whose sessions live in workers. It keeps nothing that another hub has not.
+
+A command goes into the stream of the worker that has the session, and its reply comes back by this hub's own stream. A frontend
+hears `unreachable` as soon as the worker is known to be gone.
+"""
+
+import asyncio
+import logging
+import uuid
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+import msgspec
+from msgspec import to_builtins
+from pydantic import JsonValue
+from redis.exceptions import RedisError
+
+from turnwire.fleet.choice import candidates, listed
+from turnwire.fleet.directory import Directory, KnownSession
+from turnwire.fleet.library import asked, holder, merged
+from turnwire.fleet.store import FleetStore
+from turnwire.fleet.timing import Timing
+from turnwire.fleet.wire import (
+    Answer,
+    CommandOutcome,
+    CommandStart,
+    PreviousOwner,
+    WorkerCommand,
+    answer_of,
+    decode,
+    digest_of,
+    encode,
+    refused,
+)
+from turnwire.hub.host import CommandRefused, Frontend
+from turnwire.hub.wire import frames
+from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoice
+from turnwire.journal.base import JournalUnavailable
+from turnwire.journal.redis.server import NOBODY, Ownership
+from turnwire.normalize.model import JsonObject
+from turnwire.tasks.owner import TaskOwner, heed_cancellation
+
+log = logging.getLogger(__name__)
+
+IN_FLIGHT = 4096
+"""Commands that wait for workers; more are refused."""
+
+TRIES = 4
+"""How often a command follows its session to another worker."""
+
+TAKES_UP = (frames.Prompt, frames.SessionResume)
+"""Commands for which another worker takes a session whose worker is gone."""
+
+LIVE = "live:"
+"""Before the id of a session, where a command of the library names one."""
+
+FULL = frozenset({"limit_sessions", "limit_processes"})
+"""Refusals after which another worker may begin the session."""
+
+UNREACHABLE = "unreachable"
+
+TAG = 8
+"""Hexadecimal digits of a hub's tag: of a hundred hubs two have the same once in a million times."""
+
+NOT_HERE = frozenset({"no_library", "unknown_conversation"})
+"""Refusals after which another worker may have a conversation all the same."""
+
+
+class Log(Protocol):
+    """What is asked of the journal: every turnwire.journal.redis.journal.RedisJournal is one."""
+
+    def last(self, session: str) -> int:
+        """Return the newest number of a session's log."""
+        ...
+
+    async def ownership(self, session: str) -> Ownership | None:
+        """Return whose a log is; None where it is nobody's. Raises JournalUnavailable."""
+        ...
+
+    async def delete_from(self, session: str, former: Ownership) -> int:
+        """Delete the log of an owner that is gone; return its fence from then on, 0 where it is another's. Raises JournalUnavailable."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class _PendingReply:
+    worker: str
+    answer: asyncio.Future[Answer]
+
+
+class FleetHost:
+    """Implements `turnwire.hub.host.Host`; lives inside `running`."""
+
+    def __init__(self, store: FleetStore, log: Log, timing: Timing | None = None) -> None:
+        """`log` is the fleet's journal."""
+        self._store = store
+        self._log = log
+        self._timing = timing or Timing()
+        self._name = f"hub-{uuid.uuid4().hex}"
+        self._sent = self._in_flight = 0
+        self._waiting: defaultdict[str, list[_PendingReply]] = defaultdict(list)
+        self._directory = Directory(store, self._timing)
+        self._directory.watch_gone(self._worker_is_gone)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Know the fleet, and hear its answers, as long as the context lasts; raises RedisError when it cannot begin."""
+        await self._directory.load()
+        async with TaskOwner() as tasks:
+            tasks.keep("fleet's leases", self._directory.look_again())
+            tasks.keep("fleet's changes", self._directory.follow())
+            tasks.keep("fleet's answers", self._hear())
+            yield
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the fleet is not seen as it is; None when it is."""
+        return self._directory.trouble
+
+    @property
+    def tag(self) -> str:
+        """What no other hub is called."""
+        return self._name.removeprefix("hub-")[:TAG]
+
+    def workers(self) -> Sequence[WorkerChoice]:
+        """Return the workers that are there."""
+        return [
+            WorkerChoice(
+                worker=name, labels=known.about.labels, agents=[choice.agent for choice in known.about.agents]
+            )
+            for name, known in sorted(self._directory.workers.items())
+        ]
+
+    def watch_logins(self, watcher: Callable[[Mapping[str, int]], None]) -> None:
+        """Tell the watcher which logins are over at any hub, now and whenever more are."""
+        self._directory.watch_logins(watcher)
+
+    def sessions(self) -> Sequence[SessionSummary]:
+        """Return all sessions as they are now."""
+        return self._directory.summaries(self._log.last)
+
+    def agents(self) -> Sequence[AgentChoice]:
+        """Return what agents the workers have, each once."""
+        found: dict[str, AgentChoice] = {}
+        for _, known in sorted(self._directory.workers.items()):
+            for choice in known.about.agents:
+                found.setdefault(choice.agent, choice)
+        return list(found.values())
+
+    def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Tell the watcher when the list has changed."""
+        return self._directory.watch(watcher)
+
+    async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
+        """Have a command done; raises CommandRefused."""
+        try:
+            return await self._execute(command, frontend)
+        except (RedisError, OSError, JournalUnavailable) as error:
+            raise CommandRefused(
+                "journal_unavailable",
+                f"the fleet's Redis cannot be used: {error}; whether the command was done shows in the session's events",
+            ) from error
+
+    async def _execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
+        match command:
+            case frames.SessionList():
+                return [to_builtins(summary) for summary in self.sessions()]
+            case frames.Hello():
+                raise CommandRefused("invalid_params", "hello is the hub's own", "type")
+            case frames.SessionCreate():
+                return await self._create(command, frontend)
+            case frames.LibraryExport() if command.conversation.startswith(LIVE):
+                return await self._route(command, command.conversation.removeprefix(LIVE), frontend)
+            case frames.SessionCommand():
+                return await self._route(command, command.session, frontend)
+            case frames.LibraryList() | frames.LibrarySearch() | frames.LibraryUsage():
+                answers, missing = await self._ask(command, asked(command, self._directory.workers), frontend)
+                result: JsonValue = to_builtins(merged(command, answers, missing))
+                return result
+            case frames.LibraryOpen() | frames.LibraryRename() | frames.LibraryExport():
+                return await self._of_conversation(command, frontend)
+            case frames.PushCommand():
+                raise CommandRefused(
+                    "no_push",
+                    "browsers are notified by a worker itself, with a key of its own; subscribe at the hub of a worker",
+                )
+            case _:
+                raise CommandRefused(
+                    "not_supported",
+                    f"{command.type} is about one machine, and this is the hub of a fleet; ask the hub of a worker itself",
+                    "type",
+                )
+
+    async def _create(self, command: frames.SessionCreate, frontend: Frontend) -> JsonValue:
+        order, repeats = self._order_id(command)
+        if command.resume is not None:
+            names = [await self._holder(command, command.resume, frontend)]
+        else:
+            names = candidates(command, self._directory.workers)
+        if repeats:
+            # A repetition goes where the command went before, whoever has most room by now.
+            names = [await self._store.route(order, names[0], self._timing.repeat_ms)]
+        answer = Answer()
+        for index, name in enumerate(names):
+            if (known := self._directory.workers.get(name)) is not None:
+                known.given += 1
+            answer = await self._send(order if index == 0 else f"{order}-{index}", name, command, frontend)
+            if answer.error is None or answer.error.code not in FULL:
+                break
+        result = _result(answer)
+        if isinstance(result, dict):
+            # The same frontend will ask for it at once.
+            await self._directory.refresh(str(result.get("session")))
+        return result
+
+    async def _of_conversation(
+        self, command: frames.LibraryOpen | frames.LibraryRename | frames.LibraryExport, frontend: Frontend
+    ) -> JsonValue:
+        """Have the worker do a command that has the conversation."""
+        order, repeats = self._order_id(command)
+        name = await self._holder(command, command.conversation, frontend)
+        if repeats:
+            name = await self._store.route(order, name, self._timing.repeat_ms)
+        result = _result(await self._send(order, name, command, frontend))
+        if isinstance(command, frames.LibraryOpen) and isinstance(result, dict):
+            await self._directory.refresh(str(result.get("session")))
+        return result
+
+    async def _holder(
+        self, command: frames.LibraryCommand | frames.SessionCreate, conversation: str, frontend: Frontend
+    ) -> str:
+        """Return the worker that has a conversation; raises CommandRefused where nobody who answers has it."""
+        names = asked(command, self._directory.workers)
+        if len(names) == 1:
+            return names[0]
+        which = frames.LibraryList(type="library.list", id="", conversation=conversation)
+        answers, _ = await self._ask(which, names, frontend)
+        if (name := holder(answers)) is None:
+            raise CommandRefused(
+                "unknown_conversation",
+                f"no worker that is there has a conversation {conversation!r}",
+                "conversation",
+            )
+        return name
+
+    async def _ask(
+        self,
+        command: frames.LibraryList | frames.LibrarySearch | frames.LibraryUsage,
+        names: Sequence[str],
+        frontend: Frontend,
+    ) -> tuple[dict[str, JsonObject], list[str]]:
+        """Ask workers side by side; return what they answer, and who has not in time. Refuses where none of them does it."""
+        self._sent += 1
+        order = f"{self._name}-{self._sent}"
+
+        async def one(name: str) -> Answer | None:
+            try:
+                async with asyncio.timeout(self._timing.ask_s):
+                    return await self._send(f"{order}-{name}", name, command, frontend)
+            except TimeoutError:
+                return None
+            except CommandRefused as refusal:
+                if refusal.code in {UNREACHABLE, "timeout"}:
+                    return None
+                return refused(refusal.code, refusal.message, refusal.field)
+
+        told = await asyncio.gather(*map(one, names), return_exceptions=True)
+        answers: dict[str, JsonObject] = {}
+        missing: list[str] = []
+        refusals: list[Answer] = []
+        for name, answer in zip(names, told, strict=True):
+            match answer:
+                case BaseException():
+                    raise answer
+                case Answer(error=None, result=dict() as result):
+                    answers[name] = result
+                case Answer():
+                    refusals.append(answer)
+                case None:
+                    missing.append(name)
+        if not answers:
+            plain = [one for one in refusals if one.error is not None and one.error.code not in NOT_HERE]
+            if missing and not plain:
+                raise CommandRefused(
+                    UNREACHABLE,
+                    f"{listed(missing)} did not answer in time, and no other worker has it; send the command again",
+                )
+            _result(
+                min(plain or refusals, key=lambda one: one.error is None or one.error.code == "no_library")
+            )
+        return answers, missing
+
+    async def _route(self, command: frames.AnyCommand, session: str, frontend: Frontend) -> JsonValue:
+        order, repeats = self._order_id(command)
+        known = self._directory.sessions.get(session)
+        if known is None and (known := await self._directory.refresh(session)) is None:
+            if repeats and (noted := await self._store.outcome(order)) is not None:
+                return _result(answer_of(noted, digest_of(_text(command), frontend.user)))
+            raise _unknown(session)
+        worker, adopt, has_moved = known.worker, None, False
+        for _ in range(TRIES):
+            if has_moved or worker not in self._directory.workers:
+                # The directory is told after the log, and not where a worker ended in between: the log knows.
+                known = await self._directory.refresh(session) or known
+                owner = await self._log.ownership(session)
+                worker = known.worker if owner is None else owner.owner
+                adopt = None if owner is None else PreviousOwner(worker=owner.owner, fence=owner.fence)
+                if worker not in self._directory.workers:
+                    if isinstance(command, frames.SessionDelete):
+                        if await self._delete_from(owner or Ownership(worker, known.fence), session):
+                            await self._note(order, command, frontend)
+                            return None
+                        has_moved = True
+                        continue
+                    if worker == NOBODY:
+                        raise _unknown(session)
+                    worker = self._heir(command, known, worker)
+            answer = await self._send(order, worker, command, frontend, adopt)
+            if not answer.moved:
+                result = _result(answer)
+                if isinstance(command, frames.SessionFork) and isinstance(result, dict):
+                    await self._directory.refresh(str(result.get("session")))
+                elif isinstance(command, frames.SessionDelete):
+                    await self._directory.refresh(session)
+                return result
+            await asyncio.sleep(self._timing.pause_s)
+            has_moved = True
+        raise CommandRefused(
+            UNREACHABLE,
+            "the session has no worker that can go on with it at present, or goes from one to another; send the command again",
+            "session",
+        )
+
+    async def _delete_from(self, owner: Ownership, session: str) -> bool:
+        """Delete a session whose worker is gone; False where it has another one, or this one is there again."""
+        await self._directory.look()
+        if owner.owner in self._directory.workers:
+            return False
+        fence = await self._log.delete_from(session, owner)
+        if not fence:
+            return False
+        await self._store.bar(session, fence)
+        await self._directory.refresh(session)
+        log.warning(
+            "a session was deleted whose worker is gone", extra={"session": session, "worker": owner.owner}
+        )
+        return True
+
+    async def _note(self, order: str, command: frames.AnyCommand, frontend: Frontend) -> None:
+        """Note that a command was done here, for whoever sends it again."""
+        outcome = CommandOutcome(
+            digest=digest_of(_text(command), frontend.user),
+            begun=CommandStart(worker=self._name, instance=self._name),
+            answer=Answer(),
+        )
+        await self._store.note(order, encode(outcome), self._timing.repeat_ms)
+
+    def _heir(self, command: frames.AnyCommand, known: KnownSession, owner: str) -> str:
+        """Return who can take a session whose worker is gone; refuses where nobody can."""
+        gone = f"the worker {owner!r}, which has this session, has not been heard of for {self._timing.lease_s:g} s"
+        if (group := known.group) is None:
+            raise CommandRefused(
+                UNREACHABLE, f"{gone}; the session goes on when it is there again", "session"
+            )
+        if not isinstance(command, TAKES_UP):
+            raise CommandRefused(
+                UNREACHABLE,
+                f"{gone}; a prompt, or session.resume, lets another worker of its group take it",
+                "session",
+            )
+        heirs = [
+            (-worker.room, name)
+            for name, worker in self._directory.workers.items()
+            if worker.about.group == group and worker.room > 0
+        ]
+        if not heirs:
+            raise CommandRefused(
+                UNREACHABLE, f"{gone}, and no other worker of the group {group!r} has room for it", "session"
+            )
+        return min(heirs)[1]
+
+    async def _send(
+        self,
+        order: str,
+        worker: str,
+        command: frames.AnyCommand,
+        frontend: Frontend,
+        adopt: PreviousOwner | None = None,
+    ) -> Answer:
+        if self._in_flight >= IN_FLIGHT:
+            raise CommandRefused("rate_limited", "too many commands wait for workers; send it again later")
+        text = _text(command)
+        waiting = _PendingReply(worker, asyncio.get_running_loop().create_future())
+        self._waiting[order].append(waiting)
+        self._in_flight += 1
+        place: str | None = None
+        try:
+            place = await self._store.send(
+                worker,
+                encode(
+                    WorkerCommand(
+                        id=order, hub=self._name, command=msgspec.Raw(text), frontend=frontend, adopt=adopt
+                    )
+                ),
+            )
+            async with asyncio.timeout(self._timing.done_s):
+                return await waiting.answer
+        except TimeoutError:
+            await self._withdraw(worker, place)
+            raise CommandRefused(
+                "timeout",
+                f"the worker {worker!r} has not answered for {self._timing.done_s:g} s; whether it was done shows in the events",
+            ) from None
+        except CommandRefused:
+            await self._withdraw(worker, place)
+            raise
+        finally:
+            self._in_flight -= 1
+            if not waiting.answer.cancel() and not waiting.answer.cancelled():
+                waiting.answer.exception()  # seen, also where Redis failed first
+            self._waiting[order].remove(waiting)
+            if not self._waiting[order]:
+                del self._waiting[order]
+
+    async def _withdraw(self, worker: str, place: str | None) -> None:
+        try:
+            if place is not None:
+                await self._store.withdraw(worker, place)
+        except (RedisError, OSError):
+            pass  # the worker looks at its age
+
+    def _worker_is_gone(self, worker: str) -> None:
+        for waiting in [one for some in self._waiting.values() for one in some if one.worker == worker]:
+            if not waiting.answer.done():
+                waiting.answer.set_exception(
+                    CommandRefused(
+                        UNREACHABLE,
+                        f"the worker {worker!r} has not been heard of for {self._timing.lease_s:g} s. If it had begun this command "
+                        "it shows in the session's events; if not, it will not",
+                    )
+                )
+
+    async def _hear(self) -> None:
+        """Hear answers until cancelled."""
+        place = "0-0"
+        while True:
+            heed_cancellation()
+            try:
+                place, answers = await self._store.replies(self._name, place, self._timing.block_ms)
+                for order, answer in answers:
+                    self._heard(order, answer)
+            except (RedisError, OSError):
+                # the directory tells of it
+                await asyncio.sleep(self._timing.pause_s)
+            except Exception:
+                log.exception("the fleet's answers were not heard; it is tried again")
+                await asyncio.sleep(self._timing.pause_s)
+
+    def _heard(self, order: str, data: bytes) -> None:
+        try:
+            answer = decode(data, Answer)
+        except msgspec.DecodeError as error:
+            log.warning("an answer of a worker cannot be read", extra={"error": str(error)})
+            return
+        for waiting in self._waiting.get(order, ()):
+            if not waiting.answer.done():
+                waiting.answer.set_result(answer)
+
+    def _order_id(self, command: frames.AnyCommand) -> tuple[str, bool]:
+        """Return the order's id, and whether the frontend may repeat it: its own one, where that is a UUID."""
+        try:
+            if len(command.id) == 36:
+                return str(uuid.UUID(command.id)), True
+        except ValueError:
+            pass
+        self._sent += 1
+        return f"{self._name}-{self._sent}", False
+
+
+def _text(command: frames.AnyCommand) -> bytes:
+    """Return a command as workers get it."""
+    return command.model_dump_json(exclude_unset=True).encode()
+
+
+def _unknown(session: str) -> CommandRefused:
+    return CommandRefused(
+        "unknown_session", f"there is no session {session!r}; session.list names them", "session"
+    )
+
+
+def _result(answer: Answer) -> JsonValue:
+    """Return what came of a command; raises CommandRefused."""
+    if answer.error is not None:
+        raise CommandRefused(answer.error.code, answer.error.message, answer.error.field)
+    result: JsonValue = to_builtins(answer.result)
+    return result

@@ -1,0 +1,445 @@
+"""A worker: holds a lease, takes the commands that hubs send it, each with one effect, and keeps its sessions in the directory.
+
+What it was told and could not answer before it ended is answered by its next life: with what came of it, or that this is not
+known. As long as Redis is away its sessions go on; what they say waits in the journal, and commands wait for their answers.
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
+from msgspec import structs
+from redis.exceptions import RedisError, ResponseError
+
+from turnwire.fleet.errors import NameTaken
+from turnwire.fleet.store import DirectoryEntry, FleetStore
+from turnwire.fleet.timing import Timing
+from turnwire.fleet.wire import (
+    Answer,
+    CommandOutcome,
+    CommandStart,
+    WorkerCommand,
+    WorkerSummary,
+    answer_of,
+    decode,
+    digest_of,
+    encode,
+    refused,
+)
+from turnwire.hub.host import CommandRefused, Host
+from turnwire.hub.wire.commands import parse
+from turnwire.hub.wire.frames import (
+    AnyCommand,
+    LibraryExport,
+    LibraryList,
+    LibraryOpen,
+    LibrarySearch,
+    LibraryUsage,
+    SessionCommand,
+    SessionCreate,
+    SessionDelete,
+    SessionFork,
+    WorkspaceCommand,
+)
+from turnwire.hub.wire.frames_out import Reply, SessionSummary
+from turnwire.journal.base import JournalError
+from turnwire.tasks.owner import TaskOwner, heed_cancellation
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 256
+"""Commands that are being done; no more are begun meanwhile."""
+
+TAKEN = 64
+"""Commands that are taken in one request."""
+
+LISTED = (LibraryOpen, SessionCreate, SessionDelete, SessionFork)
+"""Commands after which there are other sessions."""
+
+READS = (LibraryExport, LibraryList, LibrarySearch, LibraryUsage, WorkspaceCommand)
+"""Commands that change nothing: what came of them need not be known, and may be large."""
+
+NOTHING_BEGUN = frozenset({"journal_unavailable"})
+"""Refusals after which a repetition may do what the first attempt did not."""
+
+TOO_LATE = "the worker did not come to it in time, so it was not done; send it again"
+LIVE = "live:"
+"""Before the id of a session, where a command of the library names one."""
+
+
+class WorkerHost(Host, Protocol):
+    """The sessions of this machine."""
+
+    def owns(self, session: str) -> bool:
+        """Tell whether a session is here."""
+        ...
+
+    def fence(self, session: str) -> int:
+        """Return the number of the session's owner and life (turnwire/journal/redis)."""
+        ...
+
+    def record(self, session: str) -> bytes | None:
+        """Return what another worker needs to go on with a session; None where it cannot be gone on with."""
+        ...
+
+    async def adopt(self, session: str, record: bytes, worker: str, fence: int) -> bool:
+        """Take a session whose worker is gone; False where it has another owner by now. Raises CommandRefused."""
+        ...
+
+    async def still_owns(self, session: str) -> bool:
+        """Ask Redis whether a session is this worker's; raises JournalError."""
+        ...
+
+    async def journaled(self) -> None:
+        """Wait until the events of what was done are in the journal, however long that takes."""
+        ...
+
+    async def abandon(self, session: str) -> None:
+        """End what runs of a session that has another owner by now, and forget it here."""
+        ...
+
+
+@dataclass(slots=True)
+class _RunningCommand:
+    """A command that is being done."""
+
+    digest: str
+    waiting: list[tuple[str, str]] = field(default_factory=list)
+    """Hubs that wait for its answer, and the places of the entries by which they asked."""
+
+
+class Worker:
+    """The fleet's side of a sidecar; `running` is its life."""
+
+    def __init__(
+        self,
+        store: FleetStore,
+        host: WorkerHost,
+        about: Callable[[], WorkerSummary],
+        place: str,
+        timing: Timing | None = None,
+    ) -> None:
+        """`about` says what the worker is now. Two lives at one `place`, a state directory, are never at once."""
+        self._store = store
+        self._host = host
+        self._about = about
+        self._place = place
+        self._timing = timing or Timing()
+        self._name = about().name
+        self._instance = uuid.uuid4().hex
+        self._shown: dict[str, bytes] = {}
+        """What the directory has of each session."""
+        self._showing = asyncio.Lock()
+        self._changed = asyncio.Event()
+        self._doing: dict[str, _RunningCommand] = {}
+        self._held: set[str] = set()
+        """Places of the entries that were taken and not answered to the end."""
+        self._tasks = TaskOwner()
+        """The worker's parts, and the commands that are being done; all are over when `running` is left."""
+        self._adopting = asyncio.Lock()
+        """Held while a session is taken: by one command, though several want it."""
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._clock_ms = 0.0
+        """Redis's clock less ours."""
+        self._holds = False
+        """Whether the lease is this worker's."""
+        self._was_away = False
+        """Whether others may have taken sessions, or deleted them, which is not looked into yet."""
+
+    async def register(self) -> None:
+        """Take the lease; raises NameTaken and RedisError."""
+        if not await self._renew():
+            raise NameTaken(
+                f"A worker named {self._name!r} lives already, elsewhere or with another state directory: "
+                "give this one another --worker NAME, or wait until the lease of the other has ended."
+            )
+        await self._store.join(self._name)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Callable[[], None]]:
+        """Hold the lease as long as the context lasts, and serve once the function it gives is called; `register` comes before."""
+        serving = asyncio.Event()
+        unwatch = self._host.watch_sessions(self._changed.set)
+
+        async def once_serving(part: Callable[[], Coroutine[None, None, None]]) -> None:
+            await serving.wait()
+            self._changed.set()
+            await self._again(part)
+
+        try:
+            async with self._tasks as tasks:
+                tasks.keep("worker's lease", self._again(self._beat))
+                tasks.keep("worker's sessions", once_serving(self._show))
+                tasks.keep("worker's commands", once_serving(self._take))
+                yield serving.set
+        finally:
+            unwatch()
+
+    async def leave(self) -> None:
+        """Let go of the lease, once all sessions have ended."""
+        try:
+            async with asyncio.timeout(self._timing.lease_s):
+                await self._show_all()
+                await self._store.release(self._name, self._instance)
+        except (RedisError, OSError, TimeoutError) as error:
+            log.warning("the fleet was not told that this worker ends", extra={"error": str(error)})
+
+    async def _again(self, part: Callable[[], Coroutine[None, None, None]]) -> None:
+        """Do one of the parts for ever; what Redis cannot do now it can later."""
+        failing = False
+        while True:
+            heed_cancellation()
+            try:
+                await part()
+                if failing:
+                    log.info("the fleet's Redis can be used again")
+                failing = False
+            except (RedisError, OSError, JournalError) as error:
+                if not failing:
+                    log.warning("the fleet's Redis cannot be used at present", extra={"error": str(error)})
+                failing = True
+                if isinstance(error, ResponseError) and "NOGROUP" in str(error):
+                    await self._rejoin()
+                await asyncio.sleep(self._timing.pause_s)
+            except Exception:
+                log.exception("a part of the fleet's worker failed and begins again")
+                await asyncio.sleep(self._timing.pause_s)
+
+    async def _rejoin(self) -> None:
+        """Redis has lost what it knew of this worker."""
+        try:
+            self._show_anew()
+            await self._store.join(self._name)
+        except (RedisError, OSError):
+            pass  # it is tried again
+
+    def _show_anew(self) -> None:
+        """Put all entries into the directory again, which may have lost them with the lease."""
+        self._shown.update(dict.fromkeys(self._shown, b""))
+        self._changed.set()
+
+    async def _beat(self) -> None:
+        if not await self._renew():
+            log.error(
+                "another worker of this name has the lease; this one takes no commands",
+                extra={"worker": self._name},
+            )
+        await asyncio.sleep(self._timing.beat_s)
+
+    async def _renew(self) -> bool:
+        renewal = await self._store.renew(
+            self._name, self._instance, self._place, encode(self._about()), self._timing.key_ms
+        )
+        held, self._holds = self._holds, renewal.is_ours
+        if not renewal.is_ours:
+            if held:
+                await self._let_go_of_what_moved()
+            return False
+        self._was_away |= renewal.had_lapsed and bool(self._shown)
+        self._clock_ms = renewal.now_ms - asyncio.get_running_loop().time() * 1000
+        if self._was_away:
+            await self._let_go_of_what_moved()
+            await self._store.join(self._name)
+            self._show_anew()
+            self._was_away = False
+        return True
+
+    async def _let_go_of_what_moved(self) -> None:
+        for session in tuple(self._shown):
+            if self._host.owns(session) and not await self._host.still_owns(session):
+                log.warning("a session has another worker by now, and ends here", extra={"session": session})
+                await self._host.abandon(session)
+
+    async def _show(self) -> None:
+        """Bring the directory up to date once something has changed."""
+        await self._changed.wait()
+        self._changed.clear()
+        try:
+            await self._show_all()
+        except BaseException:
+            self._changed.set()
+            raise
+        await asyncio.sleep(self._timing.pause_s)
+
+    async def _show_all(self) -> None:
+        async with self._showing:
+            there = {summary.session: summary for summary in self._host.sessions()}
+            for summary in there.values():
+                await self._show_one(summary)
+            for session in [one for one in self._shown if one not in there]:
+                # What is not here any more was deleted; or it is another's, whose entry this one may be by now.
+                if await self._host.still_owns(session):
+                    await self._store.remove(session, self._host.fence(session))
+                del self._shown[session]
+
+    async def _show_one(self, summary: SessionSummary) -> None:
+        session = summary.session
+        shown = encode(structs.replace(summary, last_seq=0, worker=self._name))
+        if self._shown.get(session) == shown:
+            return
+        group = self._about().group
+        record = None if group is None else self._host.record(session)
+        entry = DirectoryEntry(session, self._name, self._host.fence(session), shown, group, record)
+        if await self._store.put(entry):
+            self._shown[session] = shown
+        else:
+            await self._host.abandon(session)
+
+    async def _take(self) -> None:
+        left = "0"
+        while rows := await self._store.left(self._name, left, TAKEN):
+            for place, data in rows:
+                await self._begin(place, data)
+            left = rows[-1][0]
+        while True:
+            if not self._holds:
+                await asyncio.sleep(self._timing.beat_s)
+                continue
+            for place, data in await self._store.next_commands(self._name, self._timing.block_ms, TAKEN):
+                await self._begin(place, data)
+
+    async def _begin(self, place: str, data: bytes) -> None:
+        """Begin a command, or answer it with what is known of it; one that is seen again meanwhile is passed over."""
+        if place in self._held:
+            return
+        self._held.add(place)
+        try:
+            await self._begin_held(place, data)
+        except BaseException:
+            self._held.discard(place)
+            raise
+
+    async def _begin_held(self, place: str, data: bytes) -> None:
+        try:
+            order = decode(data, WorkerCommand)
+        except msgspec.DecodeError as error:
+            if data:
+                log.warning(
+                    "something that is no command came in the worker's stream",
+                    extra={"place": place, "error": str(error)},
+                )
+            await self._done(place)
+            return
+        digest = digest_of(bytes(order.command), order.frontend.user)
+        if (doing := self._doing.get(order.id)) is not None and doing.digest == digest:
+            doing.waiting.append((order.hub, place))
+            return
+        now_ms = asyncio.get_running_loop().time() * 1000 + self._clock_ms
+        command = parse(bytes(order.command).decode())
+        if isinstance(command, Reply):
+            assert command.error is not None
+            await self._answer(order, place, Answer(error=command.error))
+            return
+        session = _session_of(command)
+        moved = session is not None and order.adopt is None and not self._host.owns(session)
+        outcome = CommandOutcome(
+            digest=digest, begun=CommandStart(worker=self._name, instance=self._instance)
+        )
+        if moved or now_ms - int(place.partition("-")[0]) > self._timing.fresh_ms:
+            # What was begun before has its answer all the same.
+            noted = await self._store.outcome(order.id)
+        else:
+            noted = None
+            if not isinstance(command, READS):
+                noted = await self._store.begin(order.id, encode(outcome), self._timing.repeat_ms)
+            # Its own note, of a request whose answer was lost, or of a session that had moved: nothing was done.
+            if noted is None or noted == encode(outcome):
+                begun = self._doing[order.id] = _RunningCommand(digest, [(order.hub, place)])
+                await self._slots.acquire()
+                self._tasks.keep("a worker's command", self._do(order, command, outcome, begun))
+                return
+        if noted is None:
+            answer = Answer(moved=True) if moved else refused("unreachable", TOO_LATE)
+        else:
+            answer = answer_of(noted, digest)
+        await self._answer(order, place, answer)
+
+    async def _do(
+        self, order: WorkerCommand, command: AnyCommand, outcome: CommandOutcome, doing: _RunningCommand
+    ) -> None:
+        try:
+            answer = await self._result(order, command)
+            await self._host.journaled()
+            if isinstance(command, LISTED):
+                # Whoever hears of a new session finds it in the directory, and one that was deleted no more.
+                await self._until_redis_takes_it(self._show_all)
+            if answer.moved or (answer.error is not None and answer.error.code in NOTHING_BEGUN):
+                await self._until_redis_takes_it(lambda: self._store.forget(order.id))
+                # Who has heard this answer and sends the command again has it begun again.
+                del self._doing[order.id]
+            elif not isinstance(command, READS):
+                noted = encode(structs.replace(outcome, answer=answer))
+                await self._until_redis_takes_it(
+                    lambda: self._store.note(order.id, noted, self._timing.repeat_ms)
+                )
+            await self._until_redis_takes_it(lambda: self._tell_all(order, doing, answer))
+        finally:
+            if self._doing.get(order.id) is doing:
+                del self._doing[order.id]
+            self._slots.release()
+
+    async def _result(self, order: WorkerCommand, command: AnyCommand) -> Answer:
+        try:
+            session = _session_of(command)
+            try:
+                is_here = session is None or await self._has(session, order)
+            except (RedisError, OSError, JournalError) as error:
+                return refused("journal_unavailable", f"the session could not be taken: {error}")
+            if not is_here:
+                return Answer(moved=True)
+            result = await self._host.execute(command, order.frontend)
+        except CommandRefused as refusal:
+            return refused(refusal.code, refusal.message, refusal.field)
+        except Exception:
+            log.exception("A command failed.", extra={"command": command.type})
+            return refused("internal", "The worker failed at this command; its log says why.")
+        return Answer(result=result)
+
+    async def _has(self, session: str, order: WorkerCommand) -> bool:
+        """Tell whether a session is here, or can be taken, or is this worker's by its log and was not taken to the end."""
+        former = order.adopt
+        async with self._adopting:
+            if former is None or self._host.owns(session):
+                return self._host.owns(session)
+            entry = (await self._store.entries([session])).get(session)
+            if entry is None or entry.record is None:
+                return False
+            return await self._host.adopt(session, entry.record, former.worker, former.fence)
+
+    async def _tell_all(self, order: WorkerCommand, doing: _RunningCommand, answer: Answer) -> None:
+        while doing.waiting:
+            hub, place = doing.waiting[0]
+            await self._answer(structs.replace(order, hub=hub), place, answer)
+            del doing.waiting[0]
+
+    async def _answer(self, order: WorkerCommand, place: str, answer: Answer) -> None:
+        await self._store.answer(order.hub, order.id, encode(answer), int(self._timing.done_s * 1000))
+        await self._done(place)
+
+    async def _done(self, place: str) -> None:
+        await self._store.done(self._name, place)
+        self._held.discard(place)
+
+    async def _until_redis_takes_it(self, work: Callable[[], Coroutine[None, None, None]]) -> None:
+        while True:
+            heed_cancellation()
+            try:
+                await work()
+            except (RedisError, OSError):
+                await asyncio.sleep(self._timing.pause_s)
+            else:
+                return
+
+
+def _session_of(command: AnyCommand) -> str | None:
+    """Return the session that a command is about, which has to be here."""
+    if isinstance(command, SessionCommand):
+        return command.session
+    if isinstance(command, LibraryExport) and command.conversation.startswith(LIVE):
+        return command.conversation.removeprefix(LIVE)
+    return None

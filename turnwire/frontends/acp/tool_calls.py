@@ -1,0 +1,403 @@
+"""Tool calls as ACP shows them: what a payload does becomes kind, places, content and raw input of a tool call.
+
+What ACP has no field for (the tool's name, why a call failed, whose subagent it is of) stands in `_meta.turnwire`.
+"""
+
+import json
+import posixpath
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from turnwire.frontends.acp.diffs import changes
+from turnwire_client.events import PermissionRequest, TaskUpdate, ToolCall, ToolUpdate
+from turnwire_client.payloads import (
+    AskUser,
+    CodeSearch,
+    ContentPart,
+    CreateTask,
+    Generic,
+    GenericPayload,
+    HttpRequest,
+    ManageTodos,
+    McpTool,
+    McpToolPayload,
+    Misc,
+    ModifyFile,
+    ModifyFilePayload,
+    Mutation,
+    NormalizedPayload,
+    ReadFile,
+    SearchMatch,
+    ShellExec,
+    ShellExecPayload,
+    ShellOutput,
+    ShowPlan,
+    SubagentTask,
+)
+from turnwire_client.values import JsonObject, JsonValue
+
+KINDS = {
+    "read_file": "read",
+    "modify_file": "edit",
+    "shell_exec": "execute",
+    "code_search": "search",
+    "http_request": "fetch",
+    "subagent_task": "think",
+    "create_task": "think",
+    "manage_todos": "think",
+    "show_plan": "switch_mode",
+}
+"""What ACP calls a payload's kind; any other is `other`."""
+
+STATUS = {"running": "in_progress", "complete": "completed", "error": "failed"}
+
+SHOWN_OUTPUTS = frozenset(
+    {"content", "parts", "response", "stderr", "stdout", "text", "matches", "files", "counts"}
+)
+"""Fields of outputs that are shown as content, and so left out of rawOutput."""
+
+
+_BACKTICKS = re.compile("`{3,}")
+
+
+class ToolCalls:
+    """Makes ACP's tool calls of one session's."""
+
+    def __init__(self, *, cwd: str | None = None, shows_terminals: bool = False) -> None:
+        self.cwd = cwd
+        """What relative paths are relative to."""
+        self._shows_terminals = shows_terminals
+
+    def begun(self, event: ToolCall) -> JsonObject:
+        """Return the fields of a call that begins."""
+        payload = event.normalized
+        fields = {
+            "toolCallId": event.tool_call_id,
+            "title": event.tool_title,
+            "kind": _kind(payload),
+            "status": "in_progress",
+            **self._shown(payload),
+            "rawInput": _raw_input(payload),
+        }
+        meta: JsonObject = {}
+        if self._shows_terminals and isinstance(payload, ShellExecPayload):
+            terminal = {"terminal_id": event.tool_call_id}
+            meta["terminal_info"] = {**terminal, **_without_none(cwd=payload.shell_exec.work_dir)}
+            fields["content"] = [{"type": "terminal", "terminalId": event.tool_call_id}]
+        return {**fields, "_meta": {**meta, "turnwire": _named(event)}}
+
+    def updated(self, event: ToolUpdate) -> JsonObject:
+        """Return the fields of a call that goes on or ends."""
+        status = STATUS.get(event.tool_status, "in_progress")
+        ours = {
+            **_named(event),
+            **_without_none(
+                reason=event.reason,
+                error=event.error,
+                background=event.background,
+                elapsedMs=event.elapsed_ms,
+                truncated=event.truncated,
+            ),
+        }
+        fields: JsonObject = {"toolCallId": event.tool_call_id, "status": status}
+        if event.tool_title is not None:
+            fields["title"] = event.tool_title
+        meta: JsonObject = {}
+        payload = event.normalized
+        if payload is not None and status != "in_progress":
+            fields |= self._shown(payload)
+            if (output := _raw_output(payload)) is not None:
+                fields["rawOutput"] = output
+            if self._shows_terminals and isinstance(payload, ShellExecPayload):
+                meta = _terminal(event.tool_call_id, payload.shell_exec, event.error)
+                fields["content"] = [{"type": "terminal", "terminalId": event.tool_call_id}]
+        if event.error and status == "failed" and not (_is_said(payload) or meta):
+            fields["content"] = [*fields.get("content", []), _text(fenced(event.error))]
+        return {**fields, "_meta": {**meta, "turnwire": ours}}
+
+    def asked(self, event: PermissionRequest) -> JsonObject:
+        """Return the tool call of a permission request: what is to be decided, whole, since it may be shown alone."""
+        payload = event.normalized
+        fields: JsonObject = {
+            "toolCallId": event.tool_call_id or event.pending_id,
+            "title": event.permission_title,
+            "kind": _kind(payload),
+            "status": "pending",
+        }
+        if payload is not None:
+            fields |= self._shown(payload)
+        if event.tool_input is not None:
+            fields["rawInput"] = event.tool_input
+        if event.reason:
+            fields["content"] = [*fields.get("content", []), _text(event.reason)]
+        return fields | {"_meta": {"turnwire": _named(event)}}
+
+    def task(self, event: TaskUpdate) -> JsonObject:
+        """Return the fields of the call whose work goes on in the background."""
+        task = {
+            name: value
+            for name, value in msgspec.to_builtins(event).items()
+            if name not in {"type", "session_id", "operation_id", "tool_call_id"}
+        }
+        return {"toolCallId": event.tool_call_id, "_meta": {"turnwire": {"task": task}}}
+
+    def _shown(self, payload: NormalizedPayload) -> JsonObject:
+        """Return what is shown of a payload: its content and its places."""
+        body: Any = getattr(payload, payload.kind)
+        content, places = _SHOWN[type(body)](body)
+        for each in (*places, *(item for item in content if item["type"] == "diff")):
+            each["path"] = self._absolute(each["path"])
+        return {
+            **({"content": content} if content else {}),
+            **({"locations": places} if places else {}),
+        }
+
+    def _absolute(self, path: str) -> str:
+        """ACP's paths are absolute; an agent may give others."""
+        return posixpath.join(self.cwd, path) if self.cwd else path
+
+
+def fenced(text: str, language: str = "") -> str:
+    """Return text as a block of Markdown that nothing in it ends."""
+    longest = max(map(len, _BACKTICKS.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    end = "" if text.endswith("\n") else "\n"
+    return f"{fence}{language}\n{text}{end}{fence}"
+
+
+def _kind(payload: NormalizedPayload | None) -> str:
+    if payload is None:
+        return "other"
+    if isinstance(payload, ModifyFilePayload):
+        mutations = payload.modify_file.mutations
+        if mutations and all(each.type == "delete" for each in mutations):
+            return "delete"
+    return KINDS.get(payload.kind, "other")
+
+
+def _named(event: ToolCall | ToolUpdate | PermissionRequest) -> JsonObject:
+    return _without_none(toolName=event.tool_name, parentToolCallId=event.parent_tool_call_id)
+
+
+def _without_none(**fields: JsonValue) -> JsonObject:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _raw_input(payload: NormalizedPayload) -> JsonObject:
+    """Return the arguments, as far as they are not shown as a diff."""
+    match payload:
+        case ModifyFilePayload():
+            return {"file_path": payload.modify_file.file_path}
+        case McpToolPayload():
+            return payload.mcp_tool.input
+        case GenericPayload(generic=Generic(input=dict(given))):
+            return given
+        case _:
+            fields: JsonObject = msgspec.to_builtins(getattr(payload, payload.kind))
+            return {name: value for name, value in fields.items() if name != "output"}
+
+
+def _raw_output(payload: NormalizedPayload) -> JsonObject | None:
+    output = getattr(getattr(payload, payload.kind), "output", None)
+    if not isinstance(output, msgspec.Struct):
+        return None
+    fields: JsonObject = msgspec.to_builtins(output)
+    return {name: value for name, value in fields.items() if name not in SHOWN_OUTPUTS} or None
+
+
+def _is_said(payload: NormalizedPayload | None) -> bool:
+    """Whether the content of a failed call says why it failed."""
+    match payload:
+        case ShellExecPayload(shell_exec=ShellExec(output=ShellOutput(stdout=stdout, stderr=stderr))):
+            return bool(stdout or stderr)
+        case GenericPayload(generic=Generic(output=output)):
+            return bool(output)
+        case _:
+            return False
+
+
+def _terminal(terminal: str, body: ShellExec, error: str | None) -> JsonObject:
+    """Return what a terminal of the editor's shows, as Claude's and Codex' adapters tell it."""
+    output = body.output
+    data = "".join(part for part in (output.stdout, output.stderr) if part) if output else ""
+    name = {"terminal_id": terminal}
+    exit_code = output.exit_code if output else None
+    return {
+        "terminal_output": {**name, "data": data or error or ""},
+        "terminal_exit": {**name, "exit_code": exit_code, "signal": None},
+    }
+
+
+def _text(text: str) -> JsonObject:
+    return {"type": "content", "content": {"type": "text", "text": text}}
+
+
+def _texts(*texts: str | None) -> list[JsonObject]:
+    return [_text(text) for text in texts if text]
+
+
+def _parts(parts: Iterable[ContentPart] | None) -> list[JsonObject]:
+    return [shown for part in parts or () if (shown := _part(part)) is not None]
+
+
+def _part(part: ContentPart) -> JsonObject | None:
+    match part:
+        case ContentPart(type="text"):
+            return _text(part.text or "")
+        case ContentPart(type="image", base64=str(data)):
+            image = {"type": "image", "data": data, "mimeType": part.media_type or "image/png"}
+            return {"type": "content", "content": image}
+        case ContentPart(base64=str(data)):
+            name = part.title or "document"
+            resource = {"uri": f"turnwire:{name}", "blob": data, **_without_none(mimeType=part.media_type)}
+            return {"type": "content", "content": {"type": "resource", "resource": resource}}
+        case ContentPart(url=str(url)):
+            return {
+                "type": "content",
+                "content": {"type": "resource_link", "uri": url, "name": part.title or url},
+            }
+        case _:
+            said = part.text or part.title or _json(part.raw)
+            return _text(said) if said else None
+
+
+def _json(value: JsonValue) -> str:
+    return "" if value is None else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+_Shown = tuple[list[JsonObject], list[JsonObject]]
+"""Content and places."""
+
+
+def _read(body: ReadFile) -> _Shown:
+    output = body.output
+    line = (output.start_line if output else None) or body.offset
+    places = [{"path": body.file_path, **_without_none(line=line)}]
+    if output is None:
+        return [], places
+    return [*_texts(fenced(output.content) if output.content else None), *_parts(output.parts)], places
+
+
+def _modify(body: ModifyFile) -> _Shown:
+    content: list[JsonObject] = []
+    line: int | None = None
+    for mutation in body.mutations:
+        first, diffs = _mutation(body.file_path, mutation)
+        line = line or first
+        content += diffs
+    return content, [{"path": body.file_path, **_without_none(line=line)}]
+
+
+def _mutation(path: str, mutation: Mutation) -> tuple[int | None, list[JsonObject]]:
+    """Return where a change begins, when that is known, and the change: whole, or its hunks where only these are known."""
+
+    def diff(old: str | None, new: str) -> JsonObject:
+        return {"type": "diff", "path": path, "oldText": old, "newText": new}
+
+    match mutation:
+        case Mutation(type="create", content=str(content)):
+            return 1, [diff(None, content)]
+        case Mutation(diff=str(text)) if hunks := changes(text):
+            line = None if mutation.relative else hunks[0].line
+            return line, [diff(hunk.old, hunk.new) for hunk in hunks]
+        case Mutation(type="delete"):
+            return None, [diff(mutation.old_content or mutation.content or "", "")]
+        case Mutation(new_content=str(new)):
+            return None, [diff(mutation.old_content or "", new)]
+        case Mutation(content=str(content)):
+            return None, [diff(mutation.old_content, content)]
+        case _:
+            return None, []
+
+
+def _shell(body: ShellExec) -> _Shown:
+    output = body.output
+    if output is None:
+        return _texts(body.description), []
+    said = "\n".join(part.removesuffix("\n") for part in (output.stdout, output.stderr) if part)
+    return [*_texts(fenced(said, "console") if said else None), *_parts(output.parts)], []
+
+
+def _search(body: CodeSearch) -> _Shown:
+    places = [{"path": body.path}] if body.path else []
+    output = body.output
+    if output is None:
+        return [], places
+    if output.matches:
+        lines = list(map(_match, output.matches))
+    elif output.counts:
+        lines = [f"{file}: {count}" for file, count in output.counts.items()]
+    else:
+        lines = output.files or []
+    return _texts(fenced("\n".join(lines)) if lines else None), places
+
+
+def _match(match: SearchMatch) -> str:
+    place = ":".join(str(part) for part in (match.file, match.line) if part is not None)
+    return f"{place}: {match.text}" if place else match.text
+
+
+def _http(body: HttpRequest) -> _Shown:
+    hits = [f"- [{hit.get('title') or hit.get('url')}]({hit.get('url')})" for hit in body.results or ()]
+    return _texts(body.response, "\n".join(hits)), []
+
+
+def _subagent(body: SubagentTask) -> _Shown:
+    return _texts(body.output.text if body.output else body.prompt), []
+
+
+def _create_task(body: CreateTask) -> _Shown:
+    return _texts(body.description), []
+
+
+def _todos(body: ManageTodos) -> _Shown:
+    return _texts(
+        "\n".join(f"- {item.description} ({item.status or 'unchanged'})" for item in body.items)
+    ), []
+
+
+def _plan(body: ShowPlan) -> _Shown:
+    return _texts(body.plan, body.feedback), [{"path": body.file_path}] if body.file_path else []
+
+
+def _ask(body: AskUser) -> _Shown:
+    answers = body.answers or {}
+    return _texts(
+        *(f"{each.question}\n\n{answers.get(each.question, '')}".strip() for each in body.questions)
+    ), []
+
+
+def _mcp(body: McpTool) -> _Shown:
+    return _parts(body.output), []
+
+
+def _generic(body: Generic) -> _Shown:
+    output = body.output
+    return _texts(
+        output if isinstance(output, str) else fenced(_json(output), "json") if output else None
+    ), []
+
+
+def _misc(body: Misc) -> _Shown:
+    details = body.details
+    return _texts(body.label, fenced(_json(details), "json") if details else None), []
+
+
+_SHOWN: dict[type, Callable[[Any], _Shown]] = {
+    ReadFile: _read,
+    ModifyFile: _modify,
+    ShellExec: _shell,
+    CodeSearch: _search,
+    HttpRequest: _http,
+    SubagentTask: _subagent,
+    CreateTask: _create_task,
+    ManageTodos: _todos,
+    ShowPlan: _plan,
+    AskUser: _ask,
+    McpTool: _mcp,
+    Generic: _generic,
+    Misc: _misc,
+}

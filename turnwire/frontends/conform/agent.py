@@ -1,0 +1,367 @@
+"""The checks of an agent: what a frontend counts on, tried one after the other on a real process of it.
+
+What is asked for is so plain that any model does it; each check says in its docstring what has to hold. A check that fails
+leaves the session to the next one if it can: an interrupt, and a new session where the process is gone.
+"""
+
+import asyncio
+import secrets
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from time import monotonic
+
+from turnwire.frontends.conform.conversation import (
+    Conversation,
+    allow,
+    of_kind,
+    outcome_of,
+    reject,
+    text_of,
+)
+from turnwire.frontends.conform.report import Finding, NotSupported, PromiseBroken
+from turnwire.tasks.owner import TaskOwner
+from turnwire_client import Client, CommandFailed
+from turnwire_client.events import (
+    AgentEvent,
+    Complete,
+    Malformed,
+    PermissionRequest,
+    ProcessStatus,
+    SessionInfo,
+    ToolCall,
+    ToolUpdate,
+    TurnStarted,
+    Unknown,
+)
+from turnwire_client.payloads import ShellExecPayload
+
+LARGE = 300_000
+"""Characters of the large prompt."""
+
+UNDER_WAY_S = 10.0
+"""How long a command that was allowed may take to be seen, before the turn is interrupted all the same."""
+
+ODD = "\u202eright to left\u2028line \U0001f9ea\u0301 \x1b[31mred\x1b[0m </script> \ud7ff"
+"""Characters that break what is careless with text."""
+
+
+def word() -> str:
+    """Return a word that nobody has said before."""
+    return f"turnwire-{secrets.token_hex(4)}"
+
+
+def say(wanted: str) -> str:
+    """Return the prompt for a word."""
+    return f"Reply with exactly this word and nothing else: {wanted}"
+
+
+def run(command: str) -> str:
+    """Return the prompt for a shell command."""
+    return f"Run exactly this shell command with your shell tool, once, and nothing else: {command}"
+
+
+class AgentTrial:
+    """Tries one agent in one folder."""
+
+    def __init__(self, client: Client, workspace: Path, patience: float) -> None:
+        self._client = client
+        self._workspace = workspace
+        self._patience = patience
+        self._talk: Conversation | None = None
+        self._talks: list[Conversation] = []
+        self._first_word = word()
+
+    async def findings(self) -> AsyncIterator[Finding]:
+        """Do all checks, and tell what came of each as soon as it is known."""
+        is_reached = False
+        for check in CHECKS:
+            name = (check.__doc__ or "").partition("\n")[0].rstrip(".")
+            if not is_reached and check is not CHECKS[0]:
+                yield Finding(name, "not tried")
+                continue
+            began = monotonic()
+            try:
+                detail = await check(self)
+                finding = Finding(name, "held", detail, monotonic() - began)
+                is_reached = True
+            except NotSupported as why:
+                finding = Finding(name, "not supported", str(why), monotonic() - began)
+            except (PromiseBroken, CommandFailed) as why:
+                finding = Finding(name, "broken", str(why), monotonic() - began)
+                await self._recover()
+            yield finding
+
+    async def answers(self) -> str:
+        """A prompt has an answer, and the turn an end."""
+        events = await (await self._conversation()).turn(say(self._first_word))
+        _completed(events)
+        if self._first_word not in text_of(events):
+            raise PromiseBroken(f"the answer is {text_of(events)[:200]!r}")
+        return ""
+
+    async def says_it_once(self) -> str:
+        """What is said comes once, and each turn has one end."""
+        wanted = word()
+        events = await (await self._conversation()).turn(say(wanted))
+        count = text_of(events).count(wanted)
+        if count != 1:
+            raise PromiseBroken(f"the word came {count} times")
+        starts, ends = len(of_kind(events, TurnStarted)), len(of_kind(events, Complete))
+        if (starts, ends) != (1, 1):
+            raise PromiseBroken(f"{starts} starts and {ends} ends of a turn")
+        return ""
+
+    async def introduces_itself(self) -> str:
+        """It says which session this is, and with which model."""
+        infos = [info for talk in self._talks for info in talk.seen(SessionInfo)]
+        ids = [info.session_id for info in infos if info.session_id]
+        models = [info.model for info in infos if info.model]
+        if not ids:
+            raise PromiseBroken("no id of its session was told: it could not be resumed")
+        return f"model {models[-1]}" if models else "no model was told"
+
+    async def obeys_a_refusal(self) -> str:
+        """A command that is refused is not run, and the turn ends."""
+        made = self._workspace / word()
+        talk = await self._conversation()
+        events = await talk.turn(run(f"touch {made.name}"), reject)
+        if not of_kind(events, PermissionRequest):
+            if made.exists():
+                raise PromiseBroken("it ran the command without asking")
+            raise PromiseBroken("it did not ask for leave, and did not run the command either")
+        if made.exists():
+            raise PromiseBroken("it ran what was refused")
+        return f"the turn ends {outcome_of(events)}"
+
+    async def does_what_is_allowed(self) -> str:
+        """A command that is allowed is run, and its end is told."""
+        made = self._workspace / word()
+        events = await (await self._conversation()).turn(run(f"touch {made.name}"), allow)
+        _completed(events)
+        if not made.exists():
+            raise PromiseBroken("the command was not run")
+        calls, ends = _calls(events)
+        if not calls or calls != ends:
+            raise PromiseBroken(f"{sum(calls.values())} calls began and {sum(ends.values())} ended")
+        return ""
+
+    async def tells_what_came_of_it(self) -> str:
+        """What a command printed is told, and its exit code."""
+        printed = word()
+        events = await (await self._conversation()).turn(run(f"echo {printed}; exit 3"), allow)
+        told = [update.normalized for update in of_kind(events, ToolUpdate)]
+        outputs = [
+            body.shell_exec.output
+            for body in told
+            if isinstance(body, ShellExecPayload) and body.shell_exec.output is not None
+        ]
+        if not any(printed in (output.stdout or "") for output in outputs):
+            raise NotSupported("its output is not told")
+        codes = [output.exit_code for output in outputs if output.exit_code is not None]
+        return f"exit code {codes[-1]}" if codes else "no exit code is told"
+
+    async def takes_a_second_prompt(self) -> str:
+        """What is said while it works is answered, too, and nothing is lost."""
+        first, second = word(), word()
+        talk = await self._conversation()
+        await talk.prompt(say(first))
+        await talk.prompt(say(second))
+        events = await talk.finish()
+        is_joined = second in text_of(events)
+        if not is_joined:
+            events += await talk.finish()
+        said = text_of(events)
+        missing = [wanted for wanted in (first, second) if wanted not in said]
+        if missing:
+            raise PromiseBroken(f"{len(missing)} of two prompts were not answered")
+        return "both in one turn" if is_joined else "one after the other"
+
+    async def stops(self) -> str:
+        """An interrupt ends the turn, and what it ran."""
+        talk = await self._conversation()
+        seconds = 300 + secrets.randbelow(600)
+        await talk.prompt(run(f"echo begin; sleep {seconds}"))
+        async with TaskOwner() as tasks:
+            turn = tasks.begin("a turn that is interrupted", talk.finish(allow))
+            try:
+                async with asyncio.timeout(UNDER_WAY_S):
+                    while not turn.done() and not _running(f"sleep\0{seconds}\0"):  # noqa: ASYNC110 - nobody tells of it
+                        await asyncio.sleep(0.1)
+            except TimeoutError:
+                pass  # where processes cannot be seen, or are elsewhere
+            if not turn.done():
+                await self._client.interrupt(talk.session)
+            events = await turn
+        if outcome_of(events) == "completed":
+            raise PromiseBroken("the turn ended as if nobody had interrupted it")
+        for _ in range(50):
+            left = _running(f"sleep\0{seconds}\0")
+            if not left:
+                break
+            await asyncio.sleep(0.1)
+        else:
+            raise PromiseBroken(f"the command runs on as process {left[0]}")
+        return f"the turn ends {outcome_of(events)}"
+
+    async def goes_on(self) -> str:
+        """After an interrupt the next prompt is answered as before."""
+        wanted = word()
+        events = await (await self._conversation()).turn(say(wanted))
+        _completed(events)
+        if wanted not in text_of(events):
+            raise PromiseBroken(f"the answer is {text_of(events)[:200]!r}")
+        return ""
+
+    async def takes_a_large_prompt(self) -> str:
+        """A prompt of 300,000 characters arrives whole."""
+        wanted = word()
+        filler = "This line says nothing; read on to the end. " * (LARGE // 44)
+        events = await (await self._conversation()).turn(f"{filler}\n{say(wanted)}")
+        if wanted not in text_of(events):
+            raise PromiseBroken(f"{outcome_of(events)}: {text_of(events)[:200]!r}")
+        return ""
+
+    async def takes_any_text(self) -> str:
+        """Characters of all kinds in a prompt do no harm."""
+        wanted = word()
+        events = await (await self._conversation()).turn(f"{ODD}\n{say(wanted)}")
+        if wanted not in text_of(events):
+            raise PromiseBroken(f"{outcome_of(events)}: {text_of(events)[:200]!r}")
+        return ""
+
+    async def refuses_what_it_does_not_know(self) -> str:
+        """A request that it does not know gets an error, and does no harm."""
+        talk = await self._conversation()
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._client.control(talk.session, {"subtype": "of_tomorrow"})
+        except CommandFailed as failed:
+            if failed.code == "not_supported":
+                raise NotSupported("its protocol has no control requests") from None
+            if "answer" in str(failed) and "time" in str(failed):
+                raise PromiseBroken(str(failed)) from None
+            return str(failed)[:120]
+        except TimeoutError:
+            raise PromiseBroken("it does not answer") from None
+        raise PromiseBroken("it says that it did what nobody knows")
+
+    async def goes_on_with_a_conversation(self) -> str:
+        """Another process of it goes on with the conversation."""
+        talk = await self._conversation()
+        if not talk.seen(Complete):
+            await talk.turn(say(word()))  # a new session, after a check that failed
+        before = _session_of(talk.events)
+        await self._client.close_session(talk.session)
+        while not isinstance(await talk.next(), ProcessStatus):
+            pass
+        try:
+            await self._client.resume(talk.session)
+        except CommandFailed as failed:
+            if failed.code == "not_supported":
+                raise NotSupported(str(failed)) from None
+            raise
+        wanted = word()
+        events = await talk.turn(say(wanted))
+        _completed(events)
+        if wanted not in text_of(events):
+            raise PromiseBroken(f"the answer is {text_of(events)[:200]!r}")
+        return "as the same session" if _session_of(events) == before else "as a session of another id"
+
+    async def speaks_its_protocol(self) -> str:
+        """All that it wrote was of its protocol."""
+        events = [event for talk in self._talks for event in talk.events]
+        malformed = [event for event in events if isinstance(event, Malformed)]
+        if malformed:
+            raise PromiseBroken(f"{len(malformed)} lines are no messages, such as {str(malformed[0])[:200]}")
+        unknown = Counter(str(event.message_type) for event in events if isinstance(event, Unknown))
+        calls, ends = _calls(events)
+        if calls != ends:
+            raise PromiseBroken(f"{sum(calls.values())} calls began and {sum(ends.values())} ended")
+        named = ", ".join(f"{name} ({count})" for name, count in sorted(unknown.items()))
+        return f"of kinds that turnwire does not know: {named}" if named else ""
+
+    async def ends(self) -> str:
+        """It ends when its input does, by itself and with all that it started."""
+        talk = await self._conversation()
+        await self._client.close_session(talk.session)
+        while True:
+            event = await talk.next()
+            if isinstance(event, ProcessStatus) and event.state == "exited":
+                if event.signal is not None:
+                    raise PromiseBroken(f"it had to be ended by {event.signal}")
+                return f"exit code {event.exit_code}"
+
+    async def _conversation(self) -> Conversation:
+        """Return the session that is tried, a new one where there is none."""
+        if self._talk is None:
+            session = await self._client.create(workspace=str(self._workspace))
+            self._talk = Conversation(self._client, session, self._patience)
+            self._talks.append(self._talk)
+        return self._talk
+
+    async def _recover(self) -> None:
+        """Leave a session that failed a check, so that the next check has one in which nothing runs."""
+        if self._talk is None:
+            return
+        try:
+            await self._client.close_session(self._talk.session)
+        except CommandFailed:
+            pass  # it has ended already
+        self._talk = None
+
+
+CHECKS: tuple[Callable[[AgentTrial], Awaitable[str]], ...] = (
+    AgentTrial.answers,
+    AgentTrial.says_it_once,
+    AgentTrial.introduces_itself,
+    AgentTrial.obeys_a_refusal,
+    AgentTrial.does_what_is_allowed,
+    AgentTrial.tells_what_came_of_it,
+    AgentTrial.takes_a_second_prompt,
+    AgentTrial.stops,
+    AgentTrial.goes_on,
+    AgentTrial.takes_a_large_prompt,
+    AgentTrial.takes_any_text,
+    AgentTrial.refuses_what_it_does_not_know,
+    AgentTrial.goes_on_with_a_conversation,
+    AgentTrial.speaks_its_protocol,
+    AgentTrial.ends,
+)
+"""In this order: each finds the session as the one before it has left it."""
+
+
+def _completed(events: list[AgentEvent]) -> None:
+    end = of_kind(events, Complete)[-1]
+    if end.data.outcome != "completed":
+        errors = "; ".join(end.data.errors or ())
+        raise PromiseBroken(f"the turn ends {end.data.outcome}" + (f": {errors[:300]}" if errors else ""))
+
+
+def _session_of(events: list[AgentEvent]) -> str | None:
+    """Return the agent's own id of the session, as the last event that has one says."""
+    return next((event.session_id for event in reversed(events) if event.session_id), None)
+
+
+def _calls(events: list[AgentEvent]) -> tuple[Counter[str], Counter[str]]:
+    began = Counter(event.tool_call_id for event in events if isinstance(event, ToolCall))
+    ended = Counter(
+        event.tool_call_id
+        for event in events
+        if isinstance(event, ToolUpdate) and event.tool_status != "running"
+    )
+    return began, ended
+
+
+def _running(argv: str) -> list[int]:
+    """Return the processes whose arguments end so; none where that cannot be seen."""
+    return [
+        int(path.parent.name) for path in Path("/proc").glob("[0-9]*/cmdline") if _argv(path).endswith(argv)
+    ]
+
+
+def _argv(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,127 @@
+"""One session of the agent that is tried, as a frontend sees it: prompts, turns, answers to what is asked."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from turnwire.frontends.conform.report import PromiseBroken
+from turnwire_client import BEGINNING, Client, CommandFailed
+from turnwire_client.events import (
+    AgentEvent,
+    Complete,
+    MessageChunk,
+    PermissionRequest,
+    ProcessStatus,
+    QuestionRequest,
+)
+from turnwire_client.frames import EventFrame
+
+Kind = TypeVar("Kind", bound=AgentEvent)
+Answer = Callable[[PermissionRequest], str]
+"""From a request to the id of the option that is chosen."""
+
+OVER = frozenset({"already_answered", "cancelled"})
+"""The codes of an answer that came when nobody waited for it any more."""
+
+
+def option(request: PermissionRequest, kind: str) -> str:
+    """Return the id of a request's option of a kind; raises PromiseBroken when it has none."""
+    for one in request.permission_options:
+        if one.kind == kind:
+            return one.option_id
+    offered = ", ".join(one.kind for one in request.permission_options) or "nothing"
+    raise PromiseBroken(f"a request for leave offers {offered}, and no {kind}")
+
+
+def allow(request: PermissionRequest) -> str:
+    """Allow it this once."""
+    return option(request, "allow_once")
+
+
+def reject(request: PermissionRequest) -> str:
+    """Reject it this once."""
+    return option(request, "reject_once")
+
+
+class Conversation:
+    """Follows a session from its first event."""
+
+    def __init__(self, client: Client, session: str, patience: float) -> None:
+        self.session = session
+        self.events: list[AgentEvent] = []
+        """All that was published so far."""
+        self._client = client
+        self._patience = patience
+        self._following = client.follow(session, BEGINNING)
+
+    async def prompt(self, text: str) -> None:
+        """Say something."""
+        await self._client.prompt(self.session, text)
+
+    async def turn(self, text: str, answer: Answer = allow) -> list[AgentEvent]:
+        """Say something, answer what is asked, and return the events until the turn's end."""
+        await self.prompt(text)
+        return await self.finish(answer)
+
+    async def finish(self, answer: Answer = allow) -> list[AgentEvent]:
+        """Answer what is asked, and return the events until a turn's end; raises PromiseBroken when it has none in time."""
+        events: list[AgentEvent] = []
+        while True:
+            event = await self.next()
+            events.append(event)
+            match event:
+                case PermissionRequest():
+                    await self._respond(event, answer)
+                case QuestionRequest():
+                    await self._client.interrupt(self.session)
+                case Complete():
+                    return events
+                case ProcessStatus(state="exited"):
+                    raise PromiseBroken(f"the process ended in the middle of a turn: {_how(event)}")
+                case _:
+                    pass
+
+    async def next(self) -> AgentEvent:
+        """Return the next event; raises PromiseBroken when none comes in time."""
+        try:
+            async with asyncio.timeout(self._patience):
+                async for frame in self._following:
+                    if isinstance(frame, EventFrame):
+                        self.events.append(frame.event)
+                        return frame.event
+        except TimeoutError:
+            raise PromiseBroken(f"nothing more came within {self._patience:g} s") from None
+        raise PromiseBroken("the session is gone")
+
+    async def _respond(self, request: PermissionRequest, answer: Answer) -> None:
+        """Answer a request, unless it is over: it may have been taken back since it was published."""
+        try:
+            await self._client.respond(self.session, request.pending_id, answer(request))
+        except CommandFailed as failed:
+            if failed.code not in OVER:
+                raise
+
+    def seen(self, kind: type[Kind]) -> list[Kind]:
+        """Return the events of a kind so far."""
+        return of_kind(self.events, kind)
+
+
+def of_kind(events: list[AgentEvent], kind: type[Kind]) -> list[Kind]:
+    """Return those of a kind."""
+    return [event for event in events if isinstance(event, kind)]
+
+
+def text_of(events: list[AgentEvent]) -> str:
+    """Return what the agent itself said."""
+    chunks = of_kind(events, MessageChunk)
+    return "".join(chunk.text for chunk in chunks if chunk.parent_tool_call_id is None)
+
+
+def outcome_of(events: list[AgentEvent]) -> str:
+    """Return how a turn ended."""
+    return of_kind(events, Complete)[-1].data.outcome or "in a way that is not told"
+
+
+def _how(status: ProcessStatus) -> str:
+    how = f"signal {status.signal}" if status.signal else f"exit code {status.exit_code}"
+    return f"{how}; it said: {status.stderr_tail[-300:]}" if status.stderr_tail else how

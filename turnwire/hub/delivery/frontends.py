@@ -1,0 +1,126 @@
+"""Who is connected, and the list of sessions that all of them are kept up to date with.
+
+The list is sent at once when it changes, and then at most every INTERVAL_S, however often it changes; a
+frontend that cannot take it now gets the newest one later. Who changed it itself has it before the reply. Who may see only
+some sessions gets these, and hears nothing of what becomes of the others.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from turnwire.hub.host import Host
+from turnwire.hub.principals import Principal, Scope
+from turnwire.hub.wire.frames_out import Sessions, encode
+
+INTERVAL_S = 0.25
+
+
+class ListViewer(Protocol):
+    """A frontend that shows the list."""
+
+    @property
+    def writable(self) -> bool:
+        """Can it take a frame now?"""
+        ...
+
+    def send_text(self, text: bytes) -> None:
+        """Write a frame."""
+        ...
+
+
+class FrontendRegistry:
+    """The members, their names, and the list they know."""
+
+    def __init__(self, host: Host, tag: str | None = None) -> None:
+        """Names end with `@` and the `tag` of a hub that is one of several, so that two hubs give no name twice."""
+        self._host = host
+        self._end = "" if tag is None else f"@{tag}"
+        self._members: dict[ListViewer, Principal] = {}
+        self._told: dict[ListViewer, bytes] = {}
+        """The last list of those that do not see all."""
+        self._waiting: set[ListViewer] = set()
+        self._names: set[str] = set()
+        self._count = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._unwatch: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Watch the list."""
+        self._unwatch = self._host.watch_sessions(self._changed)
+
+    def stop(self) -> None:
+        """Watch it no more."""
+        self._unwatch()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def __len__(self) -> int:
+        """Return the number of members."""
+        return len(self._members)
+
+    def join(self, member: ListViewer, principal: Principal) -> None:
+        """Tell a member of changes from now on."""
+        self._members[member] = principal
+        if not principal.sees_all:
+            self._told[member] = self._list(principal)
+
+    def leave(self, member: ListViewer) -> None:
+        """Tell it no more."""
+        self._members.pop(member, None)
+        self._told.pop(member, None)
+        self._waiting.discard(member)
+
+    def tell(self, member: ListViewer) -> None:
+        """Send a member the newest list now, if it does not have it and can take it."""
+        if member in self._waiting and member.writable:
+            self._waiting.discard(member)
+            principal = self._members[member]
+            text = self._list(principal)
+            if not principal.sees_all:
+                self._told[member] = text
+            member.send_text(text)
+
+    def take_name(self, wish: str | None) -> str:
+        """Return a name that no other frontend has now, at any hub."""
+        if wish is None:
+            self._count += 1
+            wish = f"frontend-{self._count}"
+        name, number = f"{wish}{self._end}", 1
+        while name in self._names:
+            number += 1
+            name = f"{wish}-{number}{self._end}"
+        self._names.add(name)
+        return name
+
+    def free_name(self, name: str) -> None:
+        """Let others have a name."""
+        self._names.discard(name)
+
+    def _changed(self) -> None:
+        self._waiting |= self._members.keys()
+        if self._timer is None:
+            self._publish()
+
+    def _publish(self) -> None:
+        self._timer = None
+        if not self._waiting:
+            return
+        lists: dict[tuple[Scope, str | None], bytes] = {}
+        for member in tuple(self._waiting):
+            if not member.writable:
+                continue
+            self._waiting.discard(member)
+            principal = self._members[member]
+            key = principal.scope, None if principal.sees_all else principal.name
+            if (text := lists.get(key)) is None:
+                text = lists[key] = self._list(principal)
+            if not principal.sees_all:
+                if self._told[member] == text:
+                    continue
+                self._told[member] = text
+            member.send_text(text)
+        self._timer = asyncio.get_running_loop().call_later(INTERVAL_S, self._publish)
+
+    def _list(self, principal: Principal) -> bytes:
+        return encode(Sessions(sessions=[one for one in self._host.sessions() if principal.sees(one)]))

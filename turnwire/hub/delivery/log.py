@@ -1,0 +1,86 @@
+"""What the hub needs from an event log: to read what follows a cursor, and to be told when there is more.
+
+Structural, so that hub and journal do not know each other: every turnwire.journal.base.Journal is an EventLog.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from turnwire.normalize.events.envelope import Cursor, Envelope
+
+
+class LogGap(Protocol):
+    """Numbers a reader does not get; both ends belong to it."""
+
+    @property
+    def first(self) -> int:
+        """First number that is gone."""
+        ...
+
+    @property
+    def last(self) -> int:
+        """Last number that is gone."""
+        ...
+
+
+class LogPage(Protocol):
+    """What follows a cursor, in order, without holes."""
+
+    @property
+    def gap(self) -> LogGap | None:
+        """Comes before the envelopes."""
+        ...
+
+    @property
+    def envelopes(self) -> Sequence[Envelope]:
+        """The next ones."""
+        ...
+
+    @property
+    def cursor(self) -> Cursor:
+        """Where the reader is after this page."""
+        ...
+
+    @property
+    def last(self) -> int:
+        """The newest readable number of the log."""
+        ...
+
+
+class WholeEvent(Protocol):
+    """An event in full, and the line it came from."""
+
+    @property
+    def event(self) -> bytes:
+        """The event uncut."""
+        ...
+
+    @property
+    def raw(self) -> bytes | None:
+        """The line."""
+        ...
+
+
+class EventLog(Protocol):
+    """An append-only log per session, as far as the hub uses it."""
+
+    @property
+    def epoch(self) -> str:
+        """The life of the logs."""
+        ...
+
+    def last(self, session: str) -> int:
+        """Return the newest number of a session; 0 when it never had one."""
+        ...
+
+    async def read_after(self, session: str, cursor: Cursor, *, count: int = ..., size: int = ...) -> LogPage:
+        """Return what follows the cursor, at least one envelope if there is any."""
+        ...
+
+    async def whole(self, session: str, seq: int) -> WholeEvent | None:
+        """Return one event uncut; None when the log does not have it."""
+        ...
+
+    def watch(self, watcher: Callable[[str, int], None]) -> Callable[[], None]:
+        """Announce progress of every log to the watcher until the returned function is called."""
+        ...

@@ -1,0 +1,190 @@
+"""Delivery by cursor: a reader's events come from the log, never from a queue, so none can be dropped.
+
+A subscription is either behind (its reader's task pulls page after page, as fast as the connection takes
+them) or live (the session's feed, feed.py, writes to all live ones at once). Whoever delivers, the
+rule is one: bytes are written and the cursor moves on in the same step, and only from exactly where
+the cursor is. So a frontend gets every number once, in order, whatever the two do concurrently.
+"""
+
+import asyncio
+import logging
+from typing import Protocol
+
+from msgspec import Struct
+
+from turnwire.hub.delivery.batch import Batch
+from turnwire.hub.delivery.log import LogGap
+from turnwire.hub.delivery.pages import Pages
+from turnwire.hub.wire.frames_out import CaughtUp, GapFrame, Lag, OutFrame
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.protocol.errors import TurnwireError
+
+log = logging.getLogger(__name__)
+
+LAG_COUNT = 1000
+LAG_INTERVAL_S = 1.0
+"""A frontend more than this many events behind is told so, this often."""
+
+
+class Sink(Protocol):
+    """The writing side of a connection. Writing never waits; a reader asks before it writes events."""
+
+    @property
+    def writable(self) -> bool:
+        """Is there less in the write buffer than its limit?"""
+        ...
+
+    async def drained(self) -> None:
+        """Wait until it is writable; raises SinkClosed."""
+        ...
+
+    def has_room(self, size: int) -> bool:
+        """May so many bytes be added to what all frontends have not read yet?"""
+        ...
+
+    async def room(self, size: int) -> bool:
+        """Wait until they may; False when the sink is closed."""
+        ...
+
+    def deliver(self, batch: Batch) -> None:
+        """Write events."""
+        ...
+
+    def tell(self, frame: OutFrame) -> None:
+        """Write anything else."""
+        ...
+
+
+class SinkClosed(TurnwireError):
+    """Nothing can be written any more; raised by `Sink.drained`."""
+
+
+class LogUnreadable(TurnwireError):
+    """The log cannot be read at present."""
+
+
+class LiveReaders(Protocol):
+    """Where subscriptions go that have read all there was."""
+
+    def join(self, subscription: "Subscription") -> bool:
+        """Deliver to it from now on; False when it must read on before."""
+        ...
+
+    def leave(self, subscription: "Subscription") -> None:
+        """Deliver nothing more to it; one that never joined is no error."""
+        ...
+
+
+class Subscription(Struct, eq=False):
+    """One session, as one reader follows it."""
+
+    session: str
+    reader: "Reader"
+    cursor: Cursor
+    """Where the reader is: the last event written to its sink."""
+    told: bool = False
+    """Has it been told that it caught up, and not since that it lags?"""
+    lag_told_at: float = 0.0
+
+    def deliver(self, batch: Batch, cursor: Cursor) -> None:
+        """Write the events that follow the cursor, and move it on."""
+        self.reader.sink.deliver(batch)
+        self.cursor = cursor
+
+
+class Reader:
+    """What one connection follows. `run` is its one sender of events that are not live."""
+
+    def __init__(self, pages: Pages, feeds: LiveReaders, sink: Sink) -> None:
+        self.sink = sink
+        self._pages = pages
+        self._feeds = feeds
+        self._subscriptions: dict[str, Subscription] = {}
+        self._behind: list[Subscription] = []
+        self._work = asyncio.Event()
+
+    def subscribe(self, session: str, cursor: Cursor) -> None:
+        """Follow a session from a cursor; a second time: from another place."""
+        self.unsubscribe(session)
+        subscription = self._subscriptions[session] = Subscription(session, self, cursor)
+        self.fall_behind(subscription)
+
+    def unsubscribe(self, session: str) -> bool:
+        """Follow it no more; False when it was not followed."""
+        subscription = self._subscriptions.pop(session, None)
+        if subscription is None:
+            return False
+        self._feeds.leave(subscription)
+        if subscription in self._behind:
+            self._behind.remove(subscription)
+        return True
+
+    def close(self) -> None:
+        """Follow nothing any more."""
+        for session in list(self._subscriptions):
+            self.unsubscribe(session)
+
+    @property
+    def lag(self) -> int:
+        """By how many events the subscription that is furthest behind is behind."""
+        following = self._subscriptions.values()
+        return max((self._pages.last(one.session) - one.cursor.seq for one in following), default=0)
+
+    def fall_behind(self, subscription: Subscription) -> None:
+        """Pull for this subscription until it has caught up."""
+        self._behind.append(subscription)
+        self._work.set()
+
+    async def run(self) -> None:
+        """Serve the subscriptions that are behind, a page each in turn; returns when the sink is closed."""
+        try:
+            while True:
+                await self._work.wait()
+                self._work.clear()
+                while self._behind:
+                    for subscription in tuple(self._behind):
+                        await self.sink.drained()
+                        await self._pull(subscription)
+        except SinkClosed:
+            self.close()
+
+    async def _pull(self, subscription: Subscription) -> None:
+        try:
+            page = await self._pages.after(subscription.session, subscription.cursor)
+        except Exception as error:
+            log.exception(
+                "A session's log cannot be read.",
+                extra={"session": subscription.session},
+            )
+            raise LogUnreadable(subscription.session) from error
+        if subscription not in self._behind:
+            return
+        if page.batch is not None and not self.sink.has_room(size := page.batch.size):
+            # Nothing is held meanwhile: the page is read again.
+            del page
+            await self.sink.room(size)
+            return
+        if page.gap is not None:
+            self.sink.tell(gap_frame(subscription.session, page.gap, page.cursor.epoch))
+        if page.batch is None:
+            subscription.cursor = page.cursor
+        else:
+            self._tell_lag(subscription, page.last - page.cursor.seq + len(page.batch.envelopes))
+            subscription.deliver(page.batch, page.cursor)
+        if page.cursor.seq == page.last and self._feeds.join(subscription):
+            self._behind.remove(subscription)
+            if not subscription.told:
+                subscription.told = True
+                self.sink.tell(CaughtUp(session=subscription.session, seq=page.cursor.seq))
+
+    def _tell_lag(self, subscription: Subscription, behind: int) -> None:
+        now = asyncio.get_running_loop().time()
+        if behind > LAG_COUNT and now - subscription.lag_told_at >= LAG_INTERVAL_S:
+            subscription.lag_told_at = now
+            subscription.told = False
+            self.sink.tell(Lag(session=subscription.session, behind=behind))
+
+
+def gap_frame(session: str, gap: LogGap, epoch: str) -> GapFrame:
+    """Return the frame that tells a frontend what it does not get."""
+    return GapFrame(session=session, first=gap.first, last=gap.last, epoch=epoch)

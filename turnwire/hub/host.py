@@ -1,0 +1,77 @@
+"""What the hub needs from the rest of the sidecar; it is handed one of these and knows nothing else."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+from pydantic import JsonValue
+
+from turnwire.hub.principals import EVERYTHING, Scope, sees
+from turnwire.normalize.vocabulary import Role
+from turnwire.protocol.errors import TurnwireError
+
+if TYPE_CHECKING:
+    from turnwire.hub.wire.frames import AnyCommand
+    from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoice
+
+
+class Frontend(Struct, frozen=True):
+    """Who sends a command."""
+
+    name: str
+    """Goes into decisions as `by`: `user:NAME` of a principal, which no frontend can call itself; else unique among the connected ones."""
+    role: Role
+    user: str | None = None
+    """The principal it speaks for, who owns what it begins; None for whoever has one of the two simple tokens."""
+    scope: Scope = EVERYTHING
+    """Which sessions it may see; the hub has looked that a command's session is one of them."""
+
+    token: str | None = None
+    """The id of that principal's token; None where it has none."""
+
+    def sees(self, session: "SessionSummary") -> bool:
+        """Tell whether it may see a session."""
+        return sees(self.scope, self.user, session)
+
+
+class CommandRefused(TurnwireError):
+    """A command cannot be done; becomes the error of its reply and disturbs nothing else."""
+
+    def __init__(self, code: str, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.field = field
+
+
+class Fleet(Protocol):
+    """What a hub that is one of several knows of the others, and of the workers."""
+
+    @property
+    def tag(self) -> str:
+        """What no other hub is called: names of frontends end with it, so that none is another's at another hub."""
+        ...
+
+    def workers(self) -> "Sequence[WorkerChoice]":
+        """Return the workers that are there."""
+        ...
+
+
+class Host(Protocol):
+    """The sidecar as the hub sees it."""
+
+    async def execute(self, command: "AnyCommand", frontend: Frontend) -> JsonValue:
+        """Do a command and return the reply's result; raises CommandRefused."""
+        ...
+
+    def sessions(self) -> "Sequence[SessionSummary]":
+        """Return all sessions as they are now."""
+        ...
+
+    def agents(self) -> "Sequence[AgentChoice] | None":
+        """Return the agents for new sessions, the default one first; None where no session can be created."""
+        ...
+
+    def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Call the watcher whenever the list has changed, until the returned function is called."""
+        ...

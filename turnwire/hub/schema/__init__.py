@@ -1,0 +1,53 @@
+"""JSON Schema (2020-12) of events, commands and frames, generated from the models: what `turnwire schema` prints."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from pydantic import JsonValue
+
+from turnwire.hub.schema.asyncapi import asyncapi
+from turnwire.hub.schema.shapes import Schema, as_received, as_sent
+from turnwire.hub.wire.frames import AnyCommand, commands
+from turnwire.hub.wire.frames_out import OutFrame
+from turnwire.normalize.events import AgentEvent
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+What = Literal["events", "commands", "frames", "asyncapi"]
+
+
+def document(what: What) -> dict[str, JsonValue]:
+    """Return one of the documents."""
+    return _DOCUMENTS[what]()
+
+
+def _events() -> Schema:
+    return _titled("events", "An event of a session; `type` tells which.", as_sent(AgentEvent))
+
+
+def _frames() -> Schema:
+    return _titled("frames", "A frame the hub sends; `type` tells which.", as_sent(OutFrame))
+
+
+def _commands() -> Schema:
+    return _titled(
+        "commands", "A frame a frontend sends; `type` tells which.", as_received(commands, AnyCommand)
+    )
+
+
+def _titled(what: str, description: str, schema: Schema) -> Schema:
+    return {
+        "$schema": DIALECT,
+        "$id": f"urn:turnwire:v1:{what}",
+        "title": f"turnwire {what}",
+        "description": description,
+        **schema,
+    }
+
+
+_DOCUMENTS: dict[What, Callable[[], Schema]] = {
+    "events": _events,
+    "commands": _commands,
+    "frames": _frames,
+    "asyncapi": asyncapi,
+}

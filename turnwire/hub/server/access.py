@@ -1,0 +1,286 @@
+"""Who may come in: tokens and their roles, Host and Origin, and the allowance of wrong tokens. Pure; time is an argument.
+
+A right token always passes, whatever else came from its address: an allowance that shut out everybody behind one address
+would be a lock that strangers can turn. Wrong ones beyond the allowance are answered late.
+
+A token is never compared to another by ==, never logged, and never part of a URL the hub would see: the printed URL
+has it in the fragment. A browser exchanges it (POST /login) for a cookie, which holds a value derived from
+the token, so that it lives as long as the token does.
+"""
+
+import hmac
+import ipaddress
+import re
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from turnwire.hub.config import HubConfig
+from turnwire.hub.principals import TOKEN_PREFIX, NoPrincipals, Principal, Principals
+from turnwire.normalize.vocabulary import Role
+from turnwire.protocol.errors import TurnwireError
+
+TOKEN_SUBPROTOCOL = "turnwire.token."
+"""Prefix of the subprotocol a browser can carry a token in."""
+
+MINIMUM_TOKEN = 16
+"""Characters of a configured token."""
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+KEYS_REMEMBERED = 1024
+
+
+class AccessError(TurnwireError):
+    """The configuration would let in whom it should not; the message says what to change."""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+class Tokens(Struct, frozen=True):
+    """The two tokens."""
+
+    control: str
+    view: str
+
+    @classmethod
+    def random(cls) -> "Tokens":
+        """Make new ones."""
+        return cls(secrets.token_urlsafe(32), secrets.token_urlsafe(32))
+
+    @classmethod
+    def from_config(cls, config: HubConfig, kept: "Tokens | None" = None) -> "Tokens":
+        """Take the configured tokens, else those kept from an earlier start, else random ones.
+
+        Raises AccessError when the configuration would not protect.
+        """
+        if config.token is None and not is_loopback(config.host):
+            raise AccessError(
+                f"Listening on {config.host} lets other machines in: configure a token "
+                f"(at least {MINIMUM_TOKEN} characters), or listen on 127.0.0.1."
+            )
+        otherwise = kept or cls.random()
+        control = otherwise.control if config.token is None else config.token.get_secret_value()
+        view = otherwise.view if config.view_token is None else config.view_token.get_secret_value()
+        if min(len(control), len(view)) < MINIMUM_TOKEN:
+            raise AccessError(f"A configured token is too short: use at least {MINIMUM_TOKEN} characters.")
+        if control == view:
+            raise AccessError(
+                "The tokens of the roles control and view are the same: configure two, or only one."
+            )
+        return cls(control, view)
+
+    def role(self, token: str) -> Role | None:
+        """Return the role a token gives."""
+        return _match(token, self.control, self.view)
+
+
+def _match(given: str, control: str, view: str) -> Role | None:
+    # Both are always compared, so that the time does not tell which one came close.
+    is_control = hmac.compare_digest(given.encode(errors="replace"), control.encode())
+    is_view = hmac.compare_digest(given.encode(errors="replace"), view.encode())
+    return "control" if is_control else "view" if is_view else None
+
+
+class Allowance:
+    """How often something may be done, for each address or the like: a bucket that fills again over time."""
+
+    def __init__(self, burst: int, per_s: float) -> None:
+        self._burst = burst
+        self._per_s = per_s
+        self._spent: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def spend(self, key: str, now: float) -> None:
+        """Count one."""
+        self._spent[key] = self._level(key, now) + 1, now
+        self._spent.move_to_end(key)
+        if len(self._spent) > KEYS_REMEMBERED:
+            self._spent.popitem(last=False)
+
+    def wait(self, key: str, now: float) -> float:
+        """Return the seconds until it may be done again; 0 when it may now."""
+        return max(0.0, (self._level(key, now) - self._burst + 1) / self._per_s)
+
+    def _level(self, key: str, now: float) -> float:
+        spent, at = self._spent.get(key, (0.0, now))
+        return max(0.0, spent - (now - at) * self._per_s)
+
+
+class WrongToken(TurnwireError):
+    """A token that gives no role."""
+
+    def __init__(self, retry_after_s: float | None) -> None:
+        super().__init__("the token is wrong")
+        self.retry_after_s = retry_after_s
+        """When its address has shown too many: when it may show the next; None when it has not."""
+
+
+class TokenCheck:
+    """Tells whose a token is, and counts wrong ones by address."""
+
+    def __init__(
+        self,
+        tokens: Tokens,
+        failures: Allowance,
+        refused: Callable[[str, str, float], None] = lambda *_: None,
+        principals: Principals | None = None,
+    ) -> None:
+        """`refused` is told a reason, an address and the time."""
+        self._tokens = tokens
+        self._failures = failures
+        self._refused = refused
+        self._principals = principals or NoPrincipals()
+
+    def principal(self, token: str, address: str, now: float) -> Principal:
+        """Return whose token this is; raises WrongToken."""
+        role = self._tokens.role(token)
+        if role is not None:
+            return Principal(role)
+        if token.startswith(TOKEN_PREFIX):
+            self._principals.refresh()
+            if (found := self._principals.of_token(token)) is not None:
+                return found
+        key = neighbourhood(address)
+        wait = self._failures.wait(key, now)
+        self._refused("wrong_token" if wait == 0 else "guessing", address, now)
+        if wait > 0:
+            raise WrongToken(wait)
+        self._failures.spend(key, now)
+        raise WrongToken(None)
+
+
+def neighbourhood(address: str) -> str:
+    """Return what is counted as one peer: an IPv4 address, or the network of 64 bits that one IPv6 subscriber has."""
+    try:
+        found = _address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    return str(ipaddress.IPv6Network((int(found) >> 64 << 64, 64)))
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Read an address, one of IPv4 within IPv6 as what it is; raises ValueError."""
+    address = ipaddress.ip_address(text.partition("%")[0])
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
+
+
+HOPS = 32
+"""So many of the proxies a header names are looked at, the nearest first."""
+
+_forwarded_for = re.compile(r'(?:^|[;,\s])for=("[^"]*"|[^;,\s]+)', re.IGNORECASE)
+
+
+class Proxies:
+    """The reverse proxies whose word for where a request comes from is taken."""
+
+    def __init__(self, trusted: Sequence[str]) -> None:
+        """Take addresses and networks; raises AccessError."""
+        try:
+            self._trusted = tuple(ipaddress.ip_network(one) for one in trusted)
+        except ValueError as error:
+            raise AccessError(
+                f"trusted_proxies: {error}; name addresses or networks, such as 10.0.0.5 or 10.0.0.0/8"
+            ) from None
+
+    def trusts(self, peer: str) -> bool:
+        """Return whether a peer is one of them."""
+        try:
+            address = _address(peer)
+        except ValueError:
+            return False
+        return any(address in network for network in self._trusted)
+
+    def client(self, peer: str, headers: Mapping[str, str]) -> str:
+        """Return the address a request comes from: what a trusted peer says, else the peer's own.
+
+        A proxy writes one of the two headers and passes the other on as the client sent it: where both name somebody, and
+        not the same, neither is believed. Only what trusted proxies wrote counts: the last address that is none of them.
+        """
+        if not self._trusted or not self.trusts(peer):
+            return peer
+        named = {
+            self._last_stranger(hops)
+            for name, hops in (
+                ("x-forwarded-for", headers.get("x-forwarded-for", "").split(",")),
+                ("forwarded", _forwarded_for.findall(headers.get("forwarded", ""))),
+            )
+            if name in headers
+        }
+        return (named.pop() if len(named) == 1 else None) or peer
+
+    def _last_stranger(self, hops: Sequence[str]) -> str | None:
+        nearest = None
+        for hop in hops[: -HOPS - 1 : -1]:
+            try:
+                nearest = str(_address(_without_port(hop.strip().strip('"'))))
+            except ValueError:
+                return None
+            if not self.trusts(nearest):
+                return nearest
+        return nearest
+
+
+def _without_port(hop: str) -> str:
+    if hop.startswith("["):
+        return hop[1:].partition("]")[0]
+    return hop.partition(":")[0] if hop.count(":") == 1 else hop
+
+
+class OriginPolicy(Struct, frozen=True):
+    """Which Host and Origin a request may have: what protects against DNS rebinding and foreign pages."""
+
+    listens_on: str
+    hosts: tuple[str, ...]
+    origins: tuple[str, ...]
+
+    def host_allowed(self, host: str | None) -> bool:
+        """Return whether the hub may be addressed as this Host header says.
+
+        A page whose name was rebound to this address sends that name; so names must be known, while a
+        literal address cannot be rebound.
+        """
+        try:
+            name = urlsplit(f"//{host}").hostname if host else None
+        except ValueError:
+            return False
+        if name is None:
+            return False
+        if name in LOOPBACK_NAMES or name.endswith(".localhost") or name in self.hosts:
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return name == self.listens_on
+        return not is_loopback(self.listens_on)
+
+    def origin_allowed(self, origin: str | None, host: str | None) -> bool:
+        """Return whether a page of this origin may connect: the hub's own, or a configured one."""
+        if origin is None:
+            return True
+        if origin in self.origins:
+            return True
+        scheme, _, rest = origin.partition("://")
+        return scheme in {"http", "https"} and rest.lower() == (host or "").lower()
+
+
+def token_of(authorization: str | None, subprotocols: str | None) -> tuple[str | None, bool]:
+    """Return the token a request carries, and whether it came in the Authorization header."""
+    if authorization is not None:
+        scheme, _, token = authorization.partition(" ")
+        return (token.strip() if scheme.lower() == "bearer" else ""), True
+    for offered in (subprotocols or "").split(","):
+        name = offered.strip()
+        if name.startswith(TOKEN_SUBPROTOCOL):
+            return name.removeprefix(TOKEN_SUBPROTOCOL), False
+    return None, False

@@ -1,0 +1,138 @@
+"""How many connections there may be, and how one too many is turned away.
+
+Newcomers, which have not shown a token yet, are counted apart, from the first byte of TLS on. One that comes when there are too many
+takes the place of the one that has been silent for longest, of the address that has the most: who holds on to half-open
+connections loses these, and an honest newcomer, which needs its place for a moment, gets it. Those who have shown a token stay, and
+the last places are for those who may control.
+"""
+
+import asyncio
+from typing import Protocol, cast
+
+from turnwire.hub.config import Limits
+from turnwire.hub.server.http import refuse
+from turnwire.normalize.vocabulary import Role
+
+LINGER_S = 1.0
+"""How long a peer that was turned away may take to read why."""
+
+LINGERING = 64
+"""So many may do so at once; more are cut without a word."""
+
+RESERVED = 8
+"""One place of so many is for those who may control."""
+
+
+class NewConnection(Protocol):
+    """A connection, as the limit sees it."""
+
+    def drop(self, reason: str) -> None:
+        """Cut it; the reason is one of turnwire.hub.server.refusals.REASONS."""
+        ...
+
+
+class ConnectionLimit:
+    """Counts connections."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._newcomers: dict[str, dict[NewConnection, None]] = {}
+        """By neighbourhood (turnwire.hub.server.access), the oldest first."""
+        self._places: dict[NewConnection, str] = {}
+        """The neighbourhood each newcomer is counted under."""
+        self._admitted: dict[NewConnection, Role] = {}
+        self._viewers = 0
+        self._lingering: set[RefusedConnection] = set()
+
+    def __len__(self) -> int:
+        """Return the number of connections."""
+        return len(self._places) + len(self._admitted)
+
+    def enter(self, connection: NewConnection, place: str, *, shared: bool = False) -> bool:
+        """Count a new connection; False when all places are taken by others than newcomers.
+
+        Raises nothing; may drop another newcomer. A `shared` place is a proxy's, which has no share of its own.
+        """
+        limits = self._limits
+        here = () if shared else self._newcomers.get(place, ())
+        if len(here) >= limits.newcomers_per_address:
+            next(iter(here)).drop("crowded")
+        elif len(self._places) >= limits.newcomers or len(self) >= limits.connections:
+            if not self._newcomers:
+                return False
+            fullest = max(self._newcomers.values(), key=len)
+            next(iter(fullest)).drop("crowded")
+        self._take(connection, place)
+        return True
+
+    def move(self, connection: NewConnection, place: str) -> None:
+        """Count a newcomer under another place: a proxy has said where it comes from."""
+        if self._places.get(connection) in {None, place}:
+            return
+        self._give_up(connection)
+        here = self._newcomers.get(place, ())
+        if len(here) >= self._limits.newcomers_per_address:
+            next(iter(here)).drop("crowded")
+        self._take(connection, place)
+
+    def admit(self, connection: NewConnection, role: Role) -> bool:
+        """Count it as one that has shown its token; False when the places that its role may take are taken."""
+        before = self._admitted.get(connection)
+        if role == "view" and before != "view":
+            if self._viewers >= self._limits.connections - self._limits.connections // RESERVED:
+                return False
+            self._viewers += 1
+        elif role == "control" and before == "view":
+            self._viewers -= 1
+        self._give_up(connection)
+        self._admitted[connection] = role
+        return True
+
+    def leave(self, connection: NewConnection) -> None:
+        """Count it no more; one that was turned away is no error."""
+        self._give_up(connection)
+        if self._admitted.pop(connection, None) == "view":
+            self._viewers -= 1
+
+    def turn_away(self, transport: asyncio.BaseTransport, *, speaks: bool) -> None:
+        """End a connection that is one too many; tell it why if it `speaks` HTTP yet."""
+        both_ways = cast("asyncio.Transport", transport)
+        if speaks and len(self._lingering) < LINGERING:
+            both_ways.set_protocol(RefusedConnection(both_ways, self._lingering))
+        else:
+            both_ways.abort()
+
+    def _take(self, connection: NewConnection, place: str) -> None:
+        self._newcomers.setdefault(place, {})[connection] = None
+        self._places[connection] = place
+
+    def _give_up(self, connection: NewConnection) -> None:
+        place = self._places.pop(connection, None)
+        if place is None:
+            return
+        here = self._newcomers[place]
+        del here[connection]
+        if not here:
+            del self._newcomers[place]
+
+
+class RefusedConnection(asyncio.Protocol):
+    """Says 503 and reads on for a moment: closing at once would make the peer lose the answer."""
+
+    def __init__(self, transport: asyncio.Transport, lingering: "set[RefusedConnection]") -> None:
+        answer = refuse("too_many_connections")
+        head = (
+            f"HTTP/1.1 {answer.status} Service Unavailable\r\nContent-Type: {answer.content_type}\r\n"
+            f"Content-Length: {len(answer.body)}\r\nRetry-After: 5\r\nConnection: close\r\n\r\n"
+        )
+        self._lingering = lingering
+        lingering.add(self)
+        transport.write(head.encode() + answer.body)
+        if transport.can_write_eof():
+            transport.write_eof()
+        self._deadline = asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        """The peer has gone."""
+        self._deadline.cancel()
+        self._lingering.discard(self)

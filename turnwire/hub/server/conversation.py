@@ -1,0 +1,423 @@
+"""One WebSocket frontend after the opening handshake: its token, its commands, and one reply to each.
+
+Commands start in the order they came and are done side by side, so a slow one holds up no other; those
+the host does go on when the frontend leaves, and their replies are then dropped.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
+from pydantic import JsonValue
+
+from turnwire.hub.config import HubConfig
+from turnwire.hub.delivery.feed import Feeds
+from turnwire.hub.delivery.frontends import FrontendRegistry
+from turnwire.hub.delivery.log import EventLog
+from turnwire.hub.delivery.pages import Pages
+from turnwire.hub.delivery.subscription import Reader, Sink
+from turnwire.hub.host import CommandRefused, Fleet, Frontend, Host
+from turnwire.hub.principals import NoPrincipals, Principal, Principals
+from turnwire.hub.server.access import Allowance, TokenCheck, Tokens, WrongToken
+from turnwire.hub.server.cookies import Cookies
+from turnwire.hub.server.invitations import LIFE_S, Invitations
+from turnwire.hub.server.refusals import Refusals
+from turnwire.hub.server.unread import UnreadBudget
+from turnwire.hub.wire.codes import CloseCode
+from turnwire.hub.wire.commands import check_role, id_of, parse, refusal
+from turnwire.hub.wire.frames import (
+    AccessInvite,
+    AnyCommand,
+    EventsGet,
+    Hello,
+    LibraryCommand,
+    LibraryExport,
+    LibraryOpen,
+    PayloadGet,
+    PushCommand,
+    SessionClose,
+    SessionCommand,
+    SessionCreate,
+    SessionDelete,
+    SessionFork,
+    SessionList,
+    SessionRename,
+    SessionResume,
+    Subscribe,
+    Unsubscribe,
+)
+from turnwire.hub.wire.frames_out import OutFrame, Reply, SessionSummary, Welcome, encode_page, encode_payload
+from turnwire.normalize.cores.deciders import USER
+from turnwire.normalize.events.envelope import Cursor
+
+log = logging.getLogger(__name__)
+
+NOT_A_TOKEN = "This is not a token of this hub."
+TOO_MANY_WRONG = "This is not a token of this hub, nor were too many before from this address."
+
+CHANGES_OF_THE_LIST = (
+    SessionCreate,
+    SessionResume,
+    SessionFork,
+    SessionRename,
+    SessionClose,
+    SessionDelete,
+    LibraryOpen,
+)
+"""Commands whose reply comes after the list with what they changed: whoever sent them need not wait for it."""
+
+LIVE = "live:"
+"""Before a session's id, where a conversation of the library is named."""
+
+REFUSALS_IN_A_ROW = 1000
+"""Refused for their rate: a frontend that goes on for so long is closed."""
+
+
+READING_ROOM = 1 << 20
+"""Bytes that must be free among what all frontends have not read before a page of a log, or an event in full, is read."""
+
+
+class TextSink(Sink, Protocol):
+    """The writing side of a WebSocket."""
+
+    @property
+    def address(self) -> str:
+        """The peer's address."""
+        ...
+
+    def send_text(self, text: bytes) -> None:
+        """Write a frame that is already encoded."""
+        ...
+
+    def admitted(self, principal: Principal) -> bool:
+        """Let it send frames as large as its role may; False when there are too many of that role."""
+        ...
+
+    async def replies_taken(self) -> None:
+        """Wait while more replies are unread than the limit allows."""
+        ...
+
+    async def close(self, code: CloseCode, reason: str) -> None:
+        """Close the connection."""
+        ...
+
+
+class HubContext(Struct, frozen=True):
+    """What all conversations of a hub share."""
+
+    config: HubConfig
+    events: EventLog
+    pages: Pages
+    host: Host
+    feeds: Feeds
+    frontends: FrontendRegistry
+    tokens: Tokens
+    cookies: Cookies
+    invitations: Invitations
+    check: TokenCheck
+    refusals: Refusals
+    unread: UnreadBudget
+    readings: asyncio.Semaphore
+    """So many events in full, or pages of logs, are read at once."""
+    tasks: asyncio.TaskGroup
+    """Parent of the commands being done."""
+    version: str
+    principals: Principals = field(default_factory=NoPrincipals)
+    fleet: Fleet | None = None
+    """Of a hub that is one of several."""
+
+    def visible(self, principal: Principal) -> list[SessionSummary]:
+        """Return the sessions that somebody may see."""
+        sessions = self.host.sessions()
+        return list(sessions) if principal.sees_all else [one for one in sessions if principal.sees(one)]
+
+    def knows(self, principal: Principal, session: str) -> bool:
+        """Tell whether there is such a session for somebody; one that has a log and is not listed is for who sees all."""
+        if principal.sees_all and self.events.last(session) > 0:
+            return True
+        return any(one.session == session and principal.sees(one) for one in self.host.sessions())
+
+
+class Conversation:
+    """What is said on one connection."""
+
+    def __init__(self, context: HubContext, sink: TextSink, principal: Principal | None) -> None:
+        limits = context.config.limits
+        self.reader = Reader(context.pages, context.feeds, sink)
+        self._context = context
+        self._sink = sink
+        self._frontend: Frontend | None = None
+        self._principal = principal
+        self._rate = Allowance(limits.commands_burst, limits.commands_per_s)
+        self._refused = 0
+        self._answering = asyncio.Lock()
+        """Held by the one command whose reply is written next, once what was written before is read."""
+        self._fetching = asyncio.Lock()
+        """Held by the one `payload.get` or `events.get` that is being done."""
+        self._slots = asyncio.Semaphore(limits.commands_in_flight)
+        self._left = False
+
+    async def greet(self, receive: Callable[[], Awaitable[str | bytes]]) -> bool:
+        """Welcome a frontend, after it has shown its token; False when it did not and was closed."""
+        if self._principal is not None:
+            return await self._enter(self._principal, None)
+        try:
+            async with asyncio.timeout(self._context.config.limits.hello_s):
+                first = await receive()
+        except TimeoutError:
+            now = asyncio.get_running_loop().time()
+            self._context.refusals.add("no_hello", self._sink.address, now)
+            await self._sink.close(CloseCode.NO_HELLO, "no token was shown in time")
+            return False
+        command = parse(first, None)
+        if isinstance(command, Hello):
+            return await self._admit(command)
+        assert isinstance(command, Reply), "without a role there is no other command"
+        self._sink.tell(command)
+        await self._sink.close(
+            CloseCode.UNAUTHORIZED, "no token was shown, or not in a frame that can be read"
+        )
+        return False
+
+    async def hear(self, frame: str | bytes) -> None:
+        """Take a frame; returns when the next one may be read."""
+        frontend = self._frontend
+        assert frontend is not None, "nothing is heard before the welcome"
+        now = asyncio.get_running_loop().time()
+        if self._rate.wait("", now) > 0:
+            await self._refuse_for_rate(id_of(frame))
+        else:
+            self._rate.spend("", now)
+            command = parse(frame, frontend.role)
+            if isinstance(command, Reply):
+                self._sink.tell(command)
+            else:
+                self._refused = 0
+                await self._start(command, frontend)
+        await self._sink.replies_taken()
+
+    def leave(self) -> None:
+        """End: nothing is sent any more."""
+        self._left = True
+        self.reader.close()
+        self._context.frontends.leave(self._sink)
+        if self._frontend is not None and self._frontend.user is None:
+            self._context.frontends.free_name(self._frontend.name)
+
+    async def _admit(self, hello: Hello) -> bool:
+        try:
+            principal = None if hello.token is None else self._principal_of(hello.token)
+        except WrongToken as wrong:
+            if wrong.retry_after_s is not None:
+                await asyncio.sleep(self._context.config.limits.wrong_token_s)
+                self._sink.tell(refusal(hello.id, "unauthorized", TOO_MANY_WRONG, "token"))
+                await self._sink.close(CloseCode.TOO_MANY, "too many wrong tokens")
+                return False
+            principal = None
+        if principal is None:
+            self._sink.tell(refusal(hello.id, "unauthorized", NOT_A_TOKEN, "token"))
+            await self._sink.close(CloseCode.UNAUTHORIZED, "the token is wrong, or there was none")
+            return False
+        if not await self._enter(principal, hello.name):
+            return False
+        self._sink.tell(Reply(id=hello.id, ok=True))
+        return True
+
+    def _principal_of(self, token: str) -> Principal:
+        """Return whose token this is; raises WrongToken."""
+        return self._context.check.principal(token, self._sink.address, asyncio.get_running_loop().time())
+
+    async def _enter(self, principal: Principal, name: str | None) -> bool:
+        """Welcome it; False when there are too many of its role, and it was closed."""
+        if self._sink.admitted(principal):
+            self._welcome(principal, name)
+            return True
+        await self._sink.close(CloseCode.TOO_MANY, "too many connections")
+        return False
+
+    def _welcome(self, principal: Principal, name: str | None) -> None:
+        context = self._context
+        agents = context.host.agents()
+        self._principal = principal
+        self._frontend = self._as_frontend(principal, name)
+        self._sink.tell(
+            Welcome(
+                protocol="turnwire.v1",
+                version=context.version,
+                epoch=context.events.epoch,
+                role=principal.role,
+                sessions=context.visible(principal),
+                trace_url=context.config.trace_url,
+                agents=None if agents is None else list(agents),
+                workers=None if context.fleet is None else list(context.fleet.workers()),
+            )
+        )
+        context.frontends.join(self._sink, principal)
+
+    def _as_frontend(self, principal: Principal, wish: str | None) -> Frontend:
+        """Return under which name it acts: a principal under its own, whatever it calls itself."""
+        name = (
+            self._context.frontends.take_name(wish) if principal.name is None else f"{USER}{principal.name}"
+        )
+        return Frontend(name, principal.role, principal.name, principal.scope, principal.id)
+
+    async def _refuse_for_rate(self, command_id: str | None) -> None:
+        self._refused += 1
+        self._sink.tell(refusal(command_id, "rate_limited", "Too many commands; wait, then send it again."))
+        if self._refused > REFUSALS_IN_A_ROW:
+            await self._sink.close(CloseCode.TOO_MANY, "too many commands")
+
+    async def _start(self, command: AnyCommand, frontend: Frontend) -> None:
+        principal = self._principal
+        assert principal is not None, "it was welcomed"
+        try:
+            check_role(command, frontend.role)
+            self._check_scope(command)
+            match command:
+                case Hello():
+                    await self._rename(command, frontend)
+                case Subscribe():
+                    self._subscribe(command)
+                case Unsubscribe():
+                    self._reply(command, {"subscribed": self.reader.unsubscribe(command.session)})
+                case SessionList():
+                    self._reply(
+                        command,
+                        [to_builtins(session) for session in self._context.visible(principal)],
+                    )
+                case _:
+                    await self._slots.acquire()
+                    self._context.tasks.create_task(self._do(command, frontend))
+        except CommandRefused as refused:
+            self._send(refusal(command.id, refused.code, refused.message, refused.field))
+
+    async def _do(self, command: AnyCommand, frontend: Frontend) -> None:
+        try:
+            if isinstance(command, PayloadGet | EventsGet):
+                await self._answer_from_log(command)
+            elif isinstance(command, AccessInvite):
+                await self._invite(command)
+            else:
+                result = await self._context.host.execute(command, frontend)
+                async with self._answering:
+                    await self._sink.replies_taken()
+                    if isinstance(command, CHANGES_OF_THE_LIST):
+                        self._context.frontends.tell(self._sink)
+                    self._reply(command, result)
+        except CommandRefused as refused:
+            self._send(refusal(command.id, refused.code, refused.message, refused.field))
+        except Exception:
+            log.exception("A command failed.", extra={"command": command.type})
+            self._send(
+                refusal(command.id, "internal", "The sidecar failed at this command; its log says why.")
+            )
+        finally:
+            self._slots.release()
+
+    async def _invite(self, command: AccessInvite) -> None:
+        principal = self._principal
+        assert principal is not None, "it was welcomed"
+        if principal.name is not None and principal.id is None:
+            raise CommandRefused("forbidden", "Who is named by a proxy logs in there.", "type")
+        invited = principal.as_viewer() if command.role == "view" else principal
+        code = await self._context.invitations.give(invited)
+        self._reply(command, {"code": code, "seconds": LIFE_S})
+
+    async def _rename(self, hello: Hello, frontend: Frontend) -> None:
+        before = self._principal
+        assert before is not None, "it was welcomed"
+        principal = before
+        if hello.token is not None:
+            try:
+                principal = self._principal_of(hello.token)
+            except WrongToken as wrong:
+                if wrong.retry_after_s is not None:
+                    await asyncio.sleep(self._context.config.limits.wrong_token_s)
+                message = NOT_A_TOKEN if wrong.retry_after_s is None else TOO_MANY_WRONG
+                raise CommandRefused("unauthorized", message, "token") from None
+            if (principal.name, principal.id) != (before.name, before.id):
+                message = "This connection is somebody else's; open another with this token."
+                raise CommandRefused("forbidden", message, "token")
+            if not self._sink.admitted(principal):
+                raise CommandRefused("forbidden", "There are too many connections of the role view.", "token")
+        name = frontend.name
+        if principal.name is None and hello.name is not None and hello.name != name:
+            self._context.frontends.free_name(name)
+            name = self._context.frontends.take_name(hello.name)
+        self._principal = principal
+        self._frontend = replace(frontend, name=name, role=principal.role)
+        self._reply(hello, {"name": name, "role": principal.role})
+
+    def _check_scope(self, command: AnyCommand) -> None:
+        """Refuse what is of a session that its principal may not see, as if there were none."""
+        principal = self._principal
+        assert principal is not None, "it was welcomed"
+        if principal.sees_all:
+            return
+        match command:
+            case SessionCommand():
+                self._check_seen(principal, command.session, "session")
+            case LibraryExport() if command.conversation.startswith(LIVE):
+                self._check_seen(principal, command.conversation.removeprefix(LIVE), "conversation")
+            case (
+                Hello() | SessionList() | SessionCreate() | LibraryCommand() | PushCommand() | AccessInvite()
+            ):
+                pass  # the host holds these to the scope
+            case _:
+                raise CommandRefused("forbidden", f"{command.type} is for who may see all sessions.", "type")
+
+    def _check_seen(self, principal: Principal, session: str, field: str) -> None:
+        if not self._context.knows(principal, session):
+            raise CommandRefused("unknown_session", f"There is no session {session!r}.", field)
+
+    def _subscribe(self, command: Subscribe) -> None:
+        cursor, events = self._cursor(command), self._context.events
+        self._reply(command, {"epoch": events.epoch, "last": events.last(command.session)})
+        self.reader.subscribe(command.session, cursor)
+
+    def _cursor(self, command: Subscribe | EventsGet) -> Cursor:
+        """Return the place in a log that a command names; refuses one of a session that is not there."""
+        assert self._principal is not None, "it was welcomed"
+        if not self._context.knows(self._principal, command.session):
+            raise CommandRefused("unknown_session", f"There is no session {command.session!r}.", "session")
+        if command.after > 0 and command.epoch is None:
+            raise CommandRefused(
+                "invalid_params", "`epoch` is needed when `after` is not 0: it comes with `welcome`.", "epoch"
+            )
+        return Cursor(command.epoch or "", command.after)
+
+    async def _answer_from_log(self, command: PayloadGet | EventsGet) -> None:
+        """Answer with what a log has: read only once the reply can be written, one after the other."""
+        async with self._fetching:
+            while not self._left:
+                await self._sink.replies_taken()
+                if not await self._sink.room(READING_ROOM):
+                    return
+                async with self._context.readings:
+                    if self._sink.has_room(READING_ROOM):
+                        reply = await self._read(command)
+                        if not self._left:
+                            self._sink.send_text(reply)
+                        return
+
+    async def _read(self, command: PayloadGet | EventsGet) -> bytes:
+        if isinstance(command, EventsGet):
+            page = await self._context.pages.between(command.session, self._cursor(command), command.before)
+            frames = [envelope.frame for envelope in page.envelopes]
+            return encode_page(command.id, frames, page.gap, page.cursor, page.last)
+        whole = await self._context.events.whole(command.session, command.seq)
+        if whole is None:
+            raise CommandRefused(
+                "unknown_event", f"The log of {command.session!r} has no event {command.seq}.", "seq"
+            )
+        return encode_payload(command.id, whole.event, whole.raw)
+
+    def _reply(self, command: AnyCommand, result: JsonValue) -> None:
+        self._send(Reply(id=command.id, ok=True, result=result))
+
+    def _send(self, frame: OutFrame) -> None:
+        if not self._left:
+            self._sink.tell(frame)

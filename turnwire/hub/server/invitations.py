@@ -1,0 +1,75 @@
+"""Codes that log one more browser in, shown as a picture to a phone's camera.
+
+A code is good once and for a short time, so that whoever sees the picture later, or in a recording of the screen, has nothing.
+"""
+
+import hmac
+import secrets
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec import Struct
+
+from turnwire.hub.principals import Principal
+
+LIFE_S = 180.0
+"""Seconds that a code is good for."""
+
+MOST = 8
+"""Codes of one hub at once; one more ends the oldest."""
+
+PREFIX = "twi-"
+"""How a code begins, so that it is told from a token."""
+
+
+def new_code() -> str:
+    """Return a code that nobody guesses."""
+    return f"{PREFIX}{secrets.token_urlsafe(24)}"
+
+
+class Invitations(Protocol):
+    """Codes that were given and not yet used."""
+
+    async def give(self, principal: Principal) -> str:
+        """Return a new code, which is for this principal again; raises turnwire.hub.host.CommandRefused when it cannot be kept."""
+        ...
+
+    async def redeem(self, code: str) -> Principal | None:
+        """Return whose a code is, which is used up by that; None for one that opens nothing.
+
+        Raises turnwire.hub.host.CommandRefused when that cannot be looked up.
+        """
+        ...
+
+
+class _Invitation(Struct, frozen=True):
+    code: str
+    principal: Principal
+    until: float
+
+
+class OwnInvitations:
+    """Implements `Invitations` for a hub that is the only one."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        """`now` tells seconds of any clock."""
+        self._now = now
+        self._open: deque[_Invitation] = deque(maxlen=MOST)
+
+    async def give(self, principal: Principal) -> str:
+        """Return a new code."""
+        made = _Invitation(new_code(), principal, self._now() + LIFE_S)
+        self._open.append(made)
+        return made.code
+
+    async def redeem(self, code: str) -> Principal | None:
+        """Return whose a code is, once."""
+        found = None
+        for one in list(self._open):
+            if hmac.compare_digest(one.code.encode(), code.encode(errors="replace")):
+                found = one
+        if found is None:
+            return None
+        self._open.remove(found)
+        return found.principal if self._now() < found.until else None

@@ -1,0 +1,128 @@
+"""The time by which events grow old: never more of it than has really passed, as far as that can be known.
+
+What retention takes is gone for good, and the wall clock alone is no witness: a start with a clock a month ahead would take
+every event there is. So the age clock follows the wall clock only where another witness agrees. Within one run of the
+machine that is the boot clock, which nobody sets and which counts on while the machine sleeps; over a restart of the machine
+a few days may have passed unseen. A wall clock further ahead than that is not believed until turnwire has run beside it for a
+day, all of it without another jump; until then nothing is taken for its sake. A wall clock that goes back is believed at
+once, since that only keeps events longer.
+"""
+
+import logging
+import time
+
+import msgspec
+from msgspec import Struct
+
+from turnwire.journal.timestamps import MICROSECONDS, Clock
+
+log = logging.getLogger(__name__)
+
+GRACE_S = 86_400.0
+"""How long a clock that jumped ahead has to be watched before it is believed."""
+PLAUSIBLE_S = 3 * 86_400.0
+"""What may pass while nobody looks, at most: a long weekend."""
+SHARE = 10
+"""And no more than this share of the age that is kept, 1 / SHARE."""
+
+
+class ClockState(msgspec.Struct, frozen=True):
+    """What is known of the clocks, to be kept with the events. All times in microseconds."""
+
+    trusted: int
+    """The age clock."""
+    wall: int
+    """The wall clock then."""
+    steady: int
+    """The boot clock then."""
+    boot: str
+    """The run of the machine that the boot clock belongs to; empty when that cannot be known."""
+    waited: int = 0
+    """How long the wall clock has been watched since it jumped ahead."""
+
+
+def steadily() -> int:
+    """Return microseconds since some moment, without what people or servers do to the wall clock."""
+    # Without CLOCK_BOOTTIME (macOS) the sleep of a machine counts as time that nobody saw.
+    number = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return time.clock_gettime_ns(number) // 1000
+
+
+class Limits(Struct, frozen=True):
+    """When a wall clock is believed; in microseconds."""
+
+    plausible: int
+    grace: int
+
+    @classmethod
+    def for_retention(cls, max_age_s: float | None, grace_s: float = GRACE_S) -> "Limits":
+        """Return the limits for a retention."""
+        plausible_s = PLAUSIBLE_S if max_age_s is None else min(PLAUSIBLE_S, max_age_s / SHARE)
+        return cls(int(plausible_s * MICROSECONDS), int(grace_s * MICROSECONDS))
+
+
+class AgeClock:
+    """Returns the time by which events are old; for one thread."""
+
+    def __init__(
+        self,
+        wall: Clock,
+        steady: Clock,
+        limits: Limits,
+        *,
+        boot: str = "",
+        known: ClockState | None = None,
+        newest: int = 0,
+    ) -> None:
+        """`known` is from the last time; `newest`, the time of the newest event, counts where nothing is known."""
+        self._wall, self._steady, self._limits = wall, steady, limits
+        now, ticks = wall(), steady()
+        if known is None:
+            known = ClockState(newest or now, now, ticks, boot)
+        elif not boot or known.boot != boot or known.steady > ticks:
+            # Another run of the machine: nobody knows how long it was off.
+            known = ClockState(known.trusted, known.wall, ticks, boot, known.waited)
+        self.witness = known
+        """What is known now."""
+        self._told = False
+
+    def __call__(self) -> int:
+        """Look at the clocks and return the time, in microseconds since 1970."""
+        known = self.witness
+        wall, ticks = self._wall(), self._steady()
+        elapsed = max(0, ticks - known.steady)
+        expected = known.trusted + elapsed
+        waited = 0
+        if wall <= expected + self._limits.plausible:
+            trusted, self._told = wall, False
+        else:
+            is_constant = abs(wall - known.wall - elapsed) <= self._limits.plausible
+            waited = known.waited + elapsed if is_constant else 0
+            trusted = expected
+            if waited >= self._limits.grace:
+                trusted, waited = wall, 0
+                log.warning("the clock that is ahead is believed now: events grow old by it")
+            elif not self._told:
+                self._told = True
+                log.warning(
+                    "the clock is ahead of what is known to have passed: no event grows old by it for a while",
+                    extra={
+                        "ahead_s": (wall - expected) // MICROSECONDS,
+                        "believed_in_s": (self._limits.grace - waited) // MICROSECONDS,
+                    },
+                )
+        self.witness = ClockState(trusted, wall, ticks, known.boot, waited)
+        return trusted
+
+
+def kept(witness: ClockState) -> str:
+    """Return a witness as text."""
+    return msgspec.json.encode(witness).decode()
+
+
+def read(text: str | bytes | None) -> ClockState | None:
+    """Return the witness that a text has; None when it has none."""
+    try:
+        return None if text is None else msgspec.json.decode(text, type=ClockState)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None

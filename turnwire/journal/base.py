@@ -1,0 +1,203 @@
+"""The contract of every journal, and the values it deals in.
+
+One log per session, contiguous numbers from 1. What was appended becomes readable, and is announced to
+watchers, only once it is as durable as the backend makes it: so nothing is published before it is journaled.
+Every backend passes the same suite, turnwire/testing/journal.py.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from turnwire.normalize.events.envelope import Cursor, Envelope
+from turnwire.protocol.errors import TurnwireError
+
+
+class Entry(Struct, frozen=True, gc=False):
+    """What is appended: an event as it is published, and what was cut from it."""
+
+    event: bytes
+    """The published event, `turnwire.normalize.events.to_json`."""
+    whole: bytes | None = None
+    """The event uncut, when fields were cut for size."""
+    raw: bytes | None = None
+    """The line this event came from; the events of one line carry it once, with the first."""
+
+    @property
+    def size(self) -> int:
+        """Bytes to keep."""
+        return len(self.event) + len(self.whole or b"") + len(self.raw or b"")
+
+
+class Gap(Struct, frozen=True, gc=False):
+    """Numbers a reader does not get; both ends belong to it.
+
+    A gap that begins after the reader's cursor was made by retention. One that begins at 1, at or before the cursor,
+    says that the reader's numbers belong to another life of the log: what it has is void, all that follows is new.
+    """
+
+    first: int
+    last: int
+
+
+class Page(Struct, frozen=True):
+    """What follows a cursor: at most as much as was asked for, in order, without holes."""
+
+    gap: Gap | None
+    """Comes before the envelopes: retention took these, or another life of the log had them."""
+    envelopes: Sequence[Envelope]
+    """The next ones."""
+    cursor: Cursor
+    """Where the reader is after this page."""
+    last: int
+    """The newest readable number of the log; equal to `cursor.seq` when the reader has caught up."""
+
+
+class WholeEntry(Struct, frozen=True, gc=False):
+    """An event in full, and the line it came from."""
+
+    event: bytes
+    """The event uncut; the published one when nothing was cut from it."""
+    raw: bytes | None
+    """The line, when this event's entry carried it."""
+
+
+class LogSummary(Struct, frozen=True):
+    """One session's log."""
+
+    session: str
+    first: int
+    """Oldest number still there; `last + 1` when the log is empty."""
+    last: int
+    """Newest number; 0 when nothing was ever appended."""
+    size: int
+    """Bytes it holds."""
+
+
+class Retention(Struct, frozen=True):
+    """How much of each log is kept; None is without limit."""
+
+    max_age_s: float | None = None
+    """Older events go."""
+    max_count: int | None = None
+    """Never more events than this; a backend may drop up to a sixteenth more at once, to do it rarely."""
+    max_bytes: int | None = None
+    """The same for bytes, those kept for `whole` included. The newest event always stays."""
+
+
+KEEP_ALL = Retention()
+"""No limit."""
+
+
+Watcher = Callable[[str, int], None]
+"""Called in the event loop with a session and the newest readable number of its log. Must not block."""
+
+
+class JournalError(TurnwireError):
+    """The journal cannot do what it is for; the message says whose fault, where, and what to do."""
+
+
+class JournalUnavailable(JournalError):
+    """The storage is missing, locked, read-only, full or damaged."""
+
+
+class LogUnreadable(JournalUnavailable):
+    """What the storage has of one session's log is none that was written: it can be deleted. The others' are as they were."""
+
+
+class JournalInUse(JournalUnavailable):
+    """Another sidecar has it."""
+
+
+class Journal(Protocol):
+    """An append-only log per session. All methods run in one event loop."""
+
+    @property
+    def epoch(self) -> str:
+        """The life of the log: another epoch, another count. Survives restarts where the events do."""
+        ...
+
+    @property
+    def damaged(self) -> int:
+        """How many events were found damaged or missing when they were read, since the start; readers get a gap."""
+        ...
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be made durable at present, as a sentence for people; None when all is well."""
+        ...
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits to be made durable that `append` waits as well."""
+        ...
+
+    def refusal(self, session: str) -> JournalUnavailable | None:
+        """Return why a session's own log has refused what was accepted; the next `append` raises it, and it is over."""
+        ...
+
+    def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Tell the watcher when `trouble` has begun, changed or ended, or there is a refusal, until the returned function is called."""
+        ...
+
+    async def check(self) -> None:
+        """Make sure that something can be written now, by writing; raises JournalUnavailable when it cannot.
+
+        For those who are about to begin what would be lost: trouble is otherwise known only once something waits.
+        """
+        ...
+
+    async def append(self, session: str, entries: Sequence[Entry]) -> int:
+        """Accept entries in order and return the number of the last.
+
+        Returns once they are accepted and numbered, which is before they are durable; waits while more is
+        accepted than the backend's bound allows, as long as that takes: who appends is to read no more meanwhile.
+        Raises JournalUnavailable when the journal is closed, and once after the session's own log has refused what
+        was accepted before, which is then lost; entries are refused as a whole.
+        """
+        ...
+
+    async def flush(self) -> None:
+        """Wait until all that was accepted is readable. Raises JournalUnavailable when it cannot be made so."""
+        ...
+
+    def last(self, session: str) -> int:
+        """Return the newest number of a session that is, or was, readable; 0 when it never had one."""
+        ...
+
+    async def read_after(
+        self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
+    ) -> Page:
+        """Return what follows the cursor: at most `count` envelopes and about `size` bytes, at least one if any.
+
+        A cursor of another epoch, or beyond the log, reads from the log's beginning, after a gap that says so.
+        """
+        ...
+
+    async def whole(self, session: str, seq: int) -> WholeEntry | None:
+        """Return one event uncut; None when the log does not have it."""
+        ...
+
+    async def logs(self) -> list[LogSummary]:
+        """List all logs."""
+        ...
+
+    async def delete(self, session: str) -> None:
+        """Forget a session's events; unknown sessions are no error.
+
+        Its numbers are not given again: a log that goes on later does so with the next one, after a gap.
+        """
+        ...
+
+    async def retain(self) -> None:
+        """Apply retention now. Backends do so by themselves as well: on append, and now and then for idle logs."""
+        ...
+
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Announce progress of every log to the watcher until the returned function is called."""
+        ...
+
+    async def close(self) -> None:
+        """Make everything durable and let go of the storage."""
+        ...

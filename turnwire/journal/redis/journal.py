@@ -1,0 +1,614 @@
+"""The journal in Redis Streams: logs that several sidecars and hubs share, one of them writing each session.
+
+As with SQLite the event loop numbers entries and queues them, and they are announced once the server has them; here a
+task sends what waits in one round trip. What other sidecars append is heard over a channel and read from the server.
+It is as durable as the server is configured to be. Needs the extra `redis`. See docs/journal.md.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from typing import Self
+
+from redis.exceptions import (
+    AskError,
+    ClusterError,
+    NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+    TryAgainError,
+)
+
+from turnwire.journal.ages import AgeClock, Limits, kept, read, steadily
+from turnwire.journal.backlog import Backlog
+from turnwire.journal.base import (
+    KEEP_ALL,
+    Entry,
+    JournalUnavailable,
+    LogSummary,
+    Page,
+    Retention,
+    Watcher,
+    WholeEntry,
+)
+from turnwire.journal.damage import DamagedNumbers, is_json_object
+from turnwire.journal.log_index import LogIndex
+from turnwire.journal.reading.cache import TailCache
+from turnwire.journal.reading.paging import Watchers, page_of, place
+from turnwire.journal.redis.server import LogState, Ownership, RedisServer
+from turnwire.journal.sqlite.rows import Append, EventRow, Extent
+from turnwire.journal.timestamps import MICROSECONDS, Clock, now, stamp
+from turnwire.normalize.events.envelope import Cursor, Envelope
+from turnwire.tasks.owner import TaskOwner, heed_cancellation
+
+log = logging.getLogger(__name__)
+
+BACKLOG_BYTES = 32 << 20
+"""Accepted but not yet readable bytes from which on `append` waits."""
+GROUP_BYTES = 4 << 20
+"""What is sent in one round trip, about."""
+RETRY_S = 0.5
+"""How long the server is left alone after it failed."""
+LONGEST_RETRY_S = 30.0
+"""How long the listener waits at most before it comes back."""
+ASK_S = 2.0
+"""How often a server that nobody writes to is asked whether it would take something."""
+SWEEP_S = 60.0
+"""How often idle logs are looked over for retention by age."""
+
+_OF_THE_SERVER = (
+    "OOM", "LOADING", "BUSY", "MISCONF", "READONLY", "MASTERDOWN", "NOREPLICAS", "CLUSTERDOWN", "TRYAGAIN",
+    "NOAUTH", "NOPERM", "UNKILLABLE",
+)  # fmt: skip
+"""What a server says of itself, whatever it was asked; also in what a script passes on."""
+
+_OF_THE_SERVER_TYPES = (
+    AskError,
+    ClusterError,
+    NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    TryAgainError,
+)
+"""The same where the library has made an error of its own of it, and left the word out."""
+
+
+_OF_OUR_SCRIPTS = ("JOURNAL ", "FENCED ")
+"""How the refusals begin that are about one log, and quote what its keys hold."""
+
+
+def _is_of_the_server(failure: Exception) -> bool:
+    if str(failure).startswith(_OF_OUR_SCRIPTS):
+        return False
+    return isinstance(failure, _OF_THE_SERVER_TYPES) or any(code in str(failure) for code in _OF_THE_SERVER)
+
+
+class RedisJournal:
+    """Implements `turnwire.journal.base.Journal`; made by `open`."""
+
+    def __init__(
+        self, server: RedisServer, epoch: str, retention: Retention, clock: Clock, ages: AgeClock
+    ) -> None:
+        self._server = server
+        self._epoch = epoch
+        self._retention = retention
+        self._clock = clock
+        self._ages = ages
+        self._logs = LogIndex()
+        self._cache = TailCache()
+        self._watchers = Watchers()
+        self._backlog = Backlog(BACKLOG_BYTES)
+        self._damage = DamagedNumbers(f"the Redis at {server.name}")
+        self._deaf: JournalUnavailable | None = None
+        """Why it is not heard what other sidecars write."""
+        self._reached = asyncio.Event()
+        """Set when the server has taken something, or said that it would."""
+        self._singly = False
+        """Whether one batch is sent at a time, to find out which cannot be."""
+        # Bounded by the backlog.
+        self._queue: deque[Append] = deque()
+        self._work = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._reads_only = False
+        """Whether it leaves retention to others, and has no numbers of its own by which it would see what is lost."""
+        self._tasks = TaskOwner()
+        # `close` waits for the one and ends the other.
+        self._writing: asyncio.Task[None] | None = None
+        self._listening: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        url: str,
+        retention: Retention = KEEP_ALL,
+        *,
+        prefix: str = "turnwire:",
+        clock: Clock = now,
+        steady: Clock = steadily,
+        owner: str | None = None,
+        reads_only: bool = False,
+        replicas: int = 0,
+    ) -> Self:
+        """Connect to the server and learn what logs it has; raises JournalUnavailable.
+
+        With an `owner`, a worker of a fleet, it has the logs alone that are begun or claimed by it, and others' take nothing of it.
+        One that `reads_only` leaves retention to those who write. What `replicas` replicas do not have yet is not readable.
+        """
+        server = RedisServer(url, prefix, owner, replicas=replicas)
+        try:
+            epoch, states = await server.begin(), {} if owner else await server.states()
+            ages = AgeClock(
+                clock,
+                steady,
+                Limits.for_retention(retention.max_age_s),
+                known=read(await server.witness()),
+                newest=max((state.micros for state in states.values()), default=0),
+            )
+            journal = cls(server, epoch, retention, clock, ages)
+            journal._take_over(states)
+            journal._reads_only = reads_only
+            if owner is None:
+                journal._listening = journal._tasks.keep("journal news", journal._listen())
+            journal._writing = journal._tasks.keep("journal writer", journal._write())
+            journal._tasks.keep("journal readiness", journal._ask())
+        except RedisError as error:
+            await server.close()
+            raise server.explain(error) from error
+        except JournalUnavailable:
+            await server.close()
+            raise
+        return journal
+
+    @property
+    def epoch(self) -> str:
+        """The life of the logs: the server's, until it may have lost events. Of one that only reads it may become another."""
+        return self._epoch
+
+    @property
+    def damaged(self) -> int:
+        """How many events the server was found to lack."""
+        return self._damage.count
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be written at present, or what others write is not heard."""
+        trouble = self._backlog.trouble or self._deaf
+        return None if trouble is None else str(trouble)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether `append` waits for room."""
+        return self._backlog.is_full
+
+    def refusal(self, session: str) -> JournalUnavailable | None:
+        """Return why a session's own log has refused what was accepted."""
+        return self._backlog.refusal(session)
+
+    def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Tell the watcher when `trouble` has become another."""
+        return self._backlog.watch(watcher)
+
+    async def check(self) -> None:
+        """Write a little; raises JournalUnavailable when the server does not take it, or has not taken what waits."""
+        if self._backlog.trouble is not None:
+            raise self._backlog.trouble
+        try:
+            await self._server.take_room()
+        except RedisError as error:
+            raise self._server.explain(error) from error
+
+    async def append(self, session: str, entries: Sequence[Entry]) -> int:
+        """Number the entries and queue them to be sent."""
+        await self._backlog.room(session)
+        if entries:
+            size = sum(entry.size for entry in entries)
+            self._backlog.accept(size)
+            self._queue.append(self._logs.accept(session, entries, self._clock(), size))
+            self._work.set()
+        return self._logs.accepted(session)
+
+    async def flush(self) -> None:
+        """Wait until the server has all that was accepted."""
+        await self._backlog.flush()
+
+    def last(self, session: str) -> int:
+        """Return the newest number the server is known to have."""
+        return self._logs.last(session)
+
+    async def read_after(
+        self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
+    ) -> Page:
+        """Return what follows the cursor: from the cache when it reaches that far back, else from the server."""
+        last, epoch = self._logs.last(session), self._epoch
+        if cursor.seq > last and cursor.epoch == epoch and self._listening is not None:
+            # Another hub has told the reader of what was not heard here yet.
+            last = await self._newest(session)
+        after = place(cursor, epoch, last) or 0
+        envelopes: Sequence[Envelope] = ()
+        if after < last:
+            tail = self._cache.reaching(session, after)
+            if tail is not None and tail.last >= last:
+                envelopes = tail.after(after, count, size)
+            else:
+                rows = await self._read(session, after, last, count=count, size=size)
+                envelopes = [Envelope(session, row.seq, stamp(row.micros), row.event) for row in rows]
+        return page_of(cursor, epoch, last, envelopes)
+
+    async def _newest(self, session: str) -> int:
+        try:
+            self._take_over(await self._server.states(session))
+        except RedisError as error:
+            raise self._server.explain(error) from error
+        return self._logs.last(session)
+
+    async def whole(self, session: str, seq: int) -> WholeEntry | None:
+        """Return one event uncut."""
+        try:
+            rows = await self._server.events(session, seq - 1, seq, 1) if seq > 0 else []
+            if not rows:
+                return None
+            whole, raw = await self._server.beside(session, seq)
+        except RedisError as error:
+            raise self._server.explain(error) from error
+        if whole is not None and not is_json_object(whole):
+            self._damage.found(session, seq, seq)
+            return None
+        return WholeEntry(rows[0].event if whole is None else whole, raw)
+
+    async def logs(self) -> list[LogSummary]:
+        """List all logs."""
+        return self._logs.summaries()
+
+    async def delete(self, session: str) -> None:
+        """Forget a session's events."""
+        if self._logs.find(session) is None and session not in self._server.unreadable:
+            return
+        await self.flush()
+        try:
+            extent = await self._server.delete(session, self._logs.last(session))
+        except RedisError as error:
+            raise self._server.explain(error) from error
+        known = self._logs.get_or_add(session)
+        known.extent, known.deleted, known.accepted = extent, True, max(known.accepted, extent.last)
+        self._cache.forget(session, known.extent.first)
+
+    async def delete_from(self, session: str, former: Ownership) -> int:
+        """Forget a session's events whose owner is gone, and let nobody have its log again, whoever comes back.
+
+        Returns its fence from then on; 0 where it is another's by now. Raises JournalUnavailable.
+        """
+        try:
+            fence, extent = await self._server.delete_from(session, former)
+        except RedisError as error:
+            raise self._server.explain(error) from error
+        if extent is not None and (known := self._logs.find(session)) is not None:
+            known.extent, known.deleted = extent, True
+            self._cache.forget(session, extent.first)
+        return fence
+
+    async def retain(self) -> None:
+        """Apply retention to all logs now."""
+        for known in self._logs:
+            try:
+                known.extent = await self._server.retain(known.session, self._retention, self._oldest())
+            except ResponseError as error:
+                if _is_of_the_server(error):
+                    raise self._server.explain(error) from error
+                log.warning(
+                    "retention could not be applied to a session's log",
+                    extra={"server": self._server.name, "session": known.session, "error": str(error)},
+                )
+            except RedisError as error:
+                raise self._server.explain(error) from error
+            self._cache.forget(known.session, known.extent.first)
+
+    def fence(self, session: str) -> int:
+        """Return the number of a log's owner and life, as far as this journal knows it."""
+        return self._server.fence(session)
+
+    async def ownership(self, session: str) -> Ownership | None:
+        """Return whose a log is; None where it is nobody's. Raises JournalUnavailable."""
+        try:
+            return await self._server.ownership(session)
+        except RedisError as error:
+            raise self._server.explain(error) from error
+
+    async def claim(self, session: str, former: Ownership | None = None) -> bool:
+        """Take a log in a new life: nobody's, the owner's own, or that of `former`; False where it is another's. Raises JournalUnavailable."""
+        try:
+            state = await self._server.claim(session, former)
+        except RedisError as error:
+            raise self._server.explain(error) from error
+        if state is not None:
+            self._take_over({session: state})
+            # What was numbered in a life before and refused is nobody's any more.
+            self._logs.get_or_add(session).accepted = state.extent.last
+        return state is not None
+
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Announce progress to the watcher until the returned function is called."""
+        return self._watchers.add(watcher)
+
+    async def close(self) -> None:
+        """Send what is queued and disconnect; raises JournalUnavailable when the server does not take it."""
+        self._backlog.close(JournalUnavailable(f"The journal in the Redis at {self._server.name} is closed."))
+        self._closing.set()
+        self._work.set()
+        try:
+            if self._writing is not None:
+                await self._writing
+        finally:
+            await self._tasks.close()
+            await self._server.close()
+        if self._queue:
+            lost = sum(len(batch.entries) for batch in self._queue)
+            raise JournalUnavailable(f"{self.trouble} Closed with {lost} events unwritten.")
+
+    async def _write(self) -> None:
+        """Send what waits until the journal is closed and all is sent, or the server refuses it even then."""
+        loop = asyncio.get_running_loop()
+        sweep_at = loop.time() + SWEEP_S
+        while self._queue or not self._closing.is_set():
+            heed_cancellation()
+            try:
+                if self._queue:
+                    if not await self._send():
+                        if self._closing.is_set():
+                            return
+                        await _within(RETRY_S, self._closing)
+                else:
+                    self._work.clear()
+                    await _within(sweep_at - loop.time(), self._work)
+                if loop.time() >= sweep_at:
+                    sweep_at = loop.time() + SWEEP_S
+                    if not self._reads_only:
+                        await self._sweep()
+            except Exception as error:
+                # Without this task nothing would be written any more, and nobody would know.
+                log.exception("the journal's writer failed and goes on", extra={"server": self._server.name})
+                self._backlog.stuck(self._explain(error))
+                if self._closing.is_set():
+                    return
+                await _within(RETRY_S, self._closing)
+
+    async def _ask(self) -> None:
+        """Find out, where nothing is sent, when the server stops taking anything, and when it begins again."""
+        while True:
+            await asyncio.sleep(ASK_S)
+            heed_cancellation()
+            if self._queue:
+                # The writer finds out.
+                continue
+            failure: RedisError | None = None
+            try:
+                await self._server.ask(only_reads=self._reads_only)
+            except RedisError as error:
+                failure = error
+            if self._queue:
+                continue
+            if failure is not None:
+                self._backlog.stuck(self._server.explain(failure))
+            else:
+                self._backlog.commit(0, 0)
+                self._reached.set()
+
+    async def _send(self) -> bool:
+        """Send what waits, as much as goes into one round trip; False when the server takes nothing at present."""
+        group: list[Append] = []
+        size = 0
+        for batch in self._queue:
+            group.append(batch)
+            size += batch.size
+            if size >= GROUP_BYTES or self._singly:
+                break
+        extents: list[Extent] = []
+        failure: Exception | None
+        try:
+            extents, failure = await self._server.append(group, self._retention, self._oldest())
+        except Exception as error:  # noqa: BLE001 - whatever one session's events do to us, the others' go on
+            failure = error
+        if extents:
+            self._committed(extents)
+        if failure is None:
+            self._singly = False
+            return True
+        if not isinstance(failure, RedisError) and len(group) > 1:
+            self._singly = True
+            return True
+        try:
+            if await self._is_settled(self._queue[0], failure):
+                return True
+        except RedisError as error:
+            failure = error
+        self._backlog.stuck(self._explain(failure))
+        return False
+
+    async def _is_settled(self, batch: Append, failure: Exception) -> bool:
+        """See to a batch that fails for a reason of its own session's; False when the server is at fault. Raises RedisError."""
+        said = str(failure)
+        if isinstance(failure, RedisError) and not isinstance(failure, ResponseError):
+            return False
+        if isinstance(failure, MemoryError) or _is_of_the_server(failure):
+            return False
+        if said.startswith("JOURNAL "):
+            try:
+                if await self._server.adopt(batch.session, batch.first - 1):
+                    log.error(
+                        "the server lost events of a session, which goes on behind them: readers get a gap",
+                        extra={"server": self._server.name, "session": batch.session, "before": batch.first},
+                    )
+                    return True
+            except ResponseError as error:
+                failure = error
+        # A server that takes other things is not at fault.
+        await self._server.take_room()
+        self._queue.popleft()
+        reason = self._explain(failure)
+        log.error(
+            "events are lost: the session's own log does not take them",
+            extra={
+                "server": self._server.name,
+                "session": batch.session,
+                "first": batch.first,
+                "last": batch.first + len(batch.entries) - 1,
+                "error": str(reason),
+            },
+        )
+        self._backlog.refuse(batch.session, 1, batch.size, reason)
+        return True
+
+    def _explain(self, failure: Exception) -> JournalUnavailable:
+        if isinstance(failure, RedisError):
+            return self._server.explain(failure)
+        return JournalUnavailable(f"Events cannot be sent to the Redis at {self._server.name}: {failure!r}.")
+
+    def _committed(self, extents: list[Extent]) -> None:
+        sessions: dict[str, int] = {}
+        size = 0
+        for extent in extents:
+            batch = self._queue.popleft()
+            size += batch.size
+            ts = stamp(batch.micros)
+            known = self._logs.get_or_add(batch.session)
+            known.extent, known.deleted = extent, False
+            self._cache.add(
+                batch.session,
+                [
+                    Envelope(batch.session, seq, ts, entry.event)
+                    for seq, entry in enumerate(batch.entries, batch.first)
+                ],
+            )
+            self._cache.forget(batch.session, extent.first)
+            sessions[batch.session] = batch.first + len(batch.entries) - 1
+        self._backlog.commit(len(extents), size)
+        self._reached.set()
+        for session, last in sessions.items():
+            self._watchers.announce(session, last)
+
+    async def _listen(self) -> None:
+        """Hear what others append, and come back whenever that ends, a little later each time."""
+        wait_s = RETRY_S
+        while True:
+            try:
+                async with aclosing(self._server.news()) as told:
+                    async for news in told:
+                        if news is None:
+                            await self._look_again()
+                            wait_s = RETRY_S
+                            self._hear(None)
+                        elif self._reads_only and news[1].extent.last < self.last(news[0]):
+                            await self._look_closer(news[0])
+                        else:
+                            self._take_over(dict([news]))
+            except Exception as error:  # noqa: BLE001 - whatever it was, it is told, and listening goes on
+                reason = JournalUnavailable(
+                    f"What other sidecars write to the Redis at {self._server.name} is not heard: {str(error) or repr(error)}. "
+                    "It is tried again."
+                )
+                if self._deaf is None:
+                    log.warning(
+                        "the journal's listener failed and begins again", extra={"error": str(reason)}
+                    )
+                self._hear(reason)
+                heed_cancellation()
+                await asyncio.sleep(RETRY_S)
+                # A server that takes what is written is there again.
+                self._reached.clear()
+                await _within(wait_s - RETRY_S, self._reached)
+                wait_s = min(wait_s * 2, LONGEST_RETRY_S)
+
+    async def _look_again(self, over: str | None = None) -> None:
+        """Learn all logs anew, and whether what was read of them still counts; raises RedisError and JournalUnavailable."""
+        epoch = await self._server.begin(over) if self._reads_only else self._epoch
+        states = await self._server.states()
+        former = self._logs
+        if epoch != self._epoch:
+            log.warning(
+                "the server may have lost events that were read: all readers begin anew",
+                extra={"server": self._server.name},
+            )
+            self._epoch, self._logs = epoch, LogIndex()
+        self._take_over(states)
+        if self._logs is not former:
+            for known in former:
+                self._watchers.announce(known.session, self._logs.last(known.session))
+
+    async def _look_closer(self, session: str) -> None:
+        """See whether a log ends before what was read of it, and not just the news of it came late. Raises as above."""
+        state = (await self._server.states(session)).get(session)
+        if state is None or state.extent.last < self._logs.last(session):
+            await self._look_again(over=self._epoch)
+
+    def _hear(self, deaf: JournalUnavailable | None) -> None:
+        changed = str(deaf) != str(self._deaf)
+        self._deaf = deaf
+        if changed:
+            self._backlog.tell()
+
+    def _take_over(self, states: Mapping[str, LogState]) -> None:
+        for session, state in states.items():
+            known = self._logs.find(session)
+            # Anybody may publish any name; it is worth remembering when there is something under it.
+            if state.extent.last <= (0 if known is None else known.extent.last):
+                continue
+            known = known or self._logs.get_or_add(session)
+            known.extent, known.deleted = state.extent, state.deleted
+            known.accepted = max(known.accepted, state.extent.last)
+            known.micros = max(known.micros, state.micros)
+            self._watchers.announce(session, state.extent.last)
+
+    async def _read(self, session: str, after: int, last: int, *, count: int, size: int) -> list[EventRow]:
+        extent, begin = self._logs.get_or_add(session).extent, after + 1
+        usual = max(1, extent.size // max(1, extent.last - extent.first + 1))
+        rows: list[EventRow] = []
+        try:
+            while after < last and len(rows) < count and (size > 0 or not rows):
+                # The server can be told a count alone; what is asked for is about what there is room for.
+                ask = min(count - len(rows), 1 + max(size, 0) // usual)
+                more = await self._server.events(session, after, last, ask)
+                for row in more:
+                    size -= len(row.event)
+                    if rows and (size < 0 or row.seq != rows[-1].seq + 1):
+                        return rows
+                    if not rows and row.seq > begin:
+                        self._note_lost(session, begin, row.seq - 1)
+                    rows.append(row)
+                if not more:
+                    break
+                after = more[-1].seq
+        except RedisError as error:
+            raise self._server.explain(error) from error
+        if not rows and begin <= last:
+            self._note_lost(session, begin, last)
+        return rows
+
+    def _note_lost(self, session: str, first: int, last: int) -> None:
+        first = max(first, self._logs.get_or_add(session).extent.first)
+        if first <= last:
+            self._damage.found(session, first, last)
+
+    async def _sweep(self) -> None:
+        try:
+            await self.retain()
+            await self._server.keep_witness(kept(self._ages.witness))
+        except RedisError as error:
+            self._backlog.stuck(self._server.explain(error))
+        except JournalUnavailable as reason:
+            self._backlog.stuck(reason)
+
+    def _oldest(self) -> int:
+        age = self._retention.max_age_s
+        return 0 if age is None else self._ages() - int(age * MICROSECONDS)
+
+
+async def _within(seconds: float, event: asyncio.Event) -> None:
+    """Wait for an event, but not longer."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        pass

@@ -1,0 +1,431 @@
+"""One Redis as the journal sees it: commands in, plain values out, and every failure a sentence.
+
+redis-py's answers are loosely typed; what comes back is given its type here and nowhere else. Needs the extra `redis`.
+"""
+
+import logging
+import uuid
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
+
+from turnwire.journal.base import JournalUnavailable, LogUnreadable, Retention
+from turnwire.journal.damage import is_json_object
+from turnwire.journal.redis.connection import connect
+from turnwire.journal.redis.scripts import ADOPT, APPEND, CLAIM, DELETE, DELETE_FROM, EPOCH, RETAIN
+from turnwire.journal.sqlite.rows import Append, EventRow, Extent
+from turnwire.tasks.owner import heed_cancellation
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """A log as the server has it."""
+
+    extent: Extent
+    micros: int
+    deleted: bool
+
+
+NOBODY = ""
+"""Whose log it is that was deleted while its worker was gone: nobody claims it any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """Whose a log is."""
+
+    owner: str
+    """Name of the worker; of what was deleted while its worker was gone, NOBODY."""
+    fence: int
+    """Grows with each owner, and each life of one."""
+
+
+UNREADABLE = "JOURNAL the state of the log cannot be read"
+"""What the scripts say of a state that is none of ours."""
+LARGEST = (1 << 53) - 1
+"""The largest number in a log."""
+LATEST = LARGEST
+"""The latest time of an event, in microseconds since 1970: in the year 2255."""
+ROOM = 1 << 16
+"""Bytes that are written to see whether they can be."""
+
+
+class RedisServer:
+    """The keys of one journal on one server, all beginning with `prefix`."""
+
+    def __init__(self, url: str, prefix: str, owner: str | None = None, *, replicas: int = 0) -> None:
+        """With an `owner` what is written is that worker's, and logs that are another's take nothing.
+
+        So many `replicas` must have what is written before it counts. Raises JournalUnavailable for what is no URL.
+        """
+        self._connection = connect(url)
+        self._redis = self._connection.redis
+        self._replicas = replicas
+        self._prefix = prefix
+        self._owner = owner or ""
+        self._fences: dict[str, int] = {}
+        """Of logs that were claimed; one that was begun has the first."""
+        self._channel = f"{prefix}news"
+        self.writer = uuid.uuid4().hex
+        """Names this journal among all that write to the server."""
+        self.unreadable: set[str] = set()
+        """Sessions whose logs have a state that could not be read."""
+        self.name = self._connection.name
+        """The server's address without its password."""
+
+    def explain(self, error: RedisError) -> JournalUnavailable:
+        """Return the refusal for what the server or the connection reported."""
+        said = str(error) or type(error).__name__
+        if said == UNREADABLE:
+            return LogUnreadable(
+                f"What the Redis at {self.name} has of the session's log cannot be read: others have been at its keys. The session can be"
+                " deleted; other sessions go on."
+            )
+        if said.startswith("JOURNAL "):
+            return JournalUnavailable(
+                f"The Redis at {self.name} does not have what was journaled there: {said.removeprefix('JOURNAL ')}. Either "
+                "another sidecar writes the same session, or others have been at its keys. Other sessions go on; continue in a new one."
+            )
+        if said.startswith("FENCED "):
+            return JournalUnavailable(
+                f"The session is no more of this worker's, so the Redis at {self.name} takes nothing of it: {said.removeprefix('FENCED ')}."
+                " What was said here since is lost; go on where it is now."
+            )
+        if isinstance(error, OutOfMemoryError) or "OOM " in said:
+            return JournalUnavailable(
+                f"The Redis at {self.name} is full: {said} Raise its maxmemory, or lower retain_bytes or retain_days and start anew; what waits"
+                " is then written."
+            )
+        return JournalUnavailable(
+            f"The Redis at {self.name} cannot be used: {said.rstrip('.')}. Check that it runs and has memory left; what waits is then written."
+        )
+
+    async def begin(self, over: str | None = None) -> str:
+        """Check that the server keeps what it is given; return the epoch, a new one when it may have lost events.
+
+        It is another than the one that is known to be `over`.
+        """
+        told = await self._connection.about()
+        for about in told:
+            if (policy := about.get("maxmemory_policy", "noeviction")) != "noeviction":
+                raise JournalUnavailable(
+                    f"The Redis at {self.name} drops keys when its memory is full (maxmemory-policy {policy}). "
+                    "Set the policy to noeviction or use another server."
+                )
+            if about.get("cluster_enabled") and not self._connection.is_cluster:
+                raise JournalUnavailable(
+                    f"The Redis at {self.name} is one of a cluster: let redis_url begin with redis+cluster:// (rediss+cluster:// for TLS)."
+                )
+        synced = await self._connection.always_synced()
+        if lossy := _may_lose(told, self._replicas, synced=synced):
+            log.warning(
+                "the Redis may lose the newest events that frontends have seen; docs/journal.md says how it does not",
+                extra={"server": self.name, "when": lossy},
+            )
+        own = f"{self._prefix}{{own}}:" if self._connection.is_cluster else self._prefix
+        keys = [f"{own}{kind}" for kind in ("epoch", "run")]
+        runs = " ".join(sorted(str(about["run_id"]) for about in told))
+        # A primary that replicas follow is another after a failover, with all that counted.
+        safe = "yes" if synced and (self._replicas or not lossy) else "no"
+        epoch: bytes = await self._redis.eval(EPOCH, 2, *keys, uuid.uuid4().hex, runs, safe, over or "")
+        return epoch.decode()
+
+    async def take_room(self) -> None:
+        """Write what tells whether the server takes anything."""
+        await self._redis.set(f"{self._prefix}room", bytes(ROOM))
+
+    async def ask(self, *, only_reads: bool) -> None:
+        """See whether the server answers and, unless it `only_reads`, would take something; writes nothing. Raises RedisError."""
+        await self._connection.ping()
+        if not only_reads:
+            # The server refuses this one as it would any other, and there is never such a key to be changed.
+            await self._redis.set(f"{self._prefix}never", b"", xx=True)
+
+    async def witness(self) -> bytes | None:
+        """Return what was kept of the clocks."""
+        return cast("bytes | None", await self._redis.get(f"{self._prefix}ages"))
+
+    async def keep_witness(self, witness: str) -> None:
+        """Keep what is known of the clocks."""
+        await self._redis.set(f"{self._prefix}ages", witness)
+
+    async def states(self, session: str | None = None) -> dict[str, LogState]:
+        """Return one log, or all; with `replicas`, once these have what is returned."""
+        sessions = [session] if session is not None else sorted(await self._sessions())
+        pipeline = self._redis.pipeline(transaction=False)
+        for name in sessions:
+            pipeline.hmget(self._keys(name)[1], _STATE)
+        rows = await self._replicated(pipeline, sessions)
+        states: dict[str, LogState] = {}
+        for name, row in zip(sessions, rows, strict=True):
+            # One session's keys that others have been at keep no other session from being known.
+            state = row if isinstance(row, RedisError) else _state(row)
+            if isinstance(state, LogState):
+                states[name] = state
+                self.unreadable.discard(name)
+            else:
+                self.unreadable.add(name)
+                log.error(
+                    "the state of a session's log cannot be read",
+                    extra={"server": self.name, "session": name, "error": str(state)},
+                )
+        return states
+
+    async def append(
+        self, batches: Sequence[Append], retention: Retention, oldest: int
+    ) -> tuple[list[Extent], RedisError | None]:
+        """Append in order, in one round trip; return what the logs hold, up to the first batch that failed, and why."""
+        pipeline = self._redis.pipeline(transaction=False)
+        limits = _limits(retention)
+        names = list(dict.fromkeys(batch.session for batch in batches))
+        # What is to be on replicas first is told when it is there.
+        channel = "" if self._replicas else self._channel
+        pipeline.sadd(f"{self._prefix}sessions", *names)
+        for batch in batches:
+            arguments: list[bytes | str | int] = [
+                batch.session,
+                self.writer,
+                batch.first,
+                batch.micros,
+                *limits,
+                oldest,
+                channel,
+                *self._fence(batch.session),
+            ]
+            for entry in batch.entries:
+                arguments += (entry.event, _there(entry.whole), _there(entry.raw))
+            pipeline.eval(APPEND, 3, *self._keys(batch.session), *arguments)
+        listed, *answers = await self._replicated(pipeline, names)
+        if isinstance(listed, RedisError):
+            return [], listed
+        extents: list[Extent] = []
+        for answer in answers:
+            if isinstance(answer, RedisError):
+                break
+            extents.append(Extent(*answer))
+        failure = answers[len(extents)] if len(extents) < len(batches) else None
+        if self._replicas and extents:
+            await self._announce(batches[: len(extents)], extents)
+        return extents, failure
+
+    async def _replicated(self, pipeline: Any, sessions: Sequence[str]) -> list[Any]:
+        """Do commands about sessions; return their answers, errors too, once replicas have all there was then. Raises RedisError."""
+        if not self._replicas or not sessions:
+            return list(await pipeline.execute(raise_on_error=False))
+        keys = [self._keys(name)[0] for name in sessions]
+        homes = self._connection.homes(keys)
+        for home in homes:
+            # It counts from the last command of its connection, also where that has written nothing.
+            self._connection.wait(pipeline, home, self._replicas)
+        answers = list(await pipeline.execute(raise_on_error=False))
+        if homes != self._connection.homes(keys):
+            # Something was sent on to another node than the one whose replicas were asked.
+            raise RedisError("the cluster has moved a session meanwhile")
+        for found in answers[-len(homes) :]:
+            if isinstance(found, RedisError):
+                raise found
+            if found < self._replicas:
+                raise RedisError(
+                    f"{found} of the {self._replicas} replicas (redis_replicas) have what is there"
+                )
+        return answers[: -len(homes)]
+
+    async def _announce(self, batches: Sequence[Append], extents: Sequence[Extent]) -> None:
+        """Tell others what the script would have told them; one of a session is enough."""
+        newest = {batch.session: (batch, extent) for batch, extent in zip(batches, extents, strict=True)}
+        for session, (batch, extent) in newest.items():
+            where = f"{extent.first} {extent.last} {extent.size} {batch.micros}"
+            await self._redis.publish(self._channel, f"{self.writer} {where} {session}")
+
+    async def events(self, session: str, after: int, last: int, count: int) -> list[EventRow]:
+        """Return at most `count` events after one number and not beyond another."""
+        found = await self._redis.xrange(self._keys(session)[0], f"{after + 1}-0", f"{last}-0", count)
+        rows = cast("list[tuple[bytes, dict[bytes, bytes]]]", found)
+        return [row for key, fields in rows if (row := _event(key, fields)) is not None]
+
+    async def adopt(self, session: str, last: int) -> bool:
+        """Let a log that the server lost events of go on after a number; False when others have written beyond it."""
+        adopted = bool(
+            await self._redis.eval(ADOPT, 3, *self._keys(session), session, last, *self._fence(session))
+        )
+        if adopted:
+            await self._redis.sadd(f"{self._prefix}sessions", session)
+        return adopted
+
+    async def ownership(self, session: str) -> Ownership | None:
+        """Return whose a log is; None where it is nobody's."""
+        try:
+            found = await self._redis.hmget(self._keys(session)[1], ["owner", "fence"])
+        except ResponseError as error:
+            if not str(error).startswith("WRONGTYPE"):
+                raise
+            return None
+        owner, fence = cast("list[bytes | None]", found)
+        if owner is None or fence is None:
+            return None
+        try:
+            return Ownership(owner.decode(), _counted(fence))
+        except ValueError as error:
+            raise RedisError(f"whose the log of session {session!r} is cannot be read ({error})") from error
+
+    async def claim(self, session: str, former: Ownership | None) -> LogState | None:
+        """Make a log the owner's in a new life; return it, or None where it is another's than the former one."""
+        taken_from = ("", "") if former is None else (former.owner, former.fence)
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.eval(CLAIM, 3, *self._keys(session), session, self._owner, *taken_from)
+        (found,) = await self._replicated(pipeline, [session])
+        if isinstance(found, RedisError):
+            raise found
+        fence, *state = cast("list[int]", found)
+        if not fence:
+            return None
+        self._fences[session] = fence
+        first, last, size, micros, deleted = state
+        return LogState(Extent(first, last, size), micros, bool(deleted))
+
+    async def beside(self, session: str, seq: int) -> tuple[bytes | None, bytes | None]:
+        """Return what was kept of an event beside it: whole and raw."""
+        found = await self._redis.hmget(self._keys(session)[2], [f"{seq}w", f"{seq}r"])
+        whole, raw = cast("list[bytes | None]", found)
+        return (whole[1:] if whole else None), (raw[1:] if raw else None)
+
+    async def retain(self, session: str, retention: Retention, oldest: int) -> Extent:
+        """Apply retention to one log."""
+        return Extent(*await self._redis.eval(RETAIN, 3, *self._keys(session), *_limits(retention), oldest))
+
+    async def delete(self, session: str, last: int) -> Extent:
+        """Delete one log's events; `last` is where it ends, as far as is known, should its state not tell."""
+        keys, fence = self._keys(session), self._fence(session)
+        extent = Extent(*await self._redis.eval(DELETE, 3, *keys, *fence, last))
+        self.unreadable.discard(session)
+        return extent
+
+    async def delete_from(self, session: str, former: Ownership) -> tuple[int, Extent | None]:
+        """Delete the log of an owner that is gone, for good; return its fence from now on, 0 where it is another's by now.
+
+        The extent is None where that was done before.
+        """
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.eval(DELETE_FROM, 3, *self._keys(session), former.owner, former.fence)
+        (found,) = await self._replicated(pipeline, [session])
+        if isinstance(found, RedisError):
+            raise found
+        fence, *extent = cast("list[int]", found)
+        return fence, Extent(*extent) if extent else None
+
+    async def news(self) -> AsyncGenerator[tuple[str, LogState] | None]:
+        """Yield None once all that follows will be told, then each log that another journal has appended to, as it is then."""
+        puzzled = False
+        async with self._redis.pubsub() as channel:
+            await channel.subscribe(self._channel)
+            while True:
+                # The library swallows a cancellation that comes while it connects.
+                heed_cancellation()
+                message = await channel.get_message(timeout=None)
+                if message is None:
+                    continue
+                if message["type"] == "subscribe":
+                    yield None
+                elif message["type"] == "message":
+                    told = _told(message["data"])
+                    if told is None:
+                        if not puzzled:
+                            log.warning(
+                                "something that is not ours is published on the journal's channel",
+                                extra={"server": self.name, "channel": self._channel},
+                            )
+                        puzzled = True
+                    elif told[0] != self.writer:
+                        yield told[1:]
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._connection.close()
+
+    async def _sessions(self) -> set[str]:
+        members = cast("set[bytes]", await self._redis.smembers(f"{self._prefix}sessions"))
+        return {name for member in members if (name := _text(member)) is not None}
+
+    def fence(self, session: str) -> int:
+        """Return the number of a log's owner and life; of a log that was begun here, the first."""
+        return self._fences.get(session, 1)
+
+    def _fence(self, session: str) -> tuple[str, str]:
+        return (self._owner, str(self.fence(session))) if self._owner else ("", "")
+
+    def _keys(self, session: str) -> tuple[str, str, str]:
+        name = self._connection.tagged(session)
+        return f"{self._prefix}log:{name}", f"{self._prefix}state:{name}", f"{self._prefix}beside:{name}"
+
+
+def _may_lose(told: Sequence[Mapping[str, Any]], replicas: int, *, synced: bool) -> str:
+    """Return when a Redis loses what it has acknowledged, as a phrase; nothing where it does not."""
+    when = []
+    if not synced:
+        when.append("it is restarted or its machine fails (appendonly yes with appendfsync always keeps all)")
+    if not replicas and any(about.get("connected_slaves") for about in told):
+        when.append("a replica takes its place (redis_replicas waits for them)")
+    return ", or ".join(when)
+
+
+_STATE = ["first", "last", "size", "micros", "deleted"]
+
+
+def _state(row: Sequence[bytes | None]) -> LogState | ValueError:
+    try:
+        first, last, size, micros, deleted = (_counted(value or b"0") for value in row)
+    except ValueError as error:
+        return error
+    extent = Extent(first or 1, last, size)
+    if extent.first > last + 1 or micros > LATEST:
+        return ValueError(f"no log has {extent} at {micros}")
+    return LogState(extent, micros, bool(deleted))
+
+
+def _event(key: bytes, fields: Mapping[bytes, bytes]) -> EventRow | None:
+    """Return an event; None for what none of ours ever was, which is as good as lost."""
+    seq, _, within = key.partition(b"-")
+    try:
+        row = EventRow(_counted(seq), _counted(fields[b"t"]), fields[b"e"])
+    except (KeyError, ValueError):
+        return None
+    return row if within == b"0" and row.micros <= LATEST and is_json_object(row.event) else None
+
+
+def _counted(value: bytes) -> int:
+    """Read a number that a log can have; raises ValueError. Beyond these neither Lua nor JavaScript counts one by one."""
+    if not value.isdigit() or len(value) > len(str(LARGEST)) or (number := int(value)) > LARGEST:
+        raise ValueError(f"no number of a log: {value[:40]!r}")
+    return number
+
+
+def _told(message: bytes) -> tuple[str, str, LogState] | None:
+    """Return the writer, the session and its log, which a message of ours names."""
+    writer, *numbers, session = [*(_text(message) or "").split(" ", 5), ""][:6]
+    try:
+        first, last, size, micros = (_counted(number.encode()) for number in numbers)
+    except ValueError:
+        return None
+    if len(writer) != 32 or not session or not 0 < first <= last + 1 or micros > LATEST:
+        return None
+    return writer, session, LogState(Extent(first, last, size), micros, deleted=False)
+
+
+def _text(value: bytes) -> str | None:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _limits(retention: Retention) -> tuple[int, int]:
+    count, size = retention.max_count, retention.max_bytes
+    return (-1 if count is None else count), (-1 if size is None else size)
+
+
+def _there(value: bytes | None) -> bytes:
+    return b"" if value is None else b"+" + value

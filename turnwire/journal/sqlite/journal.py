@@ -1,0 +1,244 @@
+"""The journal in a SQLite file: what a frontend saw survives the sidecar.
+
+The event loop numbers entries and queues them; the writer's thread commits them in groups; then they are announced,
+still in the event loop, and kept at hand in the tail cache. Only readers further behind go to the file.
+The file is one sidecar's at a time. See docs/journal.md for what is guaranteed when.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from turnwire.journal.ages import steadily
+from turnwire.journal.backlog import Backlog
+from turnwire.journal.base import (
+    KEEP_ALL,
+    Entry,
+    JournalError,
+    JournalUnavailable,
+    LogSummary,
+    Page,
+    Retention,
+    Watcher,
+    WholeEntry,
+)
+from turnwire.journal.damage import DamagedNumbers
+from turnwire.journal.log_index import LogIndex
+from turnwire.journal.reading.cache import TailCache
+from turnwire.journal.reading.paging import Watchers, page_of, place
+from turnwire.journal.sqlite.checkpoints import Thresholds
+from turnwire.journal.sqlite.opening import Durability, OpenedFile, open_journal
+from turnwire.journal.sqlite.reader import Reader
+from turnwire.journal.sqlite.rows import Append, Extent, delete_log, entry_at, events_after
+from turnwire.journal.sqlite.writer import Writer
+from turnwire.journal.timestamps import Clock, now, stamp
+from turnwire.normalize.events.envelope import Cursor, Envelope
+
+log = logging.getLogger(__name__)
+
+BACKLOG_BYTES = 32 << 20
+"""Accepted but not yet readable bytes from which on `append` waits."""
+BATCH_BYTES = 1_000_000_000
+"""SQLite's own limit for one value."""
+
+
+class SqliteJournal:
+    """Implements `turnwire.journal.base.Journal`; made by `open`."""
+
+    def __init__(
+        self, opened: OpenedFile, retention: Retention, clock: Clock, thresholds: Thresholds
+    ) -> None:
+        self.path = opened.path
+        self._lock = opened.lock
+        self._file = opened.file
+        self._epoch = opened.epoch
+        self._clock = clock
+        self._logs = LogIndex(opened.logs)
+        self._cache = TailCache()
+        self._watchers = Watchers()
+        self._backlog = Backlog(BACKLOG_BYTES)
+        self.reader = Reader(opened.reading, opened.path)
+        self._damage = DamagedNumbers(str(opened.path))
+        self.writer = Writer(opened, retention, thresholds, self)
+        """For those who keep something else in the same file."""
+
+    @classmethod
+    async def open(
+        cls,
+        path: Path,
+        retention: Retention = KEEP_ALL,
+        *,
+        durability: Durability = "process",
+        clock: Clock = now,
+        steady: Clock = steadily,
+        thresholds: Thresholds = Thresholds(),  # noqa: B008 - frozen
+    ) -> Self:
+        """Open the file, or make it and its folder; raises JournalUnavailable and then leaves it as it is."""
+        opened = await asyncio.to_thread(
+            open_journal, path, retention, durability, clock, steady, thresholds=thresholds
+        )
+        return cls(opened, retention, clock, thresholds)
+
+    @property
+    def epoch(self) -> str:
+        """The life of the logs: the file's, until the machine goes down under it."""
+        return self._epoch
+
+    @property
+    def damaged(self) -> int:
+        """How many events were found damaged when they were read."""
+        return self._damage.count
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be written at present."""
+        return None if self._backlog.trouble is None else str(self._backlog.trouble)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether `append` waits for room."""
+        return self._backlog.is_full
+
+    def refusal(self, session: str) -> JournalUnavailable | None:
+        """Return why a session's own log has refused what was accepted."""
+        return self._backlog.refusal(session)
+
+    def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Tell the watcher when `trouble` has become another."""
+        return self._backlog.watch(watcher)
+
+    async def check(self) -> None:
+        """Write a little; raises JournalUnavailable when that fails, or what waits cannot be written."""
+        if self._backlog.trouble is not None:
+            raise self._backlog.trouble
+        await self.writer.check()
+
+    async def append(self, session: str, entries: Sequence[Entry]) -> int:
+        """Number the entries and queue them for the writer."""
+        size = sum(entry.size for entry in entries)
+        if size >= BATCH_BYTES:
+            raise JournalError(f"{size} bytes cannot be journaled at once; the limit is {BATCH_BYTES}.")
+        await self._backlog.room(session)
+        if entries:
+            self._backlog.accept(size)
+            self.writer.append(self._logs.accept(session, entries, self._clock(), size))
+        return self._logs.accepted(session)
+
+    async def flush(self) -> None:
+        """Wait until all that was accepted is committed."""
+        await self._backlog.flush()
+
+    def last(self, session: str) -> int:
+        """Return the newest number that was committed."""
+        return self._logs.last(session)
+
+    async def read_after(
+        self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
+    ) -> Page:
+        """Return what follows the cursor: from the cache when it reaches that far back, else from the file."""
+        last = self._logs.last(session)
+        after = place(cursor, self._epoch, last) or 0
+        envelopes: Sequence[Envelope] = ()
+        if after < last:
+            if (tail := self._cache.reaching(session, after)) is not None:
+                envelopes = tail.after(after, count, size)
+            else:
+                envelopes = await self._read(session, after, last, count=count, size=size)
+        return page_of(cursor, self._epoch, last, envelopes)
+
+    async def whole(self, session: str, seq: int) -> WholeEntry | None:
+        """Return one event uncut."""
+        known = self._logs.find(session)
+        if known is None or not known.extent.first <= seq <= known.extent.last:
+            return None
+        entry, is_damaged = await self.reader.call(partial(entry_at, log=known.id, seq=seq))
+        if is_damaged:
+            self._damage.found(session, seq, seq)
+        if entry is None:
+            return None
+        return WholeEntry(entry.event if entry.whole is None else entry.whole, entry.raw)
+
+    async def logs(self) -> list[LogSummary]:
+        """List all logs."""
+        return self._logs.summaries()
+
+    async def delete(self, session: str) -> None:
+        """Forget a session's events."""
+        if (known := self._logs.find(session)) is None:
+            return
+        last = known.accepted
+        await self.writer.call(partial(delete_log, session=session))
+        self._cache.forget(session, last + 1)
+        if known.extent.last == last:
+            known.extent = Extent(last + 1, last, 0)
+            known.deleted = True
+
+    async def retain(self) -> None:
+        """Apply retention now."""
+        await self.writer.retain()
+
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Announce progress to the watcher until the returned function is called."""
+        return self._watchers.add(watcher)
+
+    async def close(self) -> None:
+        """Write what is queued and let go of the file; raises JournalUnavailable when that cannot be written."""
+        self._backlog.close(JournalUnavailable(f"The journal {self.path} is closed."))
+        try:
+            await self.writer.stop()
+        finally:
+            self.reader.close()
+            self._file.close()
+            self._lock.release()
+
+    def committed(self, appends: list[Append], extents: dict[int, Extent]) -> None:
+        """Make readable and announce what the writer committed."""
+        sessions: dict[str, list[Envelope]] = {}
+        for batch in appends:
+            ts = stamp(batch.micros)
+            sessions.setdefault(batch.session, []).extend(
+                Envelope(batch.session, seq, ts, entry.event)
+                for seq, entry in enumerate(batch.entries, batch.first)
+            )
+        for session, envelopes in sessions.items():
+            self._cache.add(session, envelopes)
+        self._take_over(extents)
+        self._backlog.commit(len(appends), sum(batch.size for batch in appends))
+        for session, envelopes in sessions.items():
+            self._watchers.announce(session, envelopes[-1].seq)
+
+    def stuck(self, reason: JournalUnavailable) -> None:
+        """Note that nothing can be written at present, and tell those who wait for it."""
+        self._backlog.stuck(reason)
+
+    def refused(self, batch: Append, reason: JournalUnavailable) -> None:
+        """Give up a batch that its session's log does not take: the others' logs do."""
+        log.error(
+            "events are lost: the session's own log does not take them",
+            extra={
+                "journal": str(self.path),
+                "session": batch.session,
+                "first": batch.first,
+                "last": batch.first + len(batch.entries) - 1,
+                "error": str(reason),
+            },
+        )
+        self._backlog.refuse(batch.session, 1, batch.size, reason)
+
+    def _take_over(self, extents: dict[int, Extent]) -> None:
+        for number, extent in extents.items():
+            known = self._logs.numbered(number)
+            known.extent, known.deleted = extent, known.deleted and extent.first > extent.last
+            self._cache.forget(known.session, extent.first)
+
+    async def _read(self, session: str, after: int, last: int, *, count: int, size: int) -> list[Envelope]:
+        number = self._logs.get_or_add(session).id
+        found = await self.reader.call(
+            partial(events_after, log=number, after=after, last=last, count=count, size=size)
+        )
+        if found.damaged is not None:
+            self._damage.found(session, *found.damaged)
+        return [Envelope(session, row.seq, stamp(row.micros), row.event) for row in found.rows]

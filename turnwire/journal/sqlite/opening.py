@@ -1,0 +1,238 @@
+"""Opening a journal file: made, recovered, checked, or refused; never silently emptied.
+
+A new file is laid out under another name and renamed, so that a file of the right name is always complete. SQLite
+recovers a torn write-ahead log by itself. What it would only notice much later is looked for here: a file shorter than
+its page count, ends of logs that are not where the log table has them. All pages are verified only in files of a size
+that makes this a matter of a second; in larger ones damage in the middle shows when it is read.
+"""
+
+import os
+import platform
+import sqlite3
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime
+from pathlib import Path
+from subprocess import run
+from typing import BinaryIO, Literal
+
+from msgspec import Struct
+
+from turnwire.files.private import make_private, open_private
+from turnwire.journal.ages import AgeClock, Limits, read
+from turnwire.journal.base import Retention
+from turnwire.journal.sqlite.checkpoints import EMPTYING_WAITS_S, Thresholds, checkpoint
+from turnwire.journal.sqlite.errors import damaged, explain, foreign
+from turnwire.journal.sqlite.lock import FileLock
+from turnwire.journal.sqlite.rows import AGES, LogRow, all_logs, key, retain_all
+from turnwire.journal.sqlite.schema import bring_up_to_date, connect, lay_out, transaction
+from turnwire.journal.timestamps import Clock
+
+Durability = Literal["process", "power"]
+"""`process`: what was readable survives the death of the sidecar; a power failure may take the last of it, and the logs
+then get another epoch. `power`: it survives that too, at the price of one fsync for each group of batches."""
+
+VERIFY_UP_TO = 64 << 20
+"""Bytes of a file up to which all its pages are verified on opening."""
+
+_MAGIC = b"SQLite format 3\x00"
+
+
+class OpenedFile(Struct, frozen=True):
+    """A journal file that is ours."""
+
+    path: Path
+    lock: FileLock
+    connection: sqlite3.Connection
+    """For writing."""
+    reading: sqlite3.Connection
+    """For reading only."""
+    moving: sqlite3.Connection
+    """For checkpoints, and nothing else makes them while the journal is open."""
+    file: BinaryIO
+    """The file itself, to wait until the disk has it. To be closed after all connections: closing it lets go of SQLite's locks,
+    which are the process's."""
+    epoch: str
+    logs: Sequence[LogRow]
+    ages: AgeClock
+    """The time by which events grow old."""
+
+
+def open_journal(
+    path: Path,
+    retention: Retention,
+    durability: Durability,
+    clock: Clock,
+    steady: Clock,
+    *,
+    thresholds: Thresholds,
+) -> OpenedFile:
+    """Lock a journal, open it or make it, and apply retention; by clocks that tell microseconds since 1970 and since some moment.
+
+    Raises JournalUnavailable, leaving the file as it is.
+    """
+    with ExitStack() as undo:
+        try:
+            make_private(path.parent)
+            lock = FileLock(path)
+            undo.callback(lock.release)
+            if not path.exists():
+                _make(path)
+            _look_at(path)
+            file = undo.enter_context(os.fdopen(open_private(path, os.O_RDONLY), "rb"))
+            connection = undo.enter_context(closing(connect(path)))
+            bring_up_to_date(connection, path)
+            _check(connection, path)
+            epoch = _begin_life(connection, durability)
+            connection.execute("PRAGMA wal_autocheckpoint=0")
+            connection.execute(f"PRAGMA journal_size_limit={thresholds.move}")
+            with transaction(connection):
+                ages = _age_clock(connection, retention, clock, steady)
+                retain_all(connection, retention, ages)
+            reading = undo.enter_context(closing(connect(path)))
+            reading.execute("PRAGMA query_only=1")
+            moving = undo.enter_context(closing(connect(path, wait_s=EMPTYING_WAITS_S)))
+            # Whatever commits do: the log is on the disk before the file is changed, and the file before the log begins anew.
+            moving.execute("PRAGMA synchronous=FULL")
+            # The log is opened with the first look, and it should be this one.
+            moving.execute("PRAGMA schema_version").fetchone()
+            opened = OpenedFile(
+                path, lock, connection, reading, moving, file, epoch, all_logs(connection), ages
+            )
+        except (OSError, sqlite3.Error) as error:
+            raise explain(path, error) from error
+        except UnicodeDecodeError as error:  # SQLite quotes damaged names in what it reports
+            raise damaged(path, "its tables have names that cannot be read") from error
+        undo.pop_all()
+        return opened
+
+
+def end_life(connection: sqlite3.Connection) -> None:
+    """Note that all that was accepted is in the file, and close it."""
+    try:
+        with transaction(connection):
+            connection.execute("UPDATE meta SET value = 'yes' WHERE name = 'closed'")
+        checkpoint(connection, "TRUNCATE")
+    finally:
+        connection.close()
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a journal and what belongs to it, so that a new one can begin; return its new path.
+
+    Raises JournalUnavailable when a sidecar uses it.
+    """
+    lock = FileLock(path)
+    try:
+        moved = path.with_name(f"{path.name}.set-aside-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
+        # The write-ahead log goes first: a journal without it may lack its newest events, and would not be noticed.
+        for suffix in ("-wal", "-shm", ""):
+            source = path.with_name(path.name + suffix)
+            if source.exists():
+                source.rename(moved.with_name(moved.name + suffix))
+    except OSError as error:
+        raise explain(path, error) from error
+    finally:
+        lock.release()
+    return moved
+
+
+def _make(path: Path) -> None:
+    if path.with_name(path.name + "-wal").exists():
+        raise damaged(path, "its write-ahead log is there but the file itself is missing")
+    unfinished = path.with_name(path.name + ".new")
+    for suffix in ("", "-wal", "-shm"):
+        unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
+    # Events tell all that an agent read and wrote.
+    os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    connection = connect(unfinished)
+    try:
+        lay_out(connection)
+    finally:
+        connection.close()
+    unfinished.rename(path)
+
+
+def _look_at(path: Path) -> None:
+    # Opened for writing, too: SQLite would leave a read-only write-ahead log beside a read-only file.
+    with os.fdopen(open_private(path, os.O_RDWR), "r+b") as file:
+        header = file.read(100)
+    if not header:
+        raise damaged(path, "it is empty")
+    if not header.startswith(_MAGIC):
+        raise foreign(path, "it does not begin like a SQLite database")
+    if len(header) < 100:
+        raise damaged(path, "it ends within its header")
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    # With the write-ahead log folded in, the file's size can be compared with its page count.
+    folded = checkpoint(connection, "TRUNCATE")
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (page_size,) = connection.execute("PRAGMA page_size").fetchone()
+    size = path.stat().st_size
+    if folded and size < pages * page_size:
+        raise damaged(path, f"it should have {pages * page_size} bytes but ends after {size}")
+    if size <= VERIFY_UP_TO:
+        found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+        if found != ["ok"]:
+            raise damaged(path, "; ".join(found).replace("\n", " "))
+    for log in all_logs(connection):
+        first, last = log.extent.first, log.extent.last
+        ends = connection.execute(
+            "SELECT (SELECT min(key) FROM event WHERE key BETWEEN :low AND :high),"
+            " (SELECT max(key) FROM event WHERE key BETWEEN :low AND :high)",
+            {"low": key(log.id, 0), "high": key(log.id + 1, 0) - 1},
+        ).fetchone()
+        if ends != ((key(log.id, first), key(log.id, last)) if first <= last else (None, None)):
+            raise damaged(
+                path, f"the log of session {log.session!r} does not hold its events {first} to {last}"
+            )
+
+
+def _begin_life(connection: sqlite3.Connection, durability: Durability) -> str:
+    """Note that the file is open, durably; return the epoch, a new one when events may have been lost."""
+    meta: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+    epoch, boot = meta["epoch"], _boot()
+    connection.execute("PRAGMA synchronous=FULL")
+    with transaction(connection):
+        if meta["closed"] == "no" and meta["durability"] == "process" and (not boot or meta["boot"] != boot):
+            # The machine went down under the last writer. What was readable then may not have reached the disk, so the
+            # numbers a frontend remembers may soon be those of other events.
+            (epoch,) = connection.execute(
+                "UPDATE meta SET value = lower(hex(randomblob(16))) WHERE name = 'epoch' RETURNING value"
+            ).fetchall()[0]
+        connection.executemany(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            [("boot", boot), ("closed", "no"), ("durability", durability)],
+        )
+    if durability == "process":
+        connection.execute("PRAGMA synchronous=NORMAL")
+    return str(epoch)
+
+
+def _age_clock(connection: sqlite3.Connection, retention: Retention, clock: Clock, steady: Clock) -> AgeClock:
+    (known,) = connection.execute("SELECT max(value) FROM meta WHERE name = ?", (AGES,)).fetchone()
+    newest = max((row.micros for row in all_logs(connection)), default=0)
+    return AgeClock(
+        clock,
+        steady,
+        Limits.for_retention(retention.max_age_s),
+        boot=_boot(),
+        known=read(known),
+        newest=newest,
+    )
+
+
+def _boot() -> str:
+    """Return what names this run of the machine's kernel; empty when that cannot be known."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        pass
+    if platform.system() != "Darwin":
+        return ""
+    said = run(
+        ["/usr/sbin/sysctl", "-n", "kern.bootsessionuuid"], capture_output=True, text=True, check=False
+    )
+    return said.stdout.strip()

@@ -1,0 +1,215 @@
+"""What `session/update` tells: the kinds of `sessionUpdate`."""
+
+from typing import TypeAlias
+
+from msgspec import Struct, field
+
+from turnwire.protocol.acp.content import AnyContent, AnyShown, Location, UnknownContent
+from turnwire.protocol.json_values import Foreign, Json, JsonObject, text_at
+
+
+def _nothing() -> AnyContent:
+    return UnknownContent(raw=None)
+
+
+class Update(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="sessionUpdate", rename="camel"):
+    """The base of every update."""
+
+
+class Chunk(Update, frozen=True, gc=False):
+    """A piece of a message."""
+
+    content: AnyContent = field(default_factory=_nothing)
+    """The piece."""
+    message_id: str | None = None
+    """The message it belongs to; many agents name none."""
+    meta: Json = field(name="_meta", default=None)
+    """What else the agent tells: a usage, a parent call."""
+
+
+class UserMessageChunk(Chunk, frozen=True, gc=False, tag="user_message_chunk"):
+    """A piece of what the user said: in version 1 only told again."""
+
+
+class AgentMessageChunk(Chunk, frozen=True, gc=False, tag="agent_message_chunk"):
+    """A piece of what the agent says."""
+
+
+class AgentThoughtChunk(Chunk, frozen=True, gc=False, tag="agent_thought_chunk"):
+    """A piece of what the agent thinks."""
+
+
+class Whole(Update, frozen=True, gc=False):
+    """Version 2: a whole message; another one with the same id takes its place."""
+
+    message_id: str | None = None
+    """The message."""
+    content: list[AnyContent] | None = None
+    """All of it."""
+    meta: Json = field(name="_meta", default=None)
+
+
+class UserMessage(Whole, frozen=True, gc=False, tag="user_message"):
+    """What the user said; the turn of it begins here."""
+
+
+class AgentMessage(Whole, frozen=True, gc=False, tag="agent_message"):
+    """What the agent says."""
+
+
+class AgentThought(Whole, frozen=True, gc=False, tag="agent_thought"):
+    """What the agent thinks."""
+
+
+class ToolCallUpdate(Update, frozen=True, gc=False, tag="tool_call_update"):
+    """News of a tool call; what is absent is as it was. In version 2 the first one begins it."""
+
+    tool_call_id: str = ""
+    """Which; unique in a session, some agents count anew each turn."""
+    title: str | None = None
+    """One line for humans."""
+    kind: str | None = None
+    """read, edit, delete, move, search, execute, think, fetch, switch_mode, other."""
+    status: str | None = None
+    """pending, in_progress, completed, failed."""
+    content: list[AnyShown] | None = None
+    """What it shows; takes the place of what it showed."""
+    locations: list[Location] | None = None
+    """The places it is about."""
+    raw_input: Json = None
+    """The tool's arguments."""
+    raw_output: Json = None
+    """The tool's result."""
+    name: str | None = None
+    """The tool's own name, where the agent says it."""
+    meta: Json = field(name="_meta", default=None)
+    """Each agent's own: names, parents, terminals, structured results."""
+
+
+class ToolCall(ToolCallUpdate, frozen=True, gc=False, tag="tool_call"):
+    """A tool call begins."""
+
+
+class Plan(Update, frozen=True, gc=False, tag="plan"):
+    """The agent's list of things to do, whole."""
+
+    entries: list[JsonObject] | None = None
+    """`{"content", "priority", "status"}` each."""
+
+
+class PlanUpdate(Update, frozen=True, gc=False, tag="plan_update"):
+    """A plan of several, by its id."""
+
+    plan: JsonObject = field(default_factory=dict)
+    """`{"planId", "type": "items", "entries"}`, or `markdown` with `content`, or `file` with `uri`."""
+
+
+class PlanRemoved(Update, frozen=True, gc=False, tag="plan_removed"):
+    """A plan is no more."""
+
+    plan_id: str = ""
+    """Which."""
+
+
+class AvailableCommandsUpdate(Update, frozen=True, gc=False, tag="available_commands_update"):
+    """The slash commands, all of them."""
+
+    available_commands: list[JsonObject] | None = None
+    """`{"name", "description", "input": {"hint"}}` each."""
+
+
+class CurrentModeUpdate(Update, frozen=True, gc=False, tag="current_mode_update"):
+    """The mode changed."""
+
+    current_mode_id: str | None = None
+    """To this one."""
+
+
+class ConfigOptionUpdate(Update, frozen=True, gc=False, tag="config_option_update"):
+    """The options of the session, all of them."""
+
+    config_options: list[JsonObject] | None = None
+    """`{"id", "name", "category", "type", "currentValue", "options"}` each."""
+
+
+class SessionInfoUpdate(Update, frozen=True, gc=False, tag="session_info_update"):
+    """What the session is called."""
+
+    title: str | None = None
+    """Its title."""
+    updated_at: str | None = None
+    """When it last changed."""
+    meta: Json = field(name="_meta", default=None)
+    """Each agent's own: Codex tells of its thread and of retries."""
+
+
+class UsageUpdate(Update, frozen=True, gc=False, tag="usage_update"):
+    """How full the context is, and what the session has cost."""
+
+    used: int | None = None
+    """Tokens in the context."""
+    size: int | None = None
+    """Tokens that fit."""
+    cost: JsonObject | None = None
+    """`{"amount", "currency"}` of the whole session."""
+    meta: Json = field(name="_meta", default=None)
+
+
+class StateUpdate(Update, frozen=True, gc=False, tag="state_update"):
+    """Version 2: what the session does; `idle` with a reason ends a turn."""
+
+    state: str | None = None
+    """running, requires_action, idle."""
+    stop_reason: str | None = None
+    """Why the turn ended."""
+    usage: JsonObject | None = None
+    """Tokens of the turn."""
+    error: Json = None
+    """What failed."""
+    meta: Json = field(name="_meta", default=None)
+
+
+class TerminalUpdate(Update, frozen=True, gc=False, tag="terminal_update"):
+    """Version 2: a terminal of the agent's own."""
+
+    terminal_id: str = ""
+    """Which."""
+    command: str | None = None
+    """What runs in it."""
+    output: JsonObject | None = None
+    """`{"data"}`, base64 encoded: more of its output."""
+    exit_status: JsonObject | None = None
+    """`{"exitCode", "signal"}`."""
+
+
+class UnknownUpdate(Update, Foreign, frozen=True, gc=False, tag="\x00unknown"):
+    """An update of another kind, or none at all; `raw` has it whole."""
+
+    @property
+    def kind(self) -> str:
+        """The update's own word for what it is; "" if it has none."""
+        return text_at(self.raw, "sessionUpdate")
+
+
+AnyUpdate: TypeAlias = (
+    UserMessageChunk
+    | AgentMessageChunk
+    | AgentThoughtChunk
+    | UserMessage
+    | AgentMessage
+    | AgentThought
+    | ToolCall
+    | ToolCallUpdate
+    | Plan
+    | PlanUpdate
+    | PlanRemoved
+    | AvailableCommandsUpdate
+    | CurrentModeUpdate
+    | ConfigOptionUpdate
+    | SessionInfoUpdate
+    | UsageUpdate
+    | StateUpdate
+    | TerminalUpdate
+    | UnknownUpdate
+)
+"""Every update."""

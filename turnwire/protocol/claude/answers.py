@@ -1,0 +1,87 @@
+"""What is inside the answers to permission requests and hook callbacks.
+
+An allow must carry `updatedInput` (1.0.120 to 2.1.101 take a bare one for a denial) and a deny must carry `message`
+(without it every version reports an error), so a bare one is refused here. "Always" is an allow with
+`updatedPermissions`, made from the request's `permission_suggestions`.
+"""
+
+from typing import TypeAlias
+
+from msgspec import Struct, field
+
+from turnwire.protocol.claude.control import ControlResponse, success
+from turnwire.protocol.claude.encode import EncodeError, to_json
+from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.parsing import lenient
+
+
+class Allow(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="behavior", tag="allow"):
+    """The tool may run."""
+
+    updated_input: JsonObject | None = field(name="updatedInput", default=None)
+    """The arguments to run it with; never None in an answer of ours."""
+    updated_permissions: list[JsonObject] | None = field(name="updatedPermissions", default=None)
+    """Rules to add, each with a destination: session, localSettings, projectSettings or userSettings."""
+
+
+class Deny(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="behavior", tag="deny"):
+    """The tool must not run."""
+
+    message: str = ""
+    """What the model is told."""
+    interrupt: bool | None = None
+    """True to stop the turn as well."""
+
+
+Answer: TypeAlias = Allow | Deny
+
+
+class HookOutput(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="camel"):
+    """What a hook answers; which fields matter depends on its event."""
+
+    go_on: bool | None = field(name="continue", default=None)
+    """False to end the turn."""
+    stop_reason: str | None = None
+    """Why it ends, for people."""
+    decision: str | None = None
+    """block, or approve; of Stop, PostToolUse and UserPromptSubmit."""
+    reason: str | None = None
+    """Why."""
+    system_message: str | None = None
+    """A note for the user."""
+    suppress_output: bool | None = None
+    """True to keep the hook out of the transcript."""
+    hook_specific_output: JsonObject | None = None
+    """Of PreToolUse: {hookEventName, permissionDecision: allow|deny|ask, permissionDecisionReason, updatedInput}."""
+
+
+def answer_permission(request_id: str, answer: Answer) -> ControlResponse:
+    """Return the control response for a permission request; EncodeError for an allow without `updated_input`."""
+    if isinstance(answer, Allow) and answer.updated_input is None:
+        raise EncodeError("an allow must carry updatedInput: older CLIs take a bare one for a denial")
+    return success(request_id, to_json(answer))
+
+
+def answer_hook(request_id: str, output: HookOutput) -> ControlResponse:
+    """Return the control response for a hook callback."""
+    return success(request_id, to_json(output))
+
+
+def read_permission(response: ControlResponse) -> Answer | None:
+    """Return what a control response says to a permission request; None if it says neither allow nor deny."""
+    payload = response.payload
+    if not isinstance(payload, dict):
+        return None
+    match payload.get("behavior"):
+        case "allow":
+            return lenient.build(Allow, payload)
+        case "deny":
+            return lenient.build(Deny, payload)
+        case _:
+            return None
+
+
+def read_hook(response: ControlResponse) -> HookOutput:
+    """Return what a control response says to a hook callback; empty if it says nothing."""
+    payload = response.payload
+    return lenient.build(HookOutput, payload) if isinstance(payload, dict) else HookOutput()

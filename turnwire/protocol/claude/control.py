@@ -1,0 +1,137 @@
+"""The control protocol: requests both sides make of each other, and their answers.
+
+The bodies of requests are in `turnwire.protocol.claude.requests`, and are offered from here as well. An answer has been written in
+three shapes: the official one (`response.request_id`, `response.response`), one with `request_id` beside `response`
+and the payload under `result`, and both at once. CLIs obey only the first; `ControlResponse` reads all of them.
+"""
+
+from msgspec import Struct, field
+
+from turnwire.protocol.claude.requests import (
+    AnyRequest,
+    CancelAsyncMessage,
+    CanUseTool,
+    Elicitation,
+    EndSession,
+    GetContextUsage,
+    GetStatus,
+    HookCallback,
+    Initialize,
+    Interrupt,
+    McpMessage,
+    McpStatus,
+    Request,
+    RequestUserDialog,
+    RewindFiles,
+    SetMaxThinkingTokens,
+    SetModel,
+    SetPermissionMode,
+    StopTask,
+    UnknownRequest,
+)
+from turnwire.protocol.json_values import Json, JsonObject
+
+__all__ = [
+    "AnyRequest",
+    "CanUseTool",
+    "CancelAsyncMessage",
+    "ControlCancelRequest",
+    "ControlRequest",
+    "ControlResponse",
+    "Elicitation",
+    "EndSession",
+    "GetContextUsage",
+    "GetStatus",
+    "HookCallback",
+    "Initialize",
+    "Interrupt",
+    "McpMessage",
+    "McpStatus",
+    "Request",
+    "RequestUserDialog",
+    "ResponseBody",
+    "RewindFiles",
+    "SetMaxThinkingTokens",
+    "SetModel",
+    "SetPermissionMode",
+    "StopTask",
+    "UnknownRequest",
+    "failure",
+    "success",
+]
+
+
+class ControlRequest(Struct, frozen=True, gc=False, tag_field="type", tag="control_request"):
+    """One side asks the other."""
+
+    request_id: str = ""
+    """The id that the answer repeats."""
+    request: AnyRequest = UnknownRequest(None)
+    """What is asked."""
+
+
+class ResponseBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    """The inner object of an answer, with the fields of all shapes."""
+
+    subtype: str | None = None
+    """success or error."""
+    request_id: str | None = None
+    """The request that is answered."""
+    response: Json = None
+    """What was asked for."""
+    result: Json = None
+    """The same in spec 3."""
+    error: str | None = None
+    """Why it failed."""
+    error_code: str | None = None
+    """The same for programs (2.1.330)."""
+    pending_user_dialog_requests: list[JsonObject] = field(default_factory=list)
+    """Dialog requests that still wait (2.1.330)."""
+    pending_permission_requests: list[JsonObject] = field(default_factory=list)
+    """Permission requests that still wait, each a whole control request (2.1.330)."""
+
+
+class ControlResponse(
+    Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="type", tag="control_response"
+):
+    """One side answers the other."""
+
+    response: ResponseBody = ResponseBody()
+    """The answer."""
+    outer_request_id: str | None = field(default=None, name="request_id")
+    """The request that is answered, where spec 3 puts it."""
+
+    @property
+    def request_id(self) -> str:
+        """The request that is answered, wherever the message says so; "" if nowhere."""
+        return self.response.request_id or self.outer_request_id or ""
+
+    @property
+    def payload(self) -> Json:
+        """What was asked for, in either spelling; None if nothing was."""
+        body = self.response
+        return body.result if body.response is None else body.response
+
+    @property
+    def error(self) -> str | None:
+        """Why the request failed; None if it did not."""
+        if self.response.subtype == "error":
+            return self.response.error or "error"
+        return None
+
+
+class ControlCancelRequest(Struct, frozen=True, gc=False, tag_field="type", tag="control_cancel_request"):
+    """The CLI takes a request back: nobody needs to answer it. Never to be written to a CLI (1.0 and 2.0 exit)."""
+
+    request_id: str = ""
+    """The request."""
+
+
+def success(request_id: str, payload: JsonObject | None = None) -> ControlResponse:
+    """Return the official shape of a good answer."""
+    return ControlResponse(response=ResponseBody(subtype="success", request_id=request_id, response=payload))
+
+
+def failure(request_id: str, error: str) -> ControlResponse:
+    """Return the official shape of a failure. A permission is refused otherwise: see `turnwire.protocol.claude.answers`."""
+    return ControlResponse(response=ResponseBody(subtype="error", request_id=request_id, error=error))

@@ -1,0 +1,216 @@
+"""Lines -> messages; never raises, whatever the bytes.
+
+The fast path is one pass of msgspec from bytes to a tagged union (system messages take a second one, by subtype).
+What it refuses goes once through a generic parser and is built field by field, so that one odd field, a lone
+surrogate or a type without a model costs nothing else.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias, final, get_args
+
+import msgspec
+
+from turnwire.protocol.claude import control, incidents, messages, notices, results, system, tasks
+from turnwire.protocol.claude.blocks import TextBlock, ThinkingBlock
+from turnwire.protocol.claude.messages import Message, StreamEvent, Unknown
+from turnwire.protocol.claude.stream import (
+    ContentBlockDelta,
+    ContentBlockStart,
+    MessageDelta,
+    MessageStart,
+    UnknownDelta,
+)
+from turnwire.protocol.framing import OversizeLine
+from turnwire.protocol.json_values import JsonObject, text_at
+from turnwire.protocol.malformed import BLANK, Malformed
+from turnwire.protocol.miriad import system as miriad
+from turnwire.protocol.parsing import generic, lenient
+from turnwire.protocol.parsing.depth import NEVER_DEEP, TOO_DEEP, is_deep, is_too_deep, outermost
+from turnwire.protocol.text import scrub_inside, scrub_json
+
+NOT_AN_OBJECT = "not a JSON object"
+"""Why a line that is JSON is no message; any other reason is a line that is no JSON."""
+
+
+@final
+class _SystemHead(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="system"):
+    """Stands for any system message in the first pass."""
+
+
+_Line: TypeAlias = (
+    messages.StreamEvent
+    | messages.Assistant
+    | messages.User
+    | results.Result
+    | _SystemHead
+    | control.ControlRequest
+    | control.ControlResponse
+    | control.ControlCancelRequest
+    | notices.RateLimitEvent
+    | notices.RateLimit
+    | notices.ToolUseSummary
+    | notices.ToolProgress
+    | notices.AuthStatus
+    | notices.PromptSuggestion
+    | notices.CommandLifecycle
+    | notices.ConversationReset
+    | notices.KeepAlive
+    | notices.ActiveGoal
+    | notices.TranscriptMirror
+)
+
+_SystemLine: TypeAlias = (
+    system.Init
+    | system.Status
+    | system.CompactBoundary
+    | system.ApiRetry
+    | system.Retry
+    | system.SessionStateChanged
+    | system.SessionTitleChanged
+    | system.Informational
+    | system.Notification
+    | system.LocalCommandOutput
+    | system.PermissionDenied
+    | system.ModelFallback
+    | system.ThinkingTokens
+    | system.ControlRequestProgress
+    | system.CommandsChanged
+    | tasks.HookStarted
+    | tasks.HookProgress
+    | tasks.HookResponse
+    | tasks.TaskStarted
+    | tasks.TaskProgress
+    | tasks.TaskUpdated
+    | tasks.TaskNotification
+    | tasks.BackgroundTasksChanged
+    | incidents.ModelRefusalFallback
+    | incidents.ModelRefusalNoFallback
+    | incidents.ElicitationComplete
+    | incidents.MemoryRecall
+    | incidents.FilesPersisted
+    | incidents.PluginInstall
+    | incidents.MirrorError
+    | incidents.SessionWritesLost
+    | incidents.WorkerShuttingDown
+    | miriad.SystemToolResult
+    | miriad.SystemFailure
+    | miriad.Queued
+    | miriad.Injected
+    | miriad.Consolidation
+)
+
+_SYSTEM = b'{"type":"system","subtype":"'
+
+_decode_line: Callable[[bytes], messages.Message | _SystemHead] = msgspec.json.Decoder(_Line).decode
+_decode_system: Callable[[bytes], system.System] = msgspec.json.Decoder(_SystemLine).decode
+
+_MODELS: dict[str, type[Message]] = {
+    str(model.__struct_config__.tag): model for model in get_args(_Line) if model is not _SystemHead
+}
+_SYSTEM_MODELS: dict[str, type[system.System]] = {
+    str(model.__struct_config__.tag): model for model in get_args(_SystemLine)
+}
+
+FLAT: frozenset[type] = frozenset({MessageStart, MessageDelta, TextBlock, ThinkingBlock, system.Init})
+"""Types whose fields all have types of their own: what was decoded as one of them is never deep, and what was not is passed over."""
+
+_STREAMED = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+
+
+def decode(line: bytes) -> Message:
+    """Return the message that a line is; Unknown for objects without a model, Malformed for anything else."""
+    message: Message
+    try:
+        if line.startswith(_SYSTEM):  # as every CLI writes them: no pass to find out
+            message = _decode_system(line)
+        else:
+            said = _decode_line(line)
+            # isinstance asks the metaclass of structs, and a type that is looked at is the same answer
+            if type(said) is StreamEvent:
+                event = said.event
+                if type(event) is ContentBlockDelta and type(event.delta) is not UnknownDelta:
+                    return said  # a piece of text, as most lines are: nothing in it can be deep
+                if type(event) in FLAT or (
+                    type(event) is ContentBlockStart and type(event.content_block) in FLAT
+                ):
+                    return said
+            message = _decode_system(line) if type(said) is _SystemHead else said
+    except (ValueError, RecursionError):
+        return _decode_odd(line)
+    deep = len(line) > NEVER_DEEP and not _is_flat(message) and is_too_deep(line)
+    return _beyond(line) if deep else message
+
+
+def _is_flat(message: Message) -> bool:
+    """Tell whether nothing of a message is of foreign shape, so that it cannot be deep and need not be measured."""
+    if type(message) is messages.Assistant:
+        return FLAT.issuperset(map(type, message.message.content))
+    if type(message) is results.Result:
+        return not (message.structured_output or message.permission_denials or message.origin)
+    return type(message) in FLAT
+
+
+def message_of(value: JsonObject) -> Message:
+    """Return the message that an object of JSON is, where another format carries it."""
+    return Malformed("", TOO_DEEP) if is_deep(value) else _build(_scrubbed(value))
+
+
+def malformed(line: OversizeLine) -> Malformed:
+    """Return what stands for a line that was too long to be kept."""
+    reason = f"line {line.number} has {line.size} bytes, beyond the limit"
+    return Malformed(_text(line.head), reason, _asks(line.head))
+
+
+def _beyond(line: bytes) -> Malformed:
+    return Malformed(_text(line), TOO_DEEP, _asks(line))
+
+
+def _asks(line: bytes) -> str | None:
+    """Return the id of the control request that a line is which cannot be read."""
+    said = outermost(line, ("type", "request_id"))
+    return text_at(said, "request_id") or None if said.get("type") == "control_request" else None
+
+
+def _decode_odd(line: bytes) -> Message:
+    try:
+        value = generic.load(line)
+        if isinstance(value, dict):
+            return _build(_scrubbed(value))
+        return Malformed(_text(line), NOT_AN_OBJECT)
+    except ValueError as error:
+        return Malformed(_text(line), str(error) if line.strip() else BLANK)
+    except RecursionError:
+        return _beyond(line)
+
+
+def _build(value: JsonObject) -> Message:
+    kind = value.get("type")
+    if kind == "system":
+        return _build_system(value)
+    model = _MODELS.get(kind) if isinstance(kind, str) else None
+    return Unknown(value) if model is None else lenient.build(model, value)
+
+
+def _build_system(value: JsonObject) -> system.System:
+    model = _SYSTEM_MODELS.get(text_at(value, "subtype"))
+    if model is None and "subtype" not in value and text_at(value, "session_id"):
+        # Spec 3's first message: session, status and slash commands under no other name.
+        model = system.Init
+    if model is not None:
+        return lenient.build(model, value)
+    return system.UnknownSystem(raw=value, session_id=text_at(value, "session_id") or None)
+
+
+def _scrubbed(value: JsonObject) -> JsonObject:
+    """Return the object with valid strings, but for half pairs at the ends of a delta's text."""
+    cleaned: JsonObject = scrub_json(value)
+    if value.get("type") == "stream_event" and isinstance(value.get("event"), dict):
+        delta = value["event"].get("delta")
+        streamed = _STREAMED.get(text_at(delta, "type"))
+        if streamed and isinstance(delta.get(streamed), str):
+            cleaned["event"]["delta"][streamed] = scrub_inside(delta[streamed])
+    return cleaned
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "replace")

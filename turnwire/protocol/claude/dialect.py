@@ -1,0 +1,112 @@
+"""The dialect of Claude Code itself: every line is one message, every message one line.
+
+What comes from a CLI passes byte for byte. What another agent said is spelled here, with all that the official SDKs read
+without looking whether it is there: they raise where a CLI would never leave something out.
+"""
+
+from msgspec import structs
+
+from turnwire.protocol.claude.blocks import AnyBlock, ThinkingBlock, UnknownBlock
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.encode import encode, encode_input, to_json
+from turnwire.protocol.claude.messages import Assistant, Message, User
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.dialects.base import Dialect, Exchange
+from turnwire.protocol.json_lines import line_of
+from turnwire.protocol.json_values import JsonObject, text_at
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.miriad.system import SystemFailure
+
+NO_MODEL = "<unknown>"
+"""Stands for the model of an agent that does not name it."""
+
+_READ: dict[str, JsonObject] = {
+    "result": {"duration_ms": 0, "duration_api_ms": 0, "is_error": False, "num_turns": 0},
+    "system": {"subtype": "unknown"},
+    "stream_event": {"uuid": ""},
+    "rate_limit_event": {"uuid": ""},
+    "conversation_reset": {"uuid": "", "new_conversation_id": ""},
+}
+"""What the SDKs read of a message of a type, and what stands for it."""
+
+
+class ClaudeHost:
+    """Drives a CLI."""
+
+    def read(self, line: bytes) -> Exchange:
+        """Take a line of the CLI."""
+        return Exchange([decode(line)])
+
+    def write(self, message: Message, line: bytes | None = None) -> Exchange:  # noqa: ARG002 - a line of a CLI is never told to a CLI
+        """Write to the CLI's stdin; raises EncodeError for what would kill it."""
+        return Exchange(lines=[encode_input(message)])
+
+
+class ClaudeAgent:
+    """Stands in for a CLI."""
+
+    def __init__(self) -> None:
+        self._session_id = ""
+
+    def read(self, line: bytes) -> Exchange:
+        """Take a line of the host."""
+        message = decode(line)
+        if isinstance(message, User):
+            self._session_id = message.session_id or self._session_id
+        return Exchange([message])
+
+    def write(self, message: Message, line: bytes | None = None) -> Exchange:
+        """Say a message to the host, byte for byte as it came if it came."""
+        if isinstance(message, Malformed):
+            return Exchange()
+        if line is not None:
+            return Exchange(lines=[line + b"\n"])
+        value = self._whole(message)
+        return Exchange(lines=[line_of(value)] if text_at(value, "type") else [])
+
+    def refuse(self, prompt: Message, reason: str) -> Exchange:  # noqa: ARG002 - the dialect has no word for which one
+        """Say that a prompt is not taken."""
+        return Exchange(lines=[encode(SystemFailure(message=reason))])
+
+    def _whole(self, message: Message) -> JsonObject:
+        """Return a message of an agent that is no CLI as one would say it."""
+        if isinstance(message, Assistant):
+            message = _assistant(message)
+        elif isinstance(message, Result):
+            message = _result(message)
+        said: JsonObject = to_json(message)
+        kind = text_at(said, "type")
+        if isinstance(named := said.get("session_id"), str) and named:
+            self._session_id = named
+        elif kind in _READ:
+            said = {**said, "session_id": self._session_id}
+        return {**_READ.get(kind, {}), **said}
+
+
+def _assistant(message: Assistant) -> Assistant:
+    blocks: list[AnyBlock] = [
+        structs.replace(block, signature="")
+        if isinstance(block, ThinkingBlock) and block.signature is None
+        else block
+        for block in message.blocks
+        if not isinstance(block, UnknownBlock) or block.type
+    ]
+    body = structs.replace(message.message, content=blocks, model=message.message.model or NO_MODEL)
+    return structs.replace(message, message=body)
+
+
+def _result(message: Result) -> Result:
+    """Say in a CLI's words how a turn ended that was cancelled, or an error, in spec 1's."""
+    match message.subtype:
+        case "cancelled":
+            ended = structs.replace(message, terminal_reason="aborted_streaming")
+        case "error":
+            errors = message.errors or ([message.text] if message.text else [])
+            ended = structs.replace(message, errors=errors)
+        case _:
+            return message
+    # a CLI says no text in these results
+    return structs.replace(ended, subtype="error_during_execution", is_error=True, result=None)
+
+
+CLAUDE = Dialect("claude", ClaudeHost, ClaudeAgent)

@@ -1,0 +1,110 @@
+"""Lines of both sides of a conversation, in whatever dialect: for recordings and files, where nobody is spoken to.
+
+Nearly all lines are Claude's, and cost no more than their decoding.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+from msgspec import Struct
+
+from turnwire.protocol.acp import decode as acp
+from turnwire.protocol.acp.recognise import is_acp
+from turnwire.protocol.claude.control import ControlRequest, ControlResponse
+from turnwire.protocol.claude.decode import decode, malformed
+from turnwire.protocol.claude.encode import EncodeError
+from turnwire.protocol.claude.messages import Message, Unknown, User
+from turnwire.protocol.framing import OversizeLine
+from turnwire.protocol.json_rpc.agent import JsonRpcAgent
+from turnwire.protocol.json_rpc.host import JsonRpcHost
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.miriad.dialect import MiriadAgent
+
+_UNTOLD = frozenset({Unknown, Malformed})
+"""What a line of another protocol is to Claude's."""
+
+
+class Transcript:
+    """Reads both sides of one conversation."""
+
+    def __init__(self) -> None:
+        self._host = JsonRpcHost()
+        self._agent = JsonRpcAgent()
+        self._miriad = MiriadAgent()
+        self._is_acp = False
+
+    def received(self, line: bytes | OversizeLine) -> Sequence[Struct]:
+        """Return what a line says that an agent wrote."""
+        return [message for _, message in self.heard((line,))]
+
+    def heard(self, lines: Sequence[bytes | OversizeLine]) -> Iterable[tuple[bytes | None, Struct]]:
+        """Return what lines say that an agent wrote: each message with its line, None for one that was too long.
+
+        A line may hold several messages, or none. Where all are Claude's, as they mostly are, none is looked at twice.
+        """
+        if self._is_acp:
+            return self._heard_acp(lines)
+        messages = [decode(line) if isinstance(line, bytes) else malformed(line) for line in lines]
+        if _UNTOLD.isdisjoint(map(type, messages)):
+            return zip(cast("Sequence[bytes]", lines), messages, strict=True)
+        return self._heard_any(lines, messages)
+
+    def _heard_acp(self, lines: Iterable[bytes | OversizeLine]) -> Iterator[tuple[bytes | None, Struct]]:
+        for line in lines:
+            if isinstance(line, bytes):
+                yield line, acp.decode(line)
+            else:
+                yield None, acp.malformed(line)
+
+    def _heard_any(
+        self, lines: Sequence[bytes | OversizeLine], messages: Sequence[Message]
+    ) -> Iterator[tuple[bytes | None, Struct]]:
+        """Yield what lines say of which some may be another protocol's; `messages` is what they are if they are Claude's."""
+        for number, (line, message) in enumerate(zip(lines, messages, strict=True)):
+            if not isinstance(line, bytes):
+                yield None, message
+            elif not _is_envelope(message, line):
+                yield line, message
+            elif self._tells_acp(message):
+                yield from self._heard_acp(lines[number:])
+                return
+            else:
+                for enveloped in self._host.read(line).messages:
+                    yield line, enveloped
+
+    def sent(self, line: bytes) -> Sequence[Struct]:
+        """Return what a line says that an agent was told."""
+        if self._is_acp:
+            return (acp.decode(line),)
+        message = decode(line)
+        if _is_envelope(message, line):
+            if self._tells_acp(message):
+                return (acp.decode(line),)
+            return self._agent.read(line).messages
+        if isinstance(message, Unknown) and message.type == "control":
+            return self._miriad.read(line).messages
+        if isinstance(message, User | ControlRequest | ControlResponse):
+            self._follow(message)
+        return [message]
+
+    def _tells_acp(self, message: Message) -> bool:
+        """Take a JSON-RPC object that may tell which of its protocols is spoken; what was told once is so to the end."""
+        self._is_acp = isinstance(message, Unknown) and is_acp(message.raw)
+        return self._is_acp
+
+    def _follow(self, message: Message) -> None:
+        """Number what a session of ours asked, as it did: answers in envelopes name the numbers alone."""
+        try:
+            self._host.write(message)
+        except EncodeError:
+            pass  # no session of ours has said that
+
+
+def _is_envelope(message: Message, line: bytes) -> bool:
+    match message:
+        case Unknown(raw={"jsonrpc": _}):
+            return True
+        case Malformed():
+            return line.lstrip().startswith(b"[") and b'"jsonrpc"' in line
+        case _:
+            return False

@@ -1,0 +1,70 @@
+"""The root of all errors that turnwire raises on purpose."""
+
+
+class TurnwireError(Exception):
+    """Something is wrong that was foreseen; the text says whose fault, where, and what to do.
+
+    Those that are a ValueError as well are raised where a value of a configuration or a command is checked.
+
+        turnwire.adapter.acp.files.FileRefused
+        turnwire.adapter.acp.prompts.TooManyPrompts
+        turnwire.adapter.acp.terminals.TerminalRefused
+        turnwire.adapter.hooks.programs.HookFailed
+        turnwire.adapter.hooks.settings.HookError
+        turnwire.adapter.mcp.host.McpError
+        turnwire.adapter.options.CommandError
+        turnwire.adapter.permissions.answers.InvalidAnswer
+        turnwire.adapter.permissions.rules.RuleError
+        turnwire.adapter.process.cli.ProgramNotFound
+        turnwire.adapter.process.environment.EnvironmentRefused
+        turnwire.adapter.process.transport.ProcessGone
+        turnwire.adapter.session.agent.AnswerRefused
+        turnwire.adapter.session.agent.RequestFailed
+            turnwire.adapter.acp.client.AgentError
+            turnwire.adapter.acp.handshake.LoginNeeded
+        turnwire.adapter.session.agent.RequestTimeout
+        turnwire.adapter.session.attachments.AttachmentRefused
+        turnwire.adapter.workspace.changes.UnknownFile
+        turnwire.adapter.workspace.repository.GitFailed
+        turnwire.fleet.errors.NameTaken
+        turnwire.hub.delivery.subscription.LogUnreadable
+        turnwire.hub.delivery.subscription.SinkClosed
+        turnwire.hub.host.CommandRefused
+        turnwire.hub.hub.CertificateError
+        turnwire.hub.principals.BadPrincipal
+        turnwire.hub.server.access.AccessError
+        turnwire.hub.server.access.WrongToken
+        turnwire.hub.server.http.BadCursor
+        turnwire.journal.base.JournalError
+            turnwire.journal.base.JournalUnavailable
+                turnwire.journal.base.JournalInUse
+                turnwire.journal.base.LogUnreadable
+        turnwire.protocol.claude.encode.EncodeError
+        turnwire.runner.client.RunError
+        turnwire.runner.family.RunFailed
+        turnwire.runner.output.OutputLost
+        turnwire.scripted_agent.acp.connection.RpcError
+        turnwire.scripted_agent.acp.turn.TurnStops
+        turnwire.scripted_agent.claude.host.BadInput
+        turnwire.scripted_agent.claude.session.TurnEnds
+        turnwire.scripted_agent.loading.ScriptError
+        turnwire.scripted_agent.recording.RecordingError
+        turnwire.sidecar.cli.prompt.PromptError
+        turnwire.sidecar.config.agents.AgentNotFoundError
+        turnwire.sidecar.config.prices.PricesError
+        turnwire.sidecar.config.secrecy.SecretsNotPassed
+        turnwire.sidecar.config.settings.ConfigurationError
+        turnwire.sidecar.library.index.LibraryError
+        turnwire.sidecar.outbound.push.endpoints.EndpointRefused
+        turnwire.sidecar.outbound.push.keys.KeyRefused
+        turnwire.sidecar.outbound.webhooks.message.BadSecret
+        turnwire.sidecar.principals.file.TokensUnusable
+        turnwire.sidecar.recordings.filters.translate.InputError
+        turnwire.sidecar.serving.listening.PortError
+        turnwire.sidecar.serving.qr.NoCode
+        turnwire.sidecar.serving.run.StartError
+            turnwire.sidecar.streams.acp.command.NoHub
+        turnwire.sidecar.streams.stdio.arguments.UsageError
+        turnwire.tracing.export.wanted.TracingError
+        turnwire.tracing.recordings.recorded.RecordingError
+    """

@@ -1,0 +1,13 @@
+"""The JSON-RPC 2.0 dialect (end of spec 2): the same messages, each in an envelope.
+
+A prompt is the request `run`; its response is the turn's result, an error if the turn failed. What the agent says
+meanwhile are notifications. Control requests are requests whose method is the subtype, in both directions.
+"""
+
+from turnwire.protocol.dialects.base import Dialect
+from turnwire.protocol.json_rpc.agent import JsonRpcAgent
+from turnwire.protocol.json_rpc.host import JsonRpcHost
+
+__all__ = ["JSON_RPC", "JsonRpcAgent", "JsonRpcHost"]
+
+JSON_RPC = Dialect("json_rpc", JsonRpcHost, JsonRpcAgent)

@@ -1,0 +1,252 @@
+"""The dialect of miriad-code (spec 1): a subset of Claude's, with tool results in system messages.
+
+It has no control protocol but {"type":"control","action":"interrupt"|"status"}, and answers only the second. So the
+host answers our control requests itself: initialize and interrupt succeed as soon as they are said, status succeeds
+when the agent tells it, any other fails. A turn ends as success, error or cancelled; its `num_turns` are cycles of tool
+use, and its `session_id` is the one that the caller's prompts name.
+"""
+
+from collections import deque
+
+import msgspec
+
+from turnwire.protocol.claude.blocks import (
+    AnyBlock,
+    RedactedThinkingBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+)
+from turnwire.protocol.claude.control import (
+    ControlCancelRequest,
+    ControlRequest,
+    ControlResponse,
+    GetStatus,
+    Interrupt,
+    failure,
+    success,
+)
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.encode import EncodeError, encode, encode_input, to_json
+from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.claude.system import Status, System
+from turnwire.protocol.dialects.base import Dialect, Exchange
+from turnwire.protocol.json_lines import line_of
+from turnwire.protocol.json_values import JsonObject, text_at
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.miriad.system import Injected, Queued, SystemFailure, SystemToolResult
+
+INTERRUPT = b'{"type":"control","action":"interrupt"}\n'
+STATUS = b'{"type":"control","action":"status"}\n'
+
+
+class MiriadHost:
+    """Drives an agent that speaks miriad."""
+
+    def __init__(self) -> None:
+        self._asked: deque[str] = deque()
+
+    def read(self, line: bytes) -> Exchange:
+        """Take a line of the agent: a tool result becomes a user message, a status the answer to our request."""
+        message = decode(line)
+        match message:
+            case SystemToolResult():
+                body = UserBody(content=[message.tool_result])
+                return Exchange([User(message=body, uuid=message.uuid, session_id=message.session_id)])
+            case Status() if self._asked and _tells_status(message):
+                # all that wait, since one that was never answered must not shift the answers of the others
+                answers = [success(request_id, _status_of(message)) for request_id in self._asked]
+                self._asked.clear()
+                return Exchange([message, *answers])
+            case _:
+                return Exchange([message])
+
+    def write(self, message: Message, line: bytes | None = None) -> Exchange:  # noqa: ARG002 - a line of a CLI is never told to an agent
+        """Write to the agent, or answer in its place."""
+        match message:
+            case User():
+                return Exchange(lines=[encode_input(_plain(message))])
+            case ControlRequest(request_id, request):
+                return self._request(request_id, request.subtype)
+            case ControlResponse():
+                return Exchange()
+            case _:
+                raise EncodeError(f"a miriad agent takes user and control, not {type(message).__name__}")
+
+    def _request(self, request_id: str, subtype: str) -> Exchange:
+        # by its subtype: a request that a frontend spelled out has no class of its own
+        match subtype:
+            case "interrupt":
+                return Exchange([success(request_id)], [INTERRUPT])
+            case "status":
+                self._asked.append(request_id)
+                return Exchange(lines=[STATUS])
+            case "initialize":
+                return Exchange([success(request_id, {})])
+            case _:
+                return Exchange(
+                    [failure(request_id, f"the miriad dialect has no {subtype or 'such request'}")]
+                )
+
+
+class MiriadAgent:
+    """Stands in for an agent that speaks miriad."""
+
+    def __init__(self) -> None:
+        self._requests = 0
+        self._statuses: set[str] = set()
+        self._interrupts: set[str] = set()
+        self._interrupted = False
+        self._session_id: str | None = None
+        self._cycles = 0
+        self._cycle: str | None = None
+
+    def read(self, line: bytes) -> Exchange:
+        """Take a line of the host; what it gets wrong is told to it as a system error."""
+        message = decode(line)
+        match message:
+            case Unknown(raw={"type": "control"}):
+                return self._control(text_at(message.raw, "action"))
+            case Malformed(reason=reason):
+                return Exchange([message], [_error(f"not a message: {reason}")])
+            case Unknown():
+                return Exchange([message], [_error(f"unknown type: {message.type or 'none'}")])
+            case User():
+                self._session_id = message.session_id or None
+                return Exchange([message])
+            case _:
+                return Exchange([message])
+
+    def _control(self, action: str) -> Exchange:
+        self._requests += 1
+        request_id = f"control-{self._requests}"
+        match action:
+            case "interrupt":
+                self._interrupts.add(request_id)
+                return Exchange([ControlRequest(request_id, Interrupt())])
+            case "status":
+                self._statuses.add(request_id)
+                return Exchange([ControlRequest(request_id, GetStatus())])
+            case _:
+                return Exchange(lines=[_error(f"unknown action: {action or 'none'}")])
+
+    def write(self, message: Message, line: bytes | None = None) -> Exchange:
+        """Say a message to the host; reasoning, partial messages and echoes have no word in this dialect."""
+        match message:
+            case Assistant():
+                self._count(message)
+                return _assistant(message)
+            case User():
+                session_id = self._session_id or message.session_id
+                results = [block for block in message.blocks if isinstance(block, ToolResultBlock)]
+                return Exchange(
+                    lines=[
+                        encode(SystemToolResult(tool_result=block, session_id=session_id))
+                        for block in results
+                    ]
+                )
+            case Result():
+                return Exchange(lines=[line_of(self._result(message))])
+            case Queued() | Injected() | Status() if line is None:
+                if isinstance(message, Status) and _tells_status(message):
+                    self._statuses.clear()  # told by the agent itself: its answers would tell it again
+                named = msgspec.structs.replace(message, session_id=self._session_id or message.session_id)
+                return Exchange(lines=[encode(named)])
+            case ControlResponse():
+                return self._answer(message)
+            case ControlRequest() | ControlCancelRequest() | System():
+                return Exchange(lines=[encode(message) if line is None else line + b"\n"])
+            case _:
+                return Exchange()
+
+    def refuse(self, prompt: Message, reason: str) -> Exchange:  # noqa: ARG002 - the dialect has no word for which one
+        """Say that a prompt is not taken."""
+        return Exchange(lines=[_error(reason)])
+
+    def _count(self, message: Assistant) -> None:
+        """Count a cycle of tool use: the calls of one message of the model, which a CLI says in a line each."""
+        if message.parent_tool_use_id is not None:
+            return
+        if any(isinstance(block, ToolUseBlock) for block in message.blocks):
+            cycle = message.message.id
+            self._cycles += cycle is None or cycle != self._cycle
+            self._cycle = cycle
+
+    def _result(self, message: Result) -> JsonObject:
+        failed = bool(message.is_error) or message.subtype != "success"
+        if message.subtype == "cancelled" or (self._interrupted and failed):
+            subtype = "cancelled"
+        else:
+            subtype = "error" if failed else "success"
+        text = message.text
+        if text is None and subtype == "error":
+            text = "\n".join(message.human_errors) or None
+        fields: JsonObject = {
+            "type": "result",
+            "subtype": subtype,
+            "duration_ms": message.duration_ms or 0,
+            "is_error": subtype == "error",
+            "num_turns": self._cycles,
+            "session_id": self._session_id or message.session_id,
+            "result": text,
+            "usage": message.usage
+            and {"input_tokens": message.usage.input_tokens, "output_tokens": message.usage.output_tokens},
+        }
+        self._interrupted, self._cycles, self._cycle = False, 0, None
+        return {name: value for name, value in fields.items() if value is not None}
+
+    def _answer(self, message: ControlResponse) -> Exchange:
+        request_id = message.request_id
+        if not request_id.startswith("control-"):
+            return Exchange(lines=[encode(message)])
+        if request_id in self._interrupts:
+            # that it was done or that no turn ran, neither has a word; every CLI answers before the turn's result
+            self._interrupts.discard(request_id)
+            self._interrupted = message.error is None
+            return Exchange()
+        if message.error is not None:
+            return Exchange(lines=[_error(message.error)])
+        if request_id in self._statuses:
+            self._statuses.discard(request_id)
+            payload = message.payload if isinstance(message.payload, dict) else {}
+            told: JsonObject = {"type": "system", "subtype": "status", **payload}
+            if self._session_id is not None:
+                told["session_id"] = self._session_id
+            return Exchange(lines=[line_of(told)])
+        return Exchange()
+
+
+def _tells_status(message: Status) -> bool:
+    """Tell whether it is a status that was asked for; CLIs have others, of compaction and of permission modes."""
+    return message.running is not None or message.queued_messages is not None
+
+
+def _status_of(message: Status) -> JsonObject:
+    fields = {
+        "running": message.running,
+        "session_id": message.session_id,
+        "queued_messages": message.queued_messages,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _plain(message: User) -> User:
+    return User(message=message.message, session_id=message.session_id)
+
+
+def _assistant(message: Assistant) -> Exchange:
+    blocks: list[AnyBlock] = [
+        block for block in message.blocks if not isinstance(block, ThinkingBlock | RedactedThinkingBlock)
+    ]
+    if not blocks:
+        return Exchange()
+    body = AssistantBody(content=blocks, model=message.message.model)
+    return Exchange(lines=[encode(Assistant(message=body, parent_tool_use_id=message.parent_tool_use_id))])
+
+
+def _error(text: str) -> bytes:
+    return line_of(to_json(SystemFailure(message=text)))
+
+
+MIRIAD = Dialect("miriad", MiriadHost, MiriadAgent)

@@ -1,0 +1,59 @@
+"""The agent in another dialect: spec 1's (miriad) or JSON-RPC, through the protocol's own peers.
+
+The agent goes on as the CLI it stands in for; what it says is put into the dialect line by line, what it hears comes
+out of it. Agents of these kinds tell what becomes of prompts that come while a turn runs: queued, then injected as one.
+"""
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias, get_args
+
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.encode import to_json
+from turnwire.protocol.claude.messages import Message
+from turnwire.protocol.claude.system import Init, System
+from turnwire.protocol.dialects import DIALECTS
+from turnwire.protocol.json_lines import line_of
+from turnwire.scripted_agent.loading import ScriptError
+
+Name: TypeAlias = Literal["claude", "miriad", "json_rpc"]
+
+BLANK_LINE = "\n\n"
+"""What joins prompts that are injected together (spec 1)."""
+
+
+class Dialect:
+    """How this agent speaks and hears."""
+
+    def __init__(self, name: str, put: Callable[[bytes], None]) -> None:
+        if name not in get_args(Name):
+            raise ScriptError(f"--dialect: {name} is none of {', '.join(get_args(Name))}")
+        self.is_foreign = name != "claude"
+        """True where prompts are queued and injected, and status can be asked for."""
+        self._peer = DIALECTS[name].agent()
+        self._put = put
+
+    def say(self, line: bytes) -> None:
+        """Write a line of the CLI, or what it is in the dialect; what is no message is written as it is."""
+        if not self.is_foreign:
+            self._put(line)
+            return
+        message = decode(line.removesuffix(b"\n"))
+        if isinstance(message, Init):
+            return  # neither kind of agent introduces itself
+        if isinstance(message, System):
+            fields = to_json(message)
+            fields.pop("uuid", None)
+            self._write(message, line_of(fields).removesuffix(b"\n"))
+        else:
+            self._write(message, line.removesuffix(b"\n"))
+
+    def hear(self, line: bytes) -> list[Message]:
+        """Return what a line of the host says; the dialect's own complaints about it are written."""
+        heard = self._peer.read(line)
+        for reply in heard.lines:
+            self._put(reply)
+        return heard.messages
+
+    def _write(self, message: Message, line: bytes) -> None:
+        for spelled in self._peer.write(message, line).lines:
+            self._put(spelled)

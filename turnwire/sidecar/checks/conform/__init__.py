@@ -1,0 +1,1 @@
+"""`turnwire conform`: what the conformance kit (turnwire/frontends/conform/) is started with."""

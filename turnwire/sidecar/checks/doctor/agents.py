@@ -1,0 +1,119 @@
+"""Which of the agents are here: installed, which version, logged in. Nothing is changed by looking, and nobody is asked over the network."""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from turnwire.adapter.process.environment import build_environment
+from turnwire.adapter.process.version import Version, detect_version
+from turnwire.sidecar.checks.doctor.finding import Finding
+from turnwire.sidecar.config.agents import Agent, AgentNotFoundError, AgentSetting, find
+from turnwire.sidecar.config.known_agents import KNOWN, Family, KnownAgent, recognised
+
+AT_A_TIME = 2
+"""Programs that are asked for their version at a time: some take seconds of a processor to say it."""
+
+
+class AgentSeen(Struct, frozen=True):
+    """An agent as it was found."""
+
+    name: str
+    """What `--agent` takes."""
+    title: str
+    family: Family
+    command: Sequence[str]
+    """What starts it."""
+    program: str | None
+    """Where its program is; None when it is not here."""
+    version: str | None
+    """What it says of itself; None when it does not."""
+    logged_in: str | None
+    """What says so: a variable or a file. None when nothing does; a login in the system's keychain is not seen."""
+    install: str | None
+    """The command that installs it, of a known one."""
+    log_in: str | None
+    """How to log in, of a known one."""
+
+
+async def look(configured: Mapping[str, AgentSetting]) -> Sequence[AgentSeen]:
+    """Look at all agents that are known, and at those of the configuration."""
+    turns = asyncio.Semaphore(AT_A_TIME)
+
+    async def one(name: str) -> AgentSeen:
+        async with turns:
+            return await _seen(name, configured)
+
+    async with asyncio.TaskGroup() as group:
+        looks = [group.create_task(one(name)) for name in dict.fromkeys([*KNOWN, *configured])]
+    return [done.result() for done in looks]
+
+
+async def _seen(name: str, configured: Mapping[str, AgentSetting]) -> AgentSeen:
+    setting = configured.get(name, AgentSetting())
+    command = setting.command or KNOWN[name].command
+    about = recognised(command) or KNOWN.get(name)
+    try:
+        agent: Agent | None = find(name, configured)
+    except AgentNotFoundError:
+        agent = None
+    version = None if agent is None else await version_of(agent)
+    return AgentSeen(
+        name=name,
+        title=about.title if about else name,
+        family=agent.family if agent else about.family if about else setting.family or "claude",
+        command=command,
+        program=agent.argv[0] if agent else None,
+        version=str(version) if version else None,
+        logged_in=logged_in(about, setting.env) if about else None,
+        install=about.install if about else None,
+        log_in=about.log_in if about else None,
+    )
+
+
+async def version_of(agent: Agent) -> Version | None:
+    """Ask an agent for its version; a known one by its program alone, whatever the arguments that make it speak."""
+    known = recognised(agent.argv)
+    asked = agent.argv[:1] if known else agent.argv
+    environment = build_environment(os.environ, given=agent.env)
+    return await detect_version(asked, environment, Path.cwd())
+
+
+def logged_in(agent: KnownAgent, env: Mapping[str, str]) -> str | None:
+    """Return what says that somebody has logged in: the name of a variable or of a file; None when nothing does."""
+    for key in agent.keys:
+        if env.get(key) or os.environ.get(key):
+            return key
+    for place in agent.logins:
+        if (Path(env.get("HOME") or Path.home()) / place).exists():
+            return f"~/{place}"
+    return None
+
+
+async def finding(configured: Mapping[str, AgentSetting]) -> Sequence[Finding]:
+    """Say of each agent that is here how it is, and of the others how to get them."""
+    seen = await look(configured)
+    found = [_of_one(agent) for agent in seen if agent.program is not None]
+    missing = [
+        f"{agent.name} (`{agent.install}`)" for agent in seen if agent.program is None and agent.install
+    ]
+    if missing:
+        found.append(Finding("other agents", "ok", f"not here: {', '.join(missing)}"))
+    return found
+
+
+def _of_one(agent: AgentSeen) -> Finding:
+    where = f"{agent.title} {agent.version or 'of a version that it does not say'} at {agent.program}"
+    what = f"agent {agent.name}"
+    if agent.log_in is None:
+        return Finding(what, "ok", where)
+    if agent.logged_in is None:
+        return Finding(
+            what,
+            "note",
+            f"{where}; no login is to be seen",
+            f"log in with {agent.log_in}, unless its login is in the keychain or its provider needs none",
+        )
+    return Finding(what, "ok", f"{where}, logged in by {agent.logged_in}")

@@ -1,0 +1,50 @@
+"""The command line: one command a function, each imports what it needs when it runs.
+
+Filters and stand-ins are started often, and for little: those that read their arguments themselves do not wait for the
+application of all the other commands, which has them too for the sake of `turnwire --help`.
+"""
+
+import signal
+import sys
+
+from turnwire.sidecar.process import garbage
+
+
+def main() -> None:
+    """Run the command line."""
+    garbage.starting()
+    try:
+        match sys.argv[1:]:
+            case ["translate", *arguments]:
+                from turnwire.sidecar.cli.translate import main as translate
+
+                sys.exit(translate(arguments))
+            case ["agent", *arguments]:
+                from turnwire.scripted_agent.command import main as agent
+
+                garbage.started()
+                sys.exit(agent(arguments))
+            case ["stdio", *arguments]:
+                _keep_secrets()
+                from turnwire.sidecar.streams.stdio.command import run as stdio
+
+                sys.exit(stdio(arguments))
+            case arguments:
+                _keep_secrets(always=True)
+                from turnwire.sidecar.cli.commands import application
+
+                application(next(iter(arguments), None))()
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+
+
+def _keep_secrets(*, always: bool = False) -> None:
+    """Let nobody else read the tokens we were given, and where there may be new ones, none of those either."""
+    from turnwire.sidecar.config import secrecy
+
+    try:
+        secrecy.take_secrets_out()
+    except secrecy.SecretsNotPassed as error:
+        sys.exit(f"turnwire: {error}")
+    if always or secrecy.kept():
+        secrecy.be_unreadable()

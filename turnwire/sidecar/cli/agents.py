@@ -1,0 +1,57 @@
+"""The command that lists the agents."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from turnwire.sidecar.cli.application import app, examples
+from turnwire.sidecar.cli.options import ConfigOption, configured
+
+if TYPE_CHECKING:
+    from turnwire.sidecar.checks.doctor.agents import AgentSeen
+
+
+@app.command(
+    "agents",
+    short_help="List agents: here or not, logged in or not.",
+    epilog=examples("turnwire agents", "turnwire agents --json"),
+)
+def agents_command(
+    context: typer.Context,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    config: ConfigOption = None,
+) -> None:
+    """List the agents: which are installed, in which version, whether somebody is logged in, and how to get the others."""
+    import asyncio
+    import json
+
+    from msgspec.structs import asdict
+
+    from turnwire.sidecar.checks.doctor.agents import look
+
+    seen = asyncio.run(look(configured(context).agents))
+    if as_json:
+        typer.echo(json.dumps([asdict(agent) for agent in seen], indent=2, ensure_ascii=False))
+        return
+    width = max(len(agent.name) for agent in seen)
+    for agent in seen:
+        typer.echo(f"{agent.name:{width}}  {described(agent)}")
+    typer.echo(
+        "\nStart one with `turnwire run --agent NAME`. A login in the system's keychain is not seen. "
+        "More agents go under [agents] in the configuration."
+    )
+
+
+def described(agent: "AgentSeen") -> str:
+    """Say in a line how an agent was found, and what to do to use it."""
+    if agent.program is None:
+        return f"{agent.title}: not installed" + (f"; `{agent.install}`" if agent.install else "")
+    found = f"{agent.title} {agent.version or '(says no version)'}, speaks {agent.family}"
+    if agent.log_in is None:
+        return found
+    return (
+        f"{found}, logged in by {agent.logged_in}"
+        if agent.logged_in
+        else f"{found}, no login seen; {agent.log_in}"
+    )

@@ -1,0 +1,92 @@
+"""What all commands of the command line share: the application, and how it fails.
+
+What goes wrong by the user's hand is one sentence on standard error and a non-zero exit: 2 for a wrong call or
+configuration, 1 for work that could not be done.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, NoReturn
+
+import typer
+
+from turnwire.sidecar.process.terminal import harmless
+
+
+def examples(*lines: str) -> str:
+    """Return what stands below a command's help: calls as one types them."""
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
+app = typer.Typer(
+    name="turnwire",
+    help="A sidecar for coding-agent CLIs: typed events over WebSocket, recordings, traces.",
+    epilog=examples(
+        "turnwire run --agent demo   # a session to try, without an account",
+        "turnwire run                # Claude Code in this folder",
+        "turnwire doctor             # when something does not work",
+        "turnwire COMMAND --help     # every option, with examples",
+    ),
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def fail(message: str, code: int = 1) -> NoReturn:
+    """Say what is wrong in one sentence, and exit."""
+    typer.echo(f"turnwire: {harmless(message)}", err=True)
+    raise typer.Exit(code)
+
+
+@contextmanager
+def plain_errors(*kinds: type[Exception], code: int = 1) -> Iterator[None]:
+    """Turn errors of these kinds, which are the caller's to mend, into one sentence each."""
+    try:
+        yield
+    except kinds as error:
+        fail(str(error), code)
+    except BrokenPipeError:
+        # The reader of our stdout has gone, as `head` does; nothing is left to say, and nothing to flush to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(128 + signal.SIGPIPE) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(128 + signal.SIGINT) from None
+
+
+def check_address(url: str) -> None:
+    """Fail with one sentence where an option `--connect` names no hub."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in {"http", "https", "ws", "wss"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        shown = url.partition("#")[0]
+        fail(
+            f"--connect {shown!r} is no address of a hub; give the URL that `turnwire run` or `serve` prints",
+            2,
+        )
+
+
+def version_option(value: bool) -> None:
+    """Print the version and stop."""
+    if value:
+        from turnwire.sidecar.process.version import VERSION
+
+        typer.echo(f"turnwire {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=version_option, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """A sidecar for coding-agent CLIs: typed events over WebSocket, recordings, traces."""

@@ -1,0 +1,107 @@
+"""The commands that try agents and frontends."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from turnwire.sidecar.cli.application import app, examples, fail
+from turnwire.sidecar.cli.event_loop import serving
+from turnwire.sidecar.cli.options import ConfigOption, configured
+
+conform_app = typer.Typer(
+    help="Try an agent or a frontend: what it supports, and where it breaks its protocol.",
+    short_help="Try an agent or a frontend against its protocol.",
+    no_args_is_help=True,
+)
+app.add_typer(conform_app, name="conform")
+
+
+@conform_app.command(
+    "agent",
+    short_help="Try an agent.",
+    epilog=examples(
+        "turnwire conform agent --agent gemini", "turnwire conform agent --family acp -- my-agent --stdio"
+    ),
+)
+def agent_command(
+    context: typer.Context,
+    *,
+    cli: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- COMMAND...",
+            help="The agent to try, with arguments of its own.",
+            show_default="the configured agent",
+        ),
+    ] = None,
+    agent: Annotated[str | None, typer.Option(help="An agent by its name; see `turnwire agents`.")] = None,
+    family: Annotated[
+        Literal["claude", "qwen", "acp"] | None,
+        typer.Option(help="What the command speaks.", show_default="by its program, else claude"),
+    ] = None,
+    workspace: Annotated[
+        Path | None,
+        typer.Option(help="Empty folder in which it works.", show_default="one that is removed at the end"),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds without a sign of life that count as hanging.", min=1)
+    ] = 120.0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON array at the end, and nothing else.")
+    ] = False,
+    config: ConfigOption = None,
+) -> None:
+    """Try an agent: it is started, asked, refused, interrupted, resumed. Its model is asked about 20 short questions.
+
+    Exit code 1 when something is broken.
+    """
+    if family and not cli:
+        fail(
+            "--family says what the command after `--` speaks; of a configured agent [agents.NAME] says it", 2
+        )
+    if agent and cli:
+        fail("there is a command after `--` and an agent's name; give one of them", 2)
+    settings = configured(context, journal="memory", port=0, policy="supervised", history=False)
+    try:
+        from turnwire.sidecar.checks.conform.command import try_agent
+    except ModuleNotFoundError as missing:
+        fail(f"{missing.name} is not installed; the kit is a client: pip install 'turnwire[acp]'")
+    serving(try_agent(settings, tuple(cli or ()), family, workspace, timeout, json=as_json))
+
+
+@conform_app.command(
+    "frontend",
+    short_help="Try a frontend.",
+    epilog=examples(
+        "turnwire conform frontend                          # prints the URL to connect to",
+        "turnwire conform frontend -- python my_frontend.py",
+    ),
+)
+def frontend_command(
+    *,
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- COMMAND...",
+            help="Program to start as the frontend; it finds the hub's URL in TURNWIRE_URL.",
+            show_default="print the URL and wait for one",
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)] = 0,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds without an acknowledgement that count as hanging.", min=1)
+    ] = 60.0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON array at the end, and nothing else.")
+    ] = False,
+) -> None:
+    """Try a frontend: a hub plays every event, restarts, gaps and floods to it, and asks what it has delivered.
+
+    docs/frontends.md says what it has to answer. Exit code 1 when something is broken.
+    """
+    try:
+        from turnwire.sidecar.checks.conform.command import try_frontend
+    except ModuleNotFoundError as missing:
+        fail(f"{missing.name} is not installed; the kit is a client: pip install 'turnwire[acp]'")
+    serving(try_frontend(tuple(program or ()), port, timeout, json=as_json))

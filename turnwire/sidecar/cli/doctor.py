@@ -1,0 +1,58 @@
+"""The command that looks whether turnwire can work here."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from turnwire.sidecar.cli.application import app, examples, plain_errors
+from turnwire.sidecar.cli.options import (
+    Agent,
+    ConfigOption,
+    Host,
+    Journal,
+    Port,
+    Record,
+    RecordDir,
+    Rules,
+    StateDir,
+    configured,
+)
+
+
+@app.command(
+    "doctor",
+    short_help="See whether turnwire can work here, and what to mend.",
+    epilog=examples(
+        "turnwire doctor",
+        "turnwire doctor --agent gemini",
+        "turnwire doctor recording.jsonl   # what is new in it to turnwire",
+    ),
+)
+def doctor_command(
+    context: typer.Context,
+    *,
+    file: Annotated[
+        Path | None, typer.Argument(help="Recording whose types and fields are compared with the known ones.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    agent: Agent = None,
+    rules: Rules = None,
+    host: Host = None,
+    port: Port = None,
+    journal: Journal = None,
+    state_dir: StateDir = None,
+    record: Record = None,
+    record_dir: RecordDir = None,
+    config: ConfigOption = None,
+) -> None:
+    """Look whether turnwire can work here: CLI, ports, journal, collector, and what is new in a recording."""
+    import asyncio
+
+    from turnwire.sidecar.checks.doctor import run
+    from turnwire.sidecar.cli.standard_input import on_disk
+    from turnwire.tracing.recordings.recorded import RecordingError
+
+    settings = configured(context)
+    with plain_errors(RecordingError), on_disk([] if file is None else [file]) as found:
+        asyncio.run(run(settings, found[0] if found else None, as_json=as_json))

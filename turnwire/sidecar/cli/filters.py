@@ -1,0 +1,105 @@
+"""The commands that read and write files: translate, inspect, redact, schema; and the scripted agent."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
+from turnwire.sidecar.cli.options import ConfigOption, PricesOption, configured
+
+PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+"""For commands that read their arguments themselves."""
+
+
+@app.command("translate", short_help="Turn a CLI's stdout into events: a filter.", context_settings=PASSED_ON)
+def translate_command(context: typer.Context) -> None:
+    """Translate CLI stdout into events, one JSON object a line."""
+    from turnwire.sidecar.cli.translate import main
+
+    raise typer.Exit(main(context.args))
+
+
+@app.command(
+    "agent", short_help="Play a script as if it were a CLI, for tests and demos.", context_settings=PASSED_ON
+)
+def agent_command(context: typer.Context) -> None:
+    """Run the scripted agent: a stand-in CLI that plays a script or a recording."""
+    from turnwire.scripted_agent.command import main as scripted_agent
+
+    raise typer.Exit(scripted_agent(context.args))
+
+
+@app.command(
+    "schema",
+    short_help="Print the schemas of all that is on the wire.",
+    epilog=examples(
+        "turnwire schema events > events.json",
+        "turnwire schema           # the AsyncAPI document of all of it",
+    ),
+)
+def schema_command(
+    what: Annotated[
+        Literal["events", "commands", "frames", "asyncapi"], typer.Argument(help="Which schema.")
+    ] = "asyncapi",
+) -> None:
+    """Print the wire's JSON Schema, or the AsyncAPI document of all of it."""
+    from turnwire.hub.schema import document
+
+    typer.echo(json.dumps(document(what), indent=2, ensure_ascii=False))
+
+
+@app.command(
+    "inspect",
+    short_help="Say what happened in a recording, and what it cost.",
+    epilog=examples(
+        "turnwire inspect recording.jsonl", "turnwire inspect recording.jsonl --json | jq '.turns[].verdict'"
+    ),
+)
+def inspect_command(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    prices: PricesOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Say what happened in a recording (`-`: standard input): turns, tools, permissions, cost, and where the time went."""
+    from turnwire.sidecar.cli.standard_input import on_disk
+    from turnwire.sidecar.config.prices import Prices, PricesError
+    from turnwire.sidecar.config.prices import prices as read_prices
+    from turnwire.sidecar.recordings.filters.inspect import run
+    from turnwire.tracing.recordings.recorded import RecordingError
+
+    @cache
+    def needed() -> Prices:
+        return read_prices(configured(context).prices)
+
+    with plain_errors(RecordingError, PricesError), on_disk([file]) as (found,):
+        if prices is not None:
+            needed()
+        run(found, needed, as_json=as_json)
+
+
+@app.command(
+    "redact",
+    short_help="Copy a recording without its secrets, to share it.",
+    epilog=examples("turnwire redact recording.jsonl clean.jsonl"),
+)
+def redact_command(
+    file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
+    out: Annotated[Path, typer.Argument(help="The redacted copy; must not exist. `-`: standard output.")],
+) -> None:
+    """Make a recording shareable: secrets, tokens, e-mail addresses and home paths replaced, sizes and times kept."""
+    from turnwire.sidecar.cli.standard_input import DASH, on_disk
+    from turnwire.sidecar.recordings.filters.redact import run
+    from turnwire.tracing.recordings.recorded import RecordingError
+
+    try:
+        with plain_errors(RecordingError), on_disk([file]) as (found,):
+            run(found, None if out == DASH else out)
+    except FileExistsError as error:
+        fail(f"{error.filename}: {error.strerror}; name a copy that does not exist yet")
+    except OSError as error:
+        fail(f"{error.filename or file}: {error.strerror}; name a recording to read and a copy to write")

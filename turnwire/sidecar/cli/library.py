@@ -1,0 +1,245 @@
+"""The commands about conversations that agents on this machine have kept: sessions, search, usage, export."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
+from turnwire.sidecar.cli.options import ConfigOption, PricesOption, StateDir, configured
+
+if TYPE_CHECKING:
+    from turnwire.sidecar.config.settings import Settings
+    from turnwire.sidecar.library.library import Library
+
+Agent = Annotated[
+    str | None,
+    typer.Option(
+        "--agent",
+        help="Only conversations of this agent: claude, codex, gemini or qwen; `sessions` asks others themselves.",
+        show_default=False,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Folder = Annotated[
+    Path | None, typer.Option(help="Only conversations in this folder and below.", show_default=False)
+]
+
+
+@contextmanager
+def _library(context: typer.Context, newest: int | None = None) -> Iterator["Library"]:
+    """Open the library and look for what is new, among so many files that were changed last."""
+    from turnwire.sidecar.library.index import LibraryError
+    from turnwire.sidecar.library.library import Library
+    from turnwire.sidecar.process.terminal import harmless
+
+    settings = configured(context)
+    with plain_errors(LibraryError):
+        library = Library(settings)
+        try:
+            looked = library.look(newest)
+            for path in looked.failed[:5]:
+                typer.echo(f"turnwire: {harmless(str(path))} could not be read", err=True)
+            yield library
+        finally:
+            library.close()
+
+
+@app.command(
+    "sessions",
+    short_help="List the conversations that agents have kept.",
+    epilog=examples("turnwire sessions", "turnwire sessions --folder . --limit 5"),
+)
+def sessions_command(
+    context: typer.Context,
+    *,
+    limit: Annotated[int, typer.Option(min=1, help="How many.")] = 50,
+    of_agent: Agent = None,
+    folder: Folder = None,
+    as_json: Json = False,
+    state_dir: StateDir = None,
+    config: ConfigOption = None,
+) -> None:
+    """List the conversations that agents on this machine have kept, the newest first.
+
+    An agent that keeps them elsewhere than in files that are read here is started and asked, if it is named.
+    """
+    from turnwire.sidecar.library.show import conversation, table
+
+    settings = configured(context)
+    if of_agent is not None and settings.history:
+        from turnwire.sidecar.config.agents import AgentNotFoundError, check_name
+        from turnwire.sidecar.library.agent_listing import lists_itself, whose_files
+
+        with plain_errors(AgentNotFoundError):
+            check_name(of_agent, settings.agents)
+        if lists_itself(of_agent, settings):
+            _ask_agent(of_agent, settings, limit, folder, as_json=as_json)
+            return
+        of_agent = whose_files(of_agent, settings)
+
+    # The first look reads everything only for who asks for something that could be anywhere.
+    some = max(2 * limit, 100) if folder is None and of_agent is None else None
+    with _library(context, some) as library:
+        running = library.running()
+        found = library.index.newest(
+            limit=limit, agent=of_agent, folder=None if folder is None else str(folder.resolve())
+        )
+        if as_json:
+            for one in found:
+                typer.echo(json.dumps(conversation(one, running), ensure_ascii=False))
+        else:
+            table(found, running, library.index.count())
+
+
+def _ask_agent(name: str, settings: "Settings", limit: int, folder: Path | None, *, as_json: bool) -> None:
+    """Print what an agent lists itself."""
+    import asyncio
+
+    from turnwire.sidecar.library.agent_listing import listed_by_agent
+    from turnwire.sidecar.library.index import LibraryError
+    from turnwire.sidecar.library.show import conversation, table
+
+    within = None if folder is None else folder.resolve()
+    with plain_errors(LibraryError):
+        found = asyncio.run(listed_by_agent(name, settings, within or Path.cwd()))
+    if within is not None:
+        found = [one for one in found if one.folder is not None and Path(one.folder).is_relative_to(within)]
+    if as_json:
+        for one in found[:limit]:
+            typer.echo(json.dumps(conversation(one), ensure_ascii=False))
+    else:
+        table(found[:limit], (), len(found))
+
+
+@app.command(
+    "search",
+    short_help="Search all conversations.",
+    epilog=examples('turnwire search "rate limit"', "turnwire search migration --agent claude"),
+)
+def search_command(
+    context: typer.Context,
+    words: Annotated[
+        list[str], typer.Argument(help="Words that must all be there; a phrase in double quotes.")
+    ],
+    *,
+    limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20,
+    of_agent: Agent = None,
+    folder: Folder = None,
+    as_json: Json = False,
+    state_dir: StateDir = None,
+    config: ConfigOption = None,
+) -> None:
+    """Search titles, prompts, texts, commands and paths of all conversations."""
+    from turnwire.sidecar.library.show import hit, hits
+
+    if of_agent is not None:
+        from turnwire.sidecar.config.agents import AgentNotFoundError, check_name
+        from turnwire.sidecar.library.agent_listing import whose_files
+
+        settings = configured(context)
+        with plain_errors(AgentNotFoundError):
+            check_name(of_agent, settings.agents)
+        of_agent = whose_files(of_agent, settings)
+    with _library(context) as library:
+        text = " ".join(f'"{word}"' if " " in word else word for word in words)
+        found = library.index.search(
+            text, limit=limit, agent=of_agent, folder=None if folder is None else str(folder.resolve())
+        )
+        if as_json:
+            for one in found:
+                typer.echo(json.dumps(hit(one), ensure_ascii=False))
+        else:
+            hits(found)
+
+
+@app.command(
+    "usage",
+    short_help="Sum up tokens and dollars.",
+    epilog=examples("turnwire usage --by day,model", "turnwire usage --by project --since 2026-01-01"),
+)
+def usage_command(
+    context: typer.Context,
+    *,
+    by: Annotated[
+        str, typer.Option(help="Sum up by day, project, model or agent; several with commas.")
+    ] = "day",
+    since: Annotated[
+        str | None, typer.Option(help="From this day on: YYYY-MM-DD, UTC.", show_default=False)
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="Up to this day, included.", show_default=False)] = None,
+    folder: Folder = None,
+    as_json: Json = False,
+    prices: PricesOption = None,
+    state_dir: StateDir = None,
+    config: ConfigOption = None,
+) -> None:
+    """Say what was used, by day, project, model or agent: tokens, and dollars, estimated where agents do not tell them."""
+    from turnwire.sidecar.library.index import GROUPS
+    from turnwire.sidecar.library.show import spending, spent, time_of
+
+    groups = [group for group in GROUPS if group in by.split(",")]
+    if set(by.split(",")) - set(groups):
+        fail(f"--by takes {', '.join(GROUPS)}, not {by!r}", 2)
+    begin, end = (time_of(day, later) for day, later in ((since, 0), (until, 1)))
+    if (since and begin is None) or (until and end is None):
+        fail(f"{'--since' if since and begin is None else '--until'}: a day is written as YYYY-MM-DD", 2)
+    if begin is not None and end is not None and begin >= end:
+        fail(f"--since {since} is after --until {until}; exchange them", 2)
+    with _library(context) as library:
+        where = None if folder is None else str(folder.resolve())
+        found = library.index.usage(groups, since=begin, until=end, folder=where)
+        if as_json:
+            for one in found:
+                typer.echo(json.dumps(spent(one), ensure_ascii=False))
+        else:
+            spending(found, groups)
+
+
+@app.command(
+    "export",
+    short_help="Write a conversation as Markdown or HTML.",
+    epilog=examples(
+        "turnwire sessions                        # shows the ids",
+        "turnwire export ID conversation.html",
+        "turnwire export ID --redact > shared.md",
+    ),
+)
+def export_command(
+    context: typer.Context,
+    session: Annotated[str, typer.Argument(help="The conversation's id, or how it begins; or a file.")],
+    out: Annotated[Path | None, typer.Argument(help="The document; standard output when absent.")] = None,
+    *,
+    form: Annotated[
+        Literal["markdown", "html"] | None,
+        typer.Option(
+            "--format", help="What to write.", show_default="html for a name that ends so, else markdown"
+        ),
+    ] = None,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Replace secrets, tokens, e-mail addresses and home paths.")
+    ] = False,
+    branch: Annotated[
+        str | None, typer.Option(help="The message that another branch ends with.", show_default=False)
+    ] = None,
+    state_dir: StateDir = None,
+    config: ConfigOption = None,
+) -> None:
+    """Write a conversation as Markdown, or as one HTML page."""
+    with _library(context) as library:
+        chosen = form or ("html" if out is not None and out.suffix in (".html", ".htm") else "markdown")
+        text = library.export(library.find(session), chosen, redact=redact, leaf=branch)
+    data = text.encode("utf-8", "replace")
+    if out is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        with out.open("xb") as file:
+            file.write(data)
+    except OSError as error:
+        fail(f"{out}: {error.strerror}; name a document that does not exist yet")

@@ -1,0 +1,234 @@
+"""The commands that serve frontends: run, serve and replay."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
+from turnwire.sidecar.cli.event_loop import serving
+from turnwire.sidecar.cli.options import (
+    Agent,
+    ConfigOption,
+    Host,
+    Journal,
+    LogLevel,
+    Model,
+    PolicyOption,
+    Port,
+    Record,
+    RecordDir,
+    Rules,
+    StateDir,
+    configured,
+)
+
+FleetJournal = Annotated[
+    str | None,
+    typer.Option(help="The fleet's Redis: redis://HOST:PORT/0.", show_default=False),
+]
+WorkerName = Annotated[
+    str | None,
+    typer.Option(
+        "--worker", help="Be a worker of this name in a fleet, reached by `turnwire hub`.", show_default=False
+    ),
+]
+NewTokens = Annotated[
+    bool,
+    typer.Option("--new-tokens", help="Make new access tokens: former URLs and cookies open nothing more."),
+]
+Qr = Annotated[
+    bool,
+    typer.Option(
+        "--qr",
+        help="Draw the URL for a phone's camera; needs an address that others reach, and the extra `qr`.",
+    ),
+]
+
+
+@app.command(
+    "run",
+    short_help="Start an agent here, and watch and answer it in the browser.",
+    epilog=examples(
+        "turnwire run                                   # Claude Code in this folder",
+        "turnwire run --agent demo                      # no account and no CLI needed",
+        "turnwire run --prompt 'What is in this folder?'",
+        'turnwire run -- claude --model sonnet "do X"   # any CLI and its own arguments',
+    ),
+)
+def run_command(
+    context: typer.Context,
+    *,
+    cli: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- CLI ARGUMENTS...",
+            help="The CLI to start, with arguments of its own; a prompt among those of claude is sent as the first.",
+            show_default="the configured agent",
+        ),
+    ] = None,
+    family: Annotated[
+        Literal["claude", "qwen", "acp"] | None,
+        typer.Option(help="What the CLI after `--` speaks.", show_default="by its program, else claude"),
+    ] = None,
+    workspace: Annotated[
+        Path | None, typer.Option(help="Directory the CLI works in.", show_default="here")
+    ] = None,
+    prompt: Annotated[str | None, typer.Option(help="First prompt.", show_default=False)] = None,
+    resume: Annotated[
+        str | None, typer.Option(help="The CLI's session id to go on with.", show_default=False)
+    ] = None,
+    resume_session_at: Annotated[
+        str | None,
+        typer.Option(help="Message to go back to: a `complete`'s resume_token.", show_default=False),
+    ] = None,
+    fork_session: Annotated[
+        bool, typer.Option("--fork-session", help="Go on under a session id of its own, with --resume.")
+    ] = False,
+    continue_latest: Annotated[
+        bool, typer.Option("--continue", help="Go on with the workspace's newest conversation.")
+    ] = False,
+    agent: Agent = None,
+    policy: PolicyOption = None,
+    model: Model = None,
+    rules: Rules = None,
+    host: Host = None,
+    port: Port = None,
+    journal: Journal = None,
+    state_dir: StateDir = None,
+    new_tokens: NewTokens = False,
+    qr: Qr = False,
+    record: Record = None,
+    record_dir: RecordDir = None,
+    log_level: LogLevel = None,
+    config: ConfigOption = None,
+) -> None:
+    """Start a CLI, serve the console and the WebSocket, and print the URL."""
+    from turnwire.sidecar.cli.prompt import PromptError, without_prompt
+    from turnwire.sidecar.serving.run import FirstSession, run
+    from turnwire.sidecar.sessions.records.resume_point import ResumePoint
+
+    resume_point = ResumePoint(resume, resume_session_at, branch=fork_session, latest=continue_latest)
+    with plain_errors(PromptError, code=2):
+        argv, written = without_prompt(cli or [])
+    if prompt and written:
+        fail("there is a prompt among the CLI's arguments and one by --prompt; give one of them", 2)
+    if family and not argv:
+        fail("--family says what the CLI after `--` speaks; of a configured agent [agents.NAME] says it", 2)
+    first = FirstSession(tuple(argv), family, workspace, prompt or written, resume_point)
+    settings = configured(context)
+    serving(run(settings, first, new_tokens=new_tokens, qr=qr))
+
+
+@app.command(
+    "serve",
+    short_help="Serve many sessions, which frontends begin and end.",
+    epilog=examples(
+        "turnwire serve",
+        "turnwire serve --agent gemini --port 9000",
+        "TURNWIRE_TOKEN=... turnwire serve --host 0.0.0.0   # for others; docs/operating.md",
+    ),
+)
+def serve_command(
+    context: typer.Context,
+    *,
+    agent: Agent = None,
+    policy: PolicyOption = None,
+    model: Model = None,
+    rules: Rules = None,
+    host: Host = None,
+    port: Port = None,
+    journal: Journal = None,
+    worker: WorkerName = None,
+    state_dir: StateDir = None,
+    new_tokens: NewTokens = False,
+    qr: Qr = False,
+    record: Record = None,
+    record_dir: RecordDir = None,
+    log_level: LogLevel = None,
+    config: ConfigOption = None,
+) -> None:
+    """Serve many sessions; frontends create, resume, fork and close them."""
+    from turnwire.sidecar.serving.run import run
+
+    serving(run(configured(context), None, new_tokens=new_tokens, qr=qr))
+
+
+@app.command(
+    "hub",
+    short_help="Serve the frontends of a fleet of workers.",
+    epilog=examples(
+        "turnwire serve --worker build-1 --journal redis://redis.example   # where the code is",
+        "turnwire hub --journal redis://redis.example                      # where people connect",
+    ),
+)
+def hub_command(
+    context: typer.Context,
+    *,
+    host: Host = None,
+    port: Port = None,
+    journal: FleetJournal = None,
+    state_dir: StateDir = None,
+    new_tokens: NewTokens = False,
+    log_level: LogLevel = None,
+    config: ConfigOption = None,
+) -> None:
+    """Serve the frontends of a fleet, whose sessions are in workers: `turnwire serve --worker NAME` with the same journal."""
+    from turnwire.sidecar.serving.run import run_hub
+
+    settings = configured(context)
+    if settings.journal != "redis":
+        fail("a hub finds the sessions of its fleet in Redis; give --journal redis://HOST:PORT/0", 2)
+    serving(run_hub(settings, new_tokens=new_tokens))
+
+
+@app.command(
+    "replay",
+    short_help="Play a recording: as events, in the browser, as spans.",
+    epilog=examples(
+        "turnwire replay recording.jsonl --serve   # in the browser, at its own pace",
+        "turnwire replay recording.jsonl --otlp    # to the collector of OTEL_EXPORTER_OTLP_ENDPOINT",
+        "zcat old.jsonl.gz | turnwire replay -     # events on standard output",
+    ),
+)
+def replay_command(
+    context: typer.Context,
+    *,
+    files: Annotated[list[Path], typer.Argument(help="Recordings, folders with a timeline, or CLI stdout.")],
+    speed: Annotated[
+        float | None,
+        typer.Option(
+            help="Times the recorded pace; 0 does not wait at all.",
+            min=0,
+            show_default="1 on a terminal and with --serve, else 0",
+        ),
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Play to the console instead of standard output.")
+    ] = False,
+    otlp: Annotated[
+        bool, typer.Option("--otlp", help="Export spans with the recording's own times instead.")
+    ] = False,
+    host: Host = None,
+    port: Port = None,
+    log_level: LogLevel = None,
+    config: ConfigOption = None,
+) -> None:
+    """Play recordings through the same code as a live session; `-` is standard input."""
+    from turnwire.sidecar.cli.standard_input import on_disk
+    from turnwire.sidecar.recordings.replay.run import to_console, to_otlp, to_stdout
+    from turnwire.tracing.recordings.recorded import RecordingError
+
+    settings = configured(context, journal="memory")
+    if serve and otlp:
+        fail("--serve and --otlp exclude each other; give one of them", 2)
+    if speed is None:
+        speed = 1.0 if serve or sys.stdout.isatty() else 0.0
+    with plain_errors(RecordingError), on_disk(files) as found:
+        if serve:
+            serving(to_console(settings, found, speed or None))
+        elif otlp:
+            serving(to_otlp(settings, found))
+        else:
+            serving(to_stdout(settings, found, speed or None))

@@ -1,0 +1,86 @@
+"""Options that several commands have, and the settings that a command reads from its own."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from turnwire.normalize.vocabulary import Policy
+from turnwire.sidecar.cli.application import plain_errors
+
+if TYPE_CHECKING:
+    from turnwire.sidecar.config.settings import Settings
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", help="TOML file with settings, whole and alone.", show_default=False),
+]
+Host = Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")]
+Port = Annotated[
+    int | None,
+    typer.Option(help="Port to listen on; 0 takes any free one.", show_default="8790, or the next free one"),
+]
+Journal = Annotated[
+    str | None,
+    typer.Option(
+        help="Where events are kept: sqlite, memory, redis, or redis://HOST:PORT/0.", show_default="sqlite"
+    ),
+]
+StateDir = Annotated[
+    Path | None,
+    typer.Option(
+        help="Directory of the journal, the tokens and the audit trail.",
+        show_default="one for each workspace",
+    ),
+]
+
+
+def agent_names(incomplete: str) -> list[str]:
+    """Return the agents whose name begins so, for a shell that completes; configured ones are not read for it."""
+    from turnwire.sidecar.config.agents import DEMOS
+    from turnwire.sidecar.config.known_agents import KNOWN
+
+    return [name for name in (*KNOWN, *DEMOS) if name.startswith(incomplete)]
+
+
+Agent = Annotated[
+    str | None,
+    typer.Option(
+        autocompletion=agent_names,
+        help="claude, codex, copilot, droid, gemini, kimi, opencode, qwen, demo, or a configured name; see `turnwire agents`.",
+        show_default="claude",
+    ),
+]
+PolicyOption = Annotated[
+    Policy | None,
+    typer.Option(help="Permission policy.", show_default=False),
+]
+Model = Annotated[str | None, typer.Option(help="Model to ask for.", show_default=False)]
+Record = Annotated[
+    bool | None, typer.Option("--record/--no-record", help="Write recordings.", show_default=False)
+]
+RecordDir = Annotated[Path | None, typer.Option(help="Directory of the recordings.", show_default="here")]
+Rules = Annotated[
+    Path | None, typer.Option(help="TOML file with permission rules and hooks.", show_default=False)
+]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"] | None,
+    typer.Option(help="Least level that is logged.", show_default="info"),
+]
+PricesOption = Annotated[
+    Path | None,
+    typer.Option(help="JSON file with what models cost, before turnwire's own table.", show_default=False),
+]
+
+
+def configured(context: typer.Context, **fixed: object) -> "Settings":
+    """Load the settings from a command's options, and set up logging; or fail with one sentence."""
+    from turnwire.sidecar.config.settings import ConfigurationError, Settings, load
+    from turnwire.sidecar.config.token_sources import with_tokens
+    from turnwire.sidecar.process import logs
+
+    options = {name: value for name, value in context.params.items() if name in Settings.model_fields}
+    with plain_errors(ConfigurationError, code=2):
+        settings = with_tokens(load(options | fixed, context.params["config"]))
+    logs.configure(settings.log_level)
+    return settings

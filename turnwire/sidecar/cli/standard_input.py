@@ -1,0 +1,50 @@
+"""Recordings that come by a pipe: `-` for standard input, or a name as the shell's `<(…)` gives it.
+
+Recordings are read more than once, and a pipe is not: what it says is kept in a file first.
+"""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from turnwire.tracing.recordings.recorded import RecordingError
+
+DASH = Path("-")
+
+
+@contextmanager
+def on_disk(files: Sequence[Path]) -> Iterator[list[Path]]:
+    """Yield the files, with one that holds what was said in the place of `-` and of pipes; raises RecordingError."""
+    for file in files:
+        if file.is_file() and file.stat().st_size == 0:
+            raise RecordingError(
+                f"{file}: the file is empty; give a recording, a folder with a timeline, or the CLI's stdout"
+            )
+    pipes = [file for file in dict.fromkeys(files) if file == DASH or file.is_fifo()]
+    if not pipes:
+        yield list(files)
+        return
+    if DASH in pipes and sys.stdin.isatty():
+        raise RecordingError("standard input is a terminal; name a recording, or pipe one into this")
+    with tempfile.TemporaryDirectory(prefix="turnwire-") as folder:
+        kept = {pipe: _kept(pipe, Path(folder) / str(number)) for number, pipe in enumerate(pipes)}
+        yield [kept.get(file, file) for file in files]
+
+
+def _kept(pipe: Path, folder: Path) -> Path:
+    """Read a pipe to its end, into a file of its own folder: what lies beside a recording may belong to it."""
+    folder.mkdir()
+    file = folder / f"{'stdin' if pipe == DASH else pipe.name}.jsonl"
+    with file.open("wb") as out:
+        if pipe == DASH:
+            shutil.copyfileobj(sys.stdin.buffer, out)
+        else:
+            try:
+                with pipe.open("rb") as said:
+                    shutil.copyfileobj(said, out)
+            except OSError as error:
+                raise RecordingError(f"{pipe}: {error.strerror}; name a recording") from error
+    return file

@@ -1,0 +1,162 @@
+"""The commands that speak over this process's own stdin and stdout: runner, stdio and acp."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from typer.core import TyperCommand
+
+from turnwire.sidecar.cli.application import app, check_address, examples, fail
+from turnwire.sidecar.cli.event_loop import serving
+from turnwire.sidecar.cli.options import (
+    Agent,
+    ConfigOption,
+    Host,
+    Journal,
+    LogLevel,
+    Model,
+    PolicyOption,
+    Port,
+    Record,
+    RecordDir,
+    Rules,
+    StateDir,
+    configured,
+)
+
+
+class _RunnerCommand(TyperCommand):
+    """Says what is wrong with its call as its callers read it: every line of a runner's stderr is JSON."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            from turnwire.sidecar.streams.runner.command import say_fatal
+
+            say_fatal(f"{error.format_message().rstrip('.')}; see turnwire runner --help.")
+            raise typer.Exit(2) from None
+
+
+@app.command(
+    "runner",
+    short_help="Run many agents over one stdin and stdout.",
+    epilog=examples(
+        'echo \'{"type":"run","id":"a","params":{"message":{"type":"user","message":{"role":"user","content":"hi"}}}}\' | turnwire runner --agent demo',
+        "turnwire runner --family acp -- my-agent --stdio",
+    ),
+    cls=_RunnerCommand,
+)
+def runner_command(
+    *,
+    cli: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- CLI ARGUMENTS...",
+            help="The CLI to start for each run, with arguments of its own.",
+            show_default="the configured agent",
+        ),
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            help="An agent that `turnwire agents` lists, or a configured name.", show_default="claude"
+        ),
+    ] = None,
+    family: Annotated[
+        Literal["claude", "acp"] | None,
+        typer.Option(help="What the CLI after `--` speaks.", show_default="by its program, else claude"),
+    ] = None,
+    at_end: Annotated[
+        Literal["drain", "cancel"], typer.Option(help="What becomes of running runs at the end of stdin.")
+    ] = "drain",
+    normalized: Annotated[
+        bool, typer.Option("--normalized", help="Events are AgentEvents instead of the agent's lines.")
+    ] = False,
+    max_running: Annotated[int, typer.Option(help="Agents at a time; further runs wait.", min=1)] = 256,
+    log_file: Annotated[
+        Path | None, typer.Option(help="Log file.", show_default="runner.log in the state directory")
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Run many agents over one stdin, stdout and stderr: NDJSON, a run each."""
+    from turnwire.runner.server import RunnerOptions
+    from turnwire.sidecar.config.agents import AgentNotFoundError, with_spoken
+    from turnwire.sidecar.config.settings import ConfigurationError, load
+    from turnwire.sidecar.streams.runner.command import run, say_fatal
+
+    if family and not cli:
+        say_fatal("--family says what the CLI after `--` speaks; of a configured agent [agents.NAME] says it")
+        raise typer.Exit(2)
+    if agent and cli:
+        say_fatal(f"there is --agent {agent} and a command line ({cli[0]}); give one of them")
+        raise typer.Exit(2)
+    warnings: list[str] = []
+    try:
+        settings = load({"agent": agent}, config, warn=warnings.append)
+        if cli:
+            name, agents = with_spoken(settings.agents, cli, family)
+            settings = settings.model_copy(update={"agent": name, "agents": agents})
+    except (AgentNotFoundError, ConfigurationError) as error:
+        say_fatal(str(error))
+        raise typer.Exit(2) from None
+    options = RunnerOptions(at_end=at_end, normalized=normalized, max_running=max_running)
+    raise typer.Exit(run(settings, options, log_file, warnings))
+
+
+@app.command(
+    "stdio",
+    short_help="Be one agent on stdin and stdout, for SDKs.",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+)
+def stdio_command(context: typer.Context) -> None:
+    """Be one agent on stdin and stdout, over any CLI: for the official SDK, spec 1 and JSON-RPC."""
+    from turnwire.sidecar.streams.stdio.command import run
+
+    raise typer.Exit(run(context.args))
+
+
+@app.command(
+    "acp",
+    short_help="Be an agent for editors: Zed, JetBrains, Neovim, Emacs.",
+    epilog=examples(
+        "turnwire acp --agent demo                          # what the editor starts",
+        "turnwire acp --connect http://127.0.0.1:8790       # with the sessions of a turnwire that runs",
+    ),
+)
+def acp_command(
+    context: typer.Context,
+    *,
+    connect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="A running turnwire to connect to, instead of a sidecar in this process; its token by TURNWIRE_TOKEN, "
+            "TURNWIRE_TOKEN_FILE or in the URL.",
+            show_default=False,
+        ),
+    ] = None,
+    agent: Agent = None,
+    policy: PolicyOption = None,
+    model: Model = None,
+    rules: Rules = None,
+    host: Host = None,
+    port: Port = None,
+    journal: Journal = None,
+    state_dir: StateDir = None,
+    record: Record = None,
+    record_dir: RecordDir = None,
+    log_level: LogLevel = None,
+    config: ConfigOption = None,
+) -> None:
+    """Be an agent of the Agent Client Protocol on stdin and stdout: for Zed, JetBrains, Neovim, Emacs."""
+    try:
+        from turnwire.sidecar.streams.acp.command import serve_elsewhere, serve_here
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "turnwire_client":
+            raise
+        fail("this needs the Python client; install it with: pip install 'turnwire[acp]'")
+    if connect is not None:
+        check_address(connect)
+    settings = configured(context)
+    serving(serve_here(settings) if connect is None else serve_elsewhere(settings, connect, agent))

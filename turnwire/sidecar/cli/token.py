@@ -1,0 +1,146 @@
+"""The commands about tokens of principals: whoever is to come in by a token of their own."""
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
+from turnwire.sidecar.cli.options import ConfigOption
+
+if TYPE_CHECKING:
+    from turnwire.sidecar.principals.configured import Tokens
+
+token = typer.Typer(help="Let people in by tokens of their own.", no_args_is_help=True)
+app.add_typer(token, name="token")
+
+StateDir = Annotated[
+    Path | None,
+    typer.Option(help="State directory of the sidecar that they are for.", show_default="that of serve"),
+]
+Journal = Annotated[
+    str | None,
+    typer.Option(
+        help="With redis, or redis://HOST:PORT/0, they are in Redis, for all that use it.",
+        show_default="as configured, else sqlite",
+    ),
+]
+_UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+@token.callback()
+def root() -> None:
+    """Tokens of principals, each with a name, a role, and the sessions it shows."""
+
+
+@token.command(
+    "create",
+    short_help="Make a token and print it, this once.",
+    epilog=examples(
+        "turnwire token create ann --expires 30d",
+        "turnwire token create ci --role view --sessions folder:/srv/builds",
+    ),
+)
+def create_command(
+    name: Annotated[str, typer.Argument(help="Whose it is: what stands in decisions as user:NAME.")],
+    *,
+    role: Annotated[
+        Literal["control", "view"], typer.Option(help="control, or view to watch only.")
+    ] = "control",
+    sessions: Annotated[
+        list[str] | None,
+        typer.Option(help="Which sessions it shows: own, folder:/PATH, all; repeatable.", show_default="own"),
+    ] = None,
+    expires: Annotated[
+        str | None, typer.Option(help="After how long: 90m, 12h, 30d, 8w.", show_default="never")
+    ] = None,
+    state_dir: StateDir = None,
+    journal: Journal = None,
+    config: ConfigOption = None,
+) -> None:
+    """Make a token and print it, this once; what is kept of it opens nothing."""
+    import time
+
+    from turnwire.hub.principals import BadPrincipal, Scope
+    from turnwire.sidecar.principals.file import TokensUnusable
+    from turnwire.sidecar.principals.kept import new_token
+
+    tokens = _tokens(state_dir, journal, config)
+    with plain_errors(BadPrincipal, code=2):
+        made, kept = new_token(
+            name, role, Scope.parse(sessions or ["own"]), now=time.time(), lasts_s=_seconds(expires)
+        )
+    with plain_errors(TokensUnusable):
+        tokens.add(kept)
+    typer.echo(made)
+    typer.echo(
+        f"turnwire: the token {kept.id} of {name} is not shown again; {_said(kept.expires)}; "
+        f"`turnwire token revoke {kept.id}` ends it",
+        err=True,
+    )
+
+
+@token.command("list", short_help="List the tokens.", epilog=examples("turnwire token list"))
+def list_command(*, state_dir: StateDir = None, journal: Journal = None, config: ConfigOption = None) -> None:
+    """List the tokens, one a line: id, name, role, sessions, until when."""
+    import time
+
+    from turnwire.sidecar.principals.file import TokensUnusable
+
+    with plain_errors(TokensUnusable):
+        found = _tokens(state_dir, journal, config).tokens()
+    for one in sorted(found, key=lambda kept: (kept.name, kept.created)):
+        over = one.expires is not None and one.expires <= time.time()
+        until = "expired" if over else _said(one.expires)
+        typer.echo(f"{one.id}  {one.name}  {one.role}  {','.join(one.sessions)}  {until}")
+
+
+@token.command(
+    "revoke", short_help="Let a token open nothing any more.", epilog=examples("turnwire token revoke ann")
+)
+def revoke_command(
+    which: Annotated[str, typer.Argument(help="A token's id; or a name, for all of that name.")],
+    *,
+    state_dir: StateDir = None,
+    journal: Journal = None,
+    config: ConfigOption = None,
+) -> None:
+    """Let a token open nothing any more, and close what it has open."""
+    from turnwire.sidecar.principals.file import TokensUnusable
+
+    tokens = _tokens(state_dir, journal, config)
+    with plain_errors(TokensUnusable):
+        found = [one for one in tokens.tokens() if which in {one.id, one.name}]
+        if not found:
+            fail(f"there is no token {which!r}; `turnwire token list` names them")
+        tokens.revoke([one.id for one in found])
+    for one in found:
+        typer.echo(f"the token {one.id} of {one.name} is revoked")
+
+
+def _tokens(state_dir: Path | None, journal: str | None, config: Path | None) -> "Tokens":
+    from turnwire.sidecar.config.settings import ConfigurationError, load
+    from turnwire.sidecar.principals.configured import tokens_of
+    from turnwire.sidecar.principals.file import TokensUnusable
+
+    with plain_errors(ConfigurationError, code=2):
+        settings = load({"state_dir": state_dir, "journal": journal}, config)
+    with plain_errors(TokensUnusable):
+        return tokens_of(settings)
+
+
+def _seconds(lasts: str | None) -> float | None:
+    if lasts is None:
+        return None
+    found = re.fullmatch(r"(\d{1,6})([mhdw])", lasts)
+    if found is None or int(found[1]) == 0:
+        fail(f"--expires {lasts!r} is no time: give a number and m, h, d or w, such as 30d", 2)
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def _said(expires: float | None) -> str:
+    if expires is None:
+        return "does not expire"
+    return f"until {datetime.fromtimestamp(expires, UTC).isoformat(timespec='seconds')}"

@@ -1,0 +1,69 @@
+"""The command line of `turnwire translate`, apart from the others' for the sake of its start.
+
+A filter is started often and for small inputs: with the standard library's argparse it is at work in half the time
+that the application of all the other commands takes to come up. That application hands over to it, too.
+"""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+DEFAULT_FIELD_LIMIT = 262_144
+SMALLEST_FIELD_LIMIT = 1024
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the filter and return its exit code: 1 for input that cannot be translated, 2 for a wrong call."""
+    chosen = _parser().parse_args(arguments)
+    from turnwire.sidecar.process.terminal import harmless
+    from turnwire.sidecar.recordings.filters.translate import InputError, run
+    from turnwire.tracing.recordings.recorded import RecordingError
+
+    try:
+        run(
+            None if chosen.file == Path("-") else chosen.file,
+            sys.stdout.buffer,
+            field_limit=chosen.field_limit,
+            stats=chosen.stats,
+        )
+    except (InputError, RecordingError) as error:
+        sys.stderr.write(f"turnwire: {harmless(str(error))}\n")
+        return 1
+    except BrokenPipeError:
+        # The reader of our stdout has gone, as `head` does; nothing is left to say, and nothing to flush to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="turnwire translate", description="Translate CLI stdout into events, one JSON object a line."
+    )
+    parser.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="CLI stdout, or a recording; standard input when absent or -",
+    )
+    parser.add_argument("--stats", action="store_true", help="say on stderr what became of every line")
+    parser.add_argument(
+        "--field-limit",
+        type=_field_limit,
+        default=DEFAULT_FIELD_LIMIT,
+        metavar="BYTES",
+        help=f"size above which a field of a tool payload is cut (default {DEFAULT_FIELD_LIMIT})",
+    )
+    return parser
+
+
+def _field_limit(text: str) -> int:
+    if not text.isdecimal() or int(text) < SMALLEST_FIELD_LIMIT:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of bytes from {SMALLEST_FIELD_LIMIT} on")
+    return int(text)

@@ -1,0 +1,170 @@
+"""What tokens cost where an agent does not say so: prices by model, and the estimates made with them.
+
+The table beside this module, prices.json, is dated and names its sources; the setting `prices` names a file of the same shape,
+whose models come before those of the table. A model that neither has costs what nobody knows: it is never guessed.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from functools import cache
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import msgspec
+from msgspec import Struct, field
+
+from turnwire.protocol.errors import TurnwireError
+
+LIMIT = 1 << 20
+"""Bytes of a file of prices."""
+
+_PROVIDER = re.compile(r"^(?:[\w-]+/|(?:[a-z]{2,6}\.)?anthropic\.)+")
+"""What routers and clouds put before a model's name."""
+_VERSION = re.compile(r"(?:\[1m\])?(?:-v\d+(?::\d+)?)?$")
+_DATED = re.compile(r"[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest|0)$")
+
+
+class PricesError(TurnwireError):
+    """A file of prices cannot be used; the message says where and what to do."""
+
+
+Dollars = Annotated[float, msgspec.Meta(ge=0)]
+"""Dollars for a million tokens."""
+
+
+class Rates(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Dollars for a million tokens of each kind."""
+
+    input: Dollars
+    """Tokens sent that no cache had."""
+    output: Dollars
+    """Tokens written by the model."""
+    cache_read: Dollars | None = None
+    """Tokens sent that a cache had; None: as any that are sent."""
+    cache_write: Dollars | None = None
+    """Tokens sent and kept in a cache; None: as any that are sent."""
+    cache_write_1h: Dollars | None = None
+    """The same of those kept for an hour; None: as `cache_write`."""
+
+
+class LongRates(Rates, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Rates of a prompt beyond a size, for all of its tokens and its answer."""
+
+    above: int
+    """Tokens of a prompt, those of caches included, above which these count."""
+
+
+class Price(Rates, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a model costs, from a day on."""
+
+    source: str | None = None
+    """Where it was read: a name in `sources`, or an address."""
+    since: date | None = None
+    """The first day, UTC; None: from the beginning."""
+    long: LongRates | None = None
+    """What longer prompts cost, of models that tell them apart."""
+
+
+class _Table(Struct, frozen=True, forbid_unknown_fields=True):
+    models: dict[str, list[Price]]
+    checked: date | None = None
+    unit: str | None = None
+    sources: dict[str, str] = field(default_factory=dict)
+
+
+class TokenCounts(NamedTuple):
+    """Tokens of one answer."""
+
+    input_tokens: int
+    output_tokens: int
+    cache_read_input_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    """Those kept for an hour included."""
+    cache_creation_1h_input_tokens: int = 0
+
+
+class Prices:
+    """Prices by model."""
+
+    def __init__(self, models: Mapping[str, list[Price]]) -> None:
+        """`models`: the prices of each, by its name without a date."""
+        self._models = {
+            name: sorted(prices, key=lambda one: one.since or date.min) for name, prices in models.items()
+        }
+        self._found: dict[str, list[Price]] = {}
+
+    def price_of(self, model: str, at: float | None = None) -> Price | None:
+        """Return a model's price at a time, in seconds since 1970, or the newest; None for one that is not known."""
+        prices = self._found.get(model)
+        if prices is None:
+            if len(self._found) > 1000:  # names come out of files
+                self._found.clear()
+            prices = self._found[model] = self._look_up(model)
+        day = _day(at)
+        counting = [one for one in prices if day is None or one.since is None or one.since <= day]
+        return counting[-1] if counting else None
+
+    def _look_up(self, model: str) -> list[Price]:
+        short = _VERSION.sub("", _PROVIDER.sub("", model))
+        for name in (model, short, _DATED.sub("", short)):
+            if name in self._models:
+                return self._models[name]
+        return []
+
+    def estimate(self, model: str, took: TokenCounts, at: float | None = None) -> float | None:
+        """Return what an answer has cost, in dollars; None where the model's price is not known."""
+        price = self.price_of(model, at)
+        if price is None:
+            return None
+        prompt = took.input_tokens + took.cache_read_input_tokens + took.cache_creation_input_tokens
+        rates: Rates = price.long if price.long is not None and prompt > price.long.above else price
+        written = rates.input if rates.cache_write is None else rates.cache_write
+        hour = min(took.cache_creation_1h_input_tokens, took.cache_creation_input_tokens)
+        dollars = (
+            took.input_tokens * rates.input
+            + took.output_tokens * rates.output
+            + took.cache_read_input_tokens * (rates.input if rates.cache_read is None else rates.cache_read)
+            + (took.cache_creation_input_tokens - hour) * written
+            + hour * (written if rates.cache_write_1h is None else rates.cache_write_1h)
+        ) / 1e6
+        return round(dollars, 10)
+
+
+def _day(at: float | None) -> date | None:
+    try:
+        return None if at is None else datetime.fromtimestamp(at, UTC).date()
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+@cache
+def _own() -> Mapping[str, list[Price]]:
+    return _decode(Path(__file__).with_name("prices.json").read_bytes()).models
+
+
+def _decode(content: bytes) -> _Table:
+    return msgspec.json.decode(content, type=_Table)
+
+
+def prices(file: Path | None = None) -> Prices:
+    """Return turnwire's own prices, those of a file before them; raises PricesError."""
+    if file is None:
+        return Prices(_own())
+    try:
+        with file.expanduser().open("rb") as opened:
+            content = opened.read(LIMIT + 1)
+        if len(content) > LIMIT:
+            raise PricesError(
+                f"{file} has more than {LIMIT} bytes; a file of prices names models and their rates"
+            )
+        return Prices({**_own(), **_decode(content).models})
+    except OSError as error:
+        raise PricesError(
+            f"the prices {file} cannot be read: {error.strerror}; mend the setting `prices`"
+        ) from error
+    except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+        raise PricesError(
+            f'the prices {file} cannot be used: {error}; it is written as {{"models": {{"NAME": [{{"input": 3, "output": 15}}]}}}}, '
+            "in dollars for a million tokens"
+        ) from error

@@ -1,0 +1,99 @@
+"""Keep the access tokens from what turnwire starts: out of the environment, and out of a process that others may read.
+
+Who runs as the same user reads /proc/PID/environ, and there stands what a process was begun with, whatever it removes
+later. So a process that was begun with a secret begins anew without it, before it has started anything, and hands the
+secret to itself through a pipe. Standard library alone: it comes before everything else.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+
+from turnwire.protocol.errors import TurnwireError
+
+SECRETS = frozenset({"TURNWIRE_TOKEN", "TURNWIRE_VIEW_TOKEN", "TURNWIRE_REDIS_URL"})
+"""Variables that nobody else is to see, in whatever case they are written: Settings reads them so."""
+
+WEBHOOK_SECRET = "TURNWIRE_WEBHOOK_SECRET"
+"""How variables begin that hold a webhook's secret; nobody else is to see them either."""
+
+HANDED = "TURNWIRE_HANDED"
+"""The variable that names the descriptor of the pipe."""
+
+PR_SET_DUMPABLE = 4
+
+_kept: dict[str, str] = {}
+
+
+class SecretsNotPassed(TurnwireError):
+    """The process cannot begin anew without its secrets; the message says why and what to do."""
+
+
+def is_secret(name: str) -> bool:
+    """Return whether a variable is one that nobody else is to see."""
+    return name.upper() in SECRETS or name.upper().startswith(WEBHOOK_SECRET)
+
+
+def kept() -> Mapping[str, str]:
+    """Return the variables that were taken out of the environment."""
+    return _kept
+
+
+def take_secrets_out() -> None:
+    """Begin anew where the environment holds a secret, and then take it from the pipe; raises SecretsNotPassed.
+
+    Does not return where the process begins anew.
+    """
+    if (number := os.environ.pop(HANDED, None)) is not None:
+        _kept.update(_received(number))
+    found = {name: value for name, value in os.environ.items() if is_secret(name)}
+    if found:
+        _begin_anew({**_kept, **found})
+
+
+def be_unreadable() -> None:
+    """Keep other processes of this user from reading our memory, environment and descriptors; Linux only.
+
+    Root reads them all the same. Descendants are not affected: it ends with the exec of another program.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes  # noqa: PLC0415 - costs some milliseconds, and filters do not need it
+
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def _begin_anew(secrets: Mapping[str, str]) -> None:
+    rows = b"\0".join(os.fsencode(f"{name}={value}") for name, value in secrets.items())
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    try:
+        if os.write(writing, rows) != len(rows):
+            raise BlockingIOError
+        os.close(writing)
+        os.set_inheritable(reading, True)
+        environment = {name: value for name, value in os.environ.items() if name not in secrets}
+        os.execve(sys.executable, _own_argv(), {**environment, HANDED: str(reading)})
+    except BlockingIOError:
+        raise SecretsNotPassed(
+            f"{', '.join(secrets)}: {len(rows)} bytes are too many; shorten them"
+        ) from None
+    except OSError as error:
+        raise SecretsNotPassed(
+            f"cannot begin anew without {', '.join(secrets)} in the environment ({error.strerror}); "
+            "name a file with TURNWIRE_TOKEN_FILE instead"
+        ) from error
+
+
+def _own_argv() -> list[str]:
+    return [sys.executable, *sys.orig_argv[1:]]
+
+
+def _received(number: str) -> Mapping[str, str]:
+    try:
+        with os.fdopen(int(number), "rb") as pipe:
+            rows = os.fsdecode(pipe.read()).split("\0")
+    except (OSError, ValueError, TypeError, OverflowError) as error:
+        raise SecretsNotPassed(f"{HANDED} is turnwire's own and not to be set ({error}); unset it") from error
+    pairs = (row.partition("=") for row in rows if row)
+    return {name: value for name, _, value in pairs if is_secret(name)}

@@ -1,0 +1,243 @@
+"""A conversation as what people read: a pure fold of events into prompts, texts, tool calls and notes, in order."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from msgspec import to_builtins
+
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.payloads import (
+    AskUserPayload,
+    CodeSearchPayload,
+    ManageTodosPayload,
+    McpToolPayload,
+    ModifyFilePayload,
+    NormalizedPayload,
+    ReadFilePayload,
+    ShellExecPayload,
+    ShowPlanPayload,
+    SubagentTaskPayload,
+)
+from turnwire.normalize.recordings.session_files import SearchableText
+
+Kind = Literal["prompt", "text", "reasoning", "tool", "note", "end"]
+
+
+@dataclass(slots=True)
+class ConversationPart:
+    """One thing that was said or done."""
+
+    kind: Kind
+    text: str = ""
+    title: str = ""
+    """Of a tool: what it does, in a line."""
+    status: str = ""
+    """Of a tool: running, complete, or why it failed."""
+    payload: NormalizedPayload | None = None
+    nested: bool = False
+    """It belongs to a subagent."""
+    message: str = ""
+    """The message's uuid, as far as it is known."""
+    seq: int | None = None
+    """Its place in a log."""
+
+
+class Conversation:
+    """Folds events."""
+
+    def __init__(self) -> None:
+        self.parts: list[ConversationPart] = []
+        self._texts: dict[tuple[object, ...], ConversationPart] = {}
+        self._calls: dict[str, ConversationPart] = {}
+
+    def handle(self, event: AgentEvent, seq: int | None = None) -> None:
+        """Take an event in."""
+        match event:
+            case ev.UserMessage():
+                self._add(
+                    ConversationPart(
+                        "note" if event.synthetic else "prompt", event.text, message=event.uuid or "", seq=seq,
+                        nested=event.parent_tool_call_id is not None,
+                    )
+                )  # fmt: skip
+            case ev.MessageChunk():
+                key = ("text", event.parent_tool_call_id, event.message_id, event.block_index)
+                part = self._text(key, "text", event.parent_tool_call_id is not None, seq)
+                part.text = event.text if event.replace else part.text + event.text
+                part.message = event.message_id or ""
+            case ev.Reasoning():
+                key = ("reasoning", event.parent_tool_call_id, event.message_id, event.block_index)
+                part = self._text(key, "reasoning", event.parent_tool_call_id is not None, seq)
+                part.text = event.reasoning_text if event.replace else part.text + event.reasoning_text
+            case ev.ToolCall():
+                part = ConversationPart(
+                    "tool", title=event.tool_title or event.tool_name, status="running", payload=event.normalized,
+                    nested=event.parent_tool_call_id is not None, message=event.message_id or "", seq=seq,
+                )  # fmt: skip
+                self._calls[event.tool_call_id] = part
+                self._add(part)
+            case ev.ToolUpdate():
+                self._update(event)
+            case ev.Complete():
+                self._texts.clear()
+                self._calls.clear()
+                self._add(ConversationPart("end", _how(event.data), seq=seq))
+            case ev.Cut():
+                self._add(ConversationPart("note", event.text, seq=seq))
+            case ev.CompactBoundary():
+                self._add(
+                    ConversationPart("note", "What was said before was replaced by a summary.", seq=seq)
+                )
+            case ev.Error():
+                self._add(ConversationPart("note", event.error, seq=seq))
+            case ev.Notice() if event.level != "info":
+                self._add(ConversationPart("note", event.text, seq=seq))
+            case _:
+                pass
+
+    def _add(self, part: ConversationPart) -> None:
+        self.parts.append(part)
+
+    def _text(self, key: tuple[object, ...], kind: Kind, nested: bool, seq: int | None) -> ConversationPart:
+        part = self._texts.get(key)
+        if part is None:
+            part = self._texts[key] = ConversationPart(kind, nested=nested, seq=seq)
+            self._add(part)
+        return part
+
+    def _update(self, event: ev.ToolUpdate) -> None:
+        part = self._calls.get(event.tool_call_id)
+        if part is None:
+            part = self._calls[event.tool_call_id] = ConversationPart(
+                "tool",
+                title=event.tool_title or event.tool_name or "",
+                nested=event.parent_tool_call_id is not None,
+            )
+            self._add(part)
+        part.title = event.tool_title or part.title
+        part.payload = event.normalized or part.payload
+        part.status = event.reason or event.tool_status
+        if event.error:
+            part.text = event.error
+
+
+def folded(events: Iterable[AgentEvent]) -> list[ConversationPart]:
+    """Return what a stream of events says."""
+    conversation = Conversation()
+    for event in events:
+        conversation.handle(event)
+    return conversation.parts
+
+
+def searched(parts: Sequence[ConversationPart]) -> list[tuple[SearchableText, int | None]]:
+    """Return what can be searched for in it."""
+    found: list[tuple[SearchableText, int | None]] = []
+    for part in parts:
+        match part.kind:
+            case "prompt" | "text" if part.text:
+                found.append((SearchableText(part.message, part.kind, part.text), part.seq))
+            case "tool" if part.payload is not None:
+                for kind, text in _words(part.payload):
+                    found.append((SearchableText(part.message, kind, text), part.seq))
+            case _:
+                pass
+    return found
+
+
+def _words(payload: NormalizedPayload) -> list[tuple[str, str]]:
+    match payload:
+        case ShellExecPayload():
+            return [("command", payload.shell_exec.command)]
+        case ReadFilePayload():
+            return [("path", payload.read_file.file_path)]
+        case ModifyFilePayload():
+            return [("path", payload.modify_file.file_path)]
+        case CodeSearchPayload():
+            search = payload.code_search
+            return [("command", text) for text in (search.query, search.pattern) if text]
+        case SubagentTaskPayload():
+            return [("prompt", payload.subagent_task.prompt)]
+        case _:
+            return []
+
+
+@dataclass(slots=True)
+class ToolBody:
+    """What a tool was given and gave, as blocks of text: what it is, and the text."""
+
+    blocks: list[tuple[Literal["diff", "code", "text"], str]] = field(default_factory=list)
+
+
+def body_of(part: ConversationPart) -> ToolBody:
+    """Return a tool's arguments and results for people."""
+    body = ToolBody()
+    blocks = body.blocks
+    match part.payload:
+        case None:
+            pass
+        case ShellExecPayload(shell_exec=shell):
+            blocks.append(("code", f"$ {shell.command}"))
+            if shell.output is not None:
+                output = to_builtins(shell.output)
+                for name in ("stdout", "stderr"):
+                    if output.get(name):
+                        blocks.append(("code", str(output[name])))
+                if output.get("exit_code"):
+                    blocks.append(("text", f"exit code {output['exit_code']}"))
+        case ModifyFilePayload(modify_file=modify):
+            for mutation in modify.mutations:
+                if mutation.diff:
+                    blocks.append(("diff", mutation.diff))
+                elif mutation.content:
+                    blocks.append(("code", mutation.content))
+                elif mutation.old_content or mutation.new_content:
+                    old = [f"-{line}" for line in (mutation.old_content or "").split("\n")]
+                    new = [f"+{line}" for line in (mutation.new_content or "").split("\n")]
+                    blocks.append(("diff", "\n".join(old + new)))
+        case ReadFilePayload(read_file=read):
+            if read.output is not None and read.output.content:
+                blocks.append(("code", read.output.content))
+        case ManageTodosPayload(manage_todos=todos):
+            marks = {"completed": "x", "in_progress": "~"}
+            lines = [f"[{marks.get(item.status, ' ')}] {item.description}" for item in todos.items]
+            blocks.append(("text", "\n".join(lines)))
+        case ShowPlanPayload(show_plan=plan):
+            if plan.plan:
+                blocks.append(("text", plan.plan))
+        case AskUserPayload(ask_user=asked):
+            answers = asked.answers or {}
+            blocks.append(
+                (
+                    "text",
+                    "\n".join(
+                        f"{one.question} {answers.get(one.question, '')}".strip() for one in asked.questions
+                    ),
+                )
+            )
+        case SubagentTaskPayload(subagent_task=task):
+            blocks.append(("text", task.prompt))
+        case CodeSearchPayload(code_search=search):
+            if search.output is not None and search.output.matches:
+                blocks.append(("code", "\n".join(match.text for match in search.output.matches)))
+            elif search.output is not None and search.output.files:
+                blocks.append(("code", "\n".join(search.output.files)))
+        case McpToolPayload(mcp_tool=tool):
+            blocks += [("text", one.text) for one in tool.output or [] if one.text]
+        case _:
+            pass
+    if part.text:
+        blocks.append(("text", part.text))
+    return body
+
+
+def _how(data: ev.CompleteData) -> str:
+    parts = [] if data.outcome in (None, "completed") else [str(data.outcome).replace("_", " ")]
+    if data.duration_ms is not None:
+        parts.append(f"{data.duration_ms / 1000:.1f} s")
+    if data.input_tokens is not None or data.output_tokens is not None:
+        parts.append(f"{data.input_tokens or 0} tokens in, {data.output_tokens or 0} out")
+    if data.cost_usd is not None:
+        parts.append(f"${data.cost_usd:.4f}")
+    return ", ".join(parts)

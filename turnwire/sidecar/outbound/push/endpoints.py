@@ -1,0 +1,125 @@
+"""Where messages may be sent. A browser's push endpoint is a frontend's input: an address that this machine is to call.
+
+So it must be https, of a push service that is known or that the operator has named, and a name must lead to public addresses
+alone: otherwise a token would be a way into the network behind. What was looked up is what is connected to, so no name can
+lead elsewhere meanwhile. An address (not a name) that the operator has named counts as it stands.
+"""
+
+import ipaddress
+import socket
+from collections.abc import Callable, Iterable, Sequence
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from turnwire.protocol.errors import TurnwireError
+
+KNOWN = (
+    "fcm.googleapis.com",  # Chrome, Edge on phones, Opera, Brave
+    "*.push.services.mozilla.com",  # Firefox
+    "*.push.apple.com",  # Safari
+    "*.notify.windows.com",  # Edge
+)
+"""The push services of browsers' makers; a star stands for one or more further names before the rest."""
+
+LONGEST = 2048
+"""Characters of an endpoint."""
+
+PORT = 443
+
+
+class EndpointRefused(TurnwireError):
+    """An endpoint is not called; the text says why and does not repeat it, as it is a secret of the browser."""
+
+
+class EndpointAddress(Struct, frozen=True):
+    """Where an endpoint is."""
+
+    host: str
+    port: int
+    target: str
+    """Path and query."""
+    is_named: bool
+    """The operator has named it."""
+
+    @property
+    def authority(self) -> str:
+        """Host and port, as the Host header has them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == PORT else f"{host}:{self.port}"
+
+    @property
+    def origin(self) -> str:
+        """What a signature for it is made out to."""
+        return f"https://{self.authority}"
+
+
+Lookup = Callable[[str, int], Iterable[str]]
+"""From host and port to addresses; raises OSError."""
+
+
+def looked_up(host: str, port: int) -> list[str]:
+    """Ask the system for a host's addresses; raises OSError."""
+    return [str(found[4][0]) for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+
+
+def place_of(endpoint: str, named: Sequence[str] = ()) -> EndpointAddress:
+    """Return where an endpoint is; `named` are the operator's services, as HOST or HOST:PORT. Raises EndpointRefused."""
+    if len(endpoint) > LONGEST or not endpoint.isascii() or not endpoint.isprintable() or " " in endpoint:
+        raise EndpointRefused("the endpoint is no URL of a push service")
+    try:
+        parts = urlsplit(endpoint)
+        port = parts.port or PORT
+    except ValueError:
+        raise EndpointRefused("the endpoint is no URL of a push service") from None
+    host = parts.hostname or ""
+    if parts.scheme != "https" or not host or parts.username is not None or parts.password is not None:
+        raise EndpointRefused("the endpoint is not https, or carries a user's name")
+    is_named = _is_among(host, port, named)
+    if not is_named and not _is_among(host, port, KNOWN):
+        raise EndpointRefused(
+            f"{host} is no push service of a browser that turnwire knows; push_services can name more"
+        )
+    target = parts.path or "/"
+    return EndpointAddress(host, port, f"{target}?{parts.query}" if parts.query else target, is_named)
+
+
+def address_of(place: EndpointAddress, lookup: Lookup = looked_up) -> str:
+    """Return the address to connect to; raises EndpointRefused for one that is not public, OSError where there is none."""
+    literal = _address(place.host)
+    if literal is not None:
+        if place.is_named:
+            return place.host
+        raise EndpointRefused("the endpoint names an address instead of a push service")
+    found = list(lookup(place.host, place.port))
+    for one in found:
+        address = _address(one)
+        if address is None or not address.is_global or address.is_multicast:
+            raise EndpointRefused(f"{place.host} leads to {one}, which is not public")
+    if not found:
+        raise OSError("no address")
+    return found[0]
+
+
+def _is_among(host: str, port: int, services: Sequence[str]) -> bool:
+    return any(_is(host, port, service.lower()) for service in services)
+
+
+def _is(host: str, port: int, service: str) -> bool:
+    name, allowed = service, PORT
+    if not service.endswith("]") and service.count(":") != 0 and _address(service) is None:
+        name, _, number = service.rpartition(":")
+        allowed = int(number) if number.isascii() and number.isdigit() else -1
+    name = name.strip("[]")
+    if port != allowed:
+        return False
+    return host == name or (name.startswith("*.") and host.endswith(name[1:]) and len(host) > len(name) - 1)
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address

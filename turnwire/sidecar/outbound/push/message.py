@@ -1,0 +1,95 @@
+"""What a browser is told of an event: few words, and how to answer where that can be done from them. Pure.
+
+Only what is whole in the notification can be allowed from it: a command or a path that was cut, a change of a file, a plan are
+opened instead. Rejecting is always possible.
+"""
+
+import json
+import re
+from collections.abc import Callable
+
+from turnwire.normalize.events import (
+    AgentEvent,
+    Complete,
+    PermissionRequest,
+    ProcessStatus,
+    QuestionRequest,
+    from_json,
+)
+from turnwire.normalize.events.envelope import Envelope
+
+KINDS = frozenset({"permission_request", "question_request", "complete", "process_status"})
+"""Types of events that are told of."""
+
+LONGEST = 240
+"""Characters of what is told; with the rest of a message well below the 4 KiB that a push service takes."""
+
+TITLE = 80
+
+_unseen = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
+"""What changes what is seen without being seen: as the console has it (console/src/text/visible.ts)."""
+
+Told = dict[str, str]
+"""`session`, `title`, `body`, `tag`; `pending` of a request; `allow` and `reject`, the options that answer it."""
+
+
+def told(envelope: Envelope, title_of: Callable[[str], str | None]) -> Told | None:
+    """Return what is told of an event; None where it is not worth telling."""
+    event = from_json(envelope.event)
+    what = _what(envelope.session, event)
+    if what is None:
+        return None
+    title = _visible(title_of(envelope.session) or envelope.session, TITLE)
+    return {"session": envelope.session, "title": title, **what}
+
+
+def body_of(message: Told, *, may_answer: bool) -> bytes:
+    """Return a message as it is sent; without the answers for who may not give them."""
+    shown = message if may_answer else {name: message[name] for name in message.keys() - {"allow", "reject"}}
+    return json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _what(session: str, event: AgentEvent) -> Told | None:
+    match event:
+        case PermissionRequest():
+            asked, is_whole = _asked(event)
+            answers: Told = {}
+            for option in event.permission_options:
+                if option.kind == "allow_once" and is_whole:
+                    answers.setdefault("allow", option.option_id)
+                elif option.kind == "reject_once":
+                    answers.setdefault("reject", option.option_id)
+            return {"body": f"asks: {asked}", "tag": event.pending_id, "pending": event.pending_id, **answers}
+        case QuestionRequest():
+            question = event.questions[0].question if event.questions else event.message
+            body = f"asks: {_visible(question or 'a question', LONGEST)}"
+            return {"body": body, "tag": event.pending_id, "pending": event.pending_id}
+        case Complete():
+            if event.data.outcome == "interrupted":
+                return None  # whoever stopped it knows
+            failed = event.data.is_error or event.error is not None
+            why = f": {_visible(event.error, LONGEST)}" if failed and event.error else ""
+            return {"body": f"has failed{why}" if failed else "has finished", "tag": f"{session} turn"}
+        case ProcessStatus(state="exited", reason=reason) if reason != "stop requested":
+            code = event.signal or (f"exit code {event.exit_code}" if event.exit_code else None)
+            return None if code is None else {"body": f"has ended: {code}", "tag": f"{session} turn"}
+        case _:
+            return None
+
+
+def _asked(event: PermissionRequest) -> tuple[str, bool]:
+    """Return what is asked, and whether that is all of it."""
+    details = event.action_details or {}
+    whole = details.get("command") if event.action_type == "command" else None
+    if event.action_type == "file_read" and details.keys() == {"path"}:
+        whole = details["path"]
+    if isinstance(whole, str) and whole.strip():
+        return _visible(whole, LONGEST), len(whole) <= LONGEST and "\n" not in whole.strip()
+    return _visible(event.permission_title, LONGEST), False
+
+
+def _visible(text: str, most: int) -> str:
+    cut = text if len(text) <= most else f"{text[: most - 1]}…"
+    return _unseen.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", cut)

@@ -1,0 +1,108 @@
+"""What receivers are told: events of the kinds they want, as the journal has them, from the start of this process on.
+
+The journal is read as a frontend would: by cursor, after it has announced progress. So what is told is kept, and a
+receiver that is away costs no session anything.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from turnwire.journal.base import Journal, JournalError
+from turnwire.normalize.events.envelope import Cursor, Envelope
+
+log = logging.getLogger(__name__)
+
+_kind = re.compile(rb'\{"type":"(\w+)"')
+"""The beginning of an event's JSON."""
+
+
+class EventReceiver(Protocol):
+    """Who is told; waits for nothing when it is."""
+
+    def start(self) -> None:
+        """Begin: events follow."""
+        ...
+
+    def tell(self, envelope: Envelope, kind: str, epoch: str) -> None:
+        """Take an event, its type, and the life of the log that it stands in."""
+        ...
+
+    def stop(self) -> None:
+        """Tell nobody anything more."""
+        ...
+
+
+class EventFilter(Struct, frozen=True):
+    """What a receiver is told."""
+
+    kinds: frozenset[str]
+    to: EventReceiver
+
+
+class EventWatcher:
+    """Hands events to receivers."""
+
+    def __init__(self, journal: Journal, wanted: Sequence[EventFilter]) -> None:
+        self._journal = journal
+        self._wanted = wanted
+        self._kinds = frozenset[str]().union(*(each.kinds for each in wanted))
+        self._positions: dict[str, int] = {}
+        self._ahead: set[str] = set()
+        self._progress = asyncio.Event()
+
+    async def begin(self) -> None:
+        """Note where each log is: what was there before is not told. Raises JournalError."""
+        self._positions = {one.session: one.last for one in await self._journal.logs()}
+        for each in self._wanted:
+            each.to.start()
+
+    async def run(self) -> None:
+        """Watch; runs until it is cancelled."""
+        leave = self._journal.watch(self._ahead_of)
+        try:
+            while True:
+                await self._progress.wait()
+                self._progress.clear()
+                await asyncio.sleep(0)  # who looks on comes first
+                while self._ahead:
+                    await self._read(self._ahead.pop())
+        finally:
+            leave()
+
+    def stop(self) -> None:
+        """Tell nobody anything more."""
+        for each in self._wanted:
+            each.to.stop()
+
+    def _ahead_of(self, session: str, last: int) -> None:
+        if last > self._positions.get(session, 0):
+            self._ahead.add(session)
+            self._progress.set()
+
+    async def _read(self, session: str) -> None:
+        try:
+            while self._journal.last(session) > self._positions.get(session, 0):
+                epoch = self._journal.epoch
+                position = self._positions.get(session, 0)
+                page = await self._journal.read_after(session, Cursor(epoch, position))
+                for envelope in page.envelopes:
+                    found = _kind.match(envelope.event)
+                    kind = found[1].decode() if found else ""
+                    if kind in self._kinds:
+                        for each in self._wanted:
+                            if kind in each.kinds:
+                                each.to.tell(envelope, kind, page.cursor.epoch)
+                self._positions[session] = page.cursor.seq
+                await asyncio.sleep(0)  # a log in memory is read without waiting
+                if not page.envelopes:
+                    return
+        except JournalError as error:
+            log.warning(
+                "nobody is told: the log cannot be read",
+                extra={"session": session, "error": str(error)},
+            )

@@ -1,0 +1,120 @@
+"""A principal's token as it is kept: hashed, so that who reads where it is kept cannot use it. Pure.
+
+A token is 256 random bits, so that one round of SHA-256 is enough: there is nothing to guess.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from turnwire.hub.principals import TOKEN_PREFIX, BadPrincipal, Principal, Scope, checked_name
+from turnwire.normalize.vocabulary import Role
+
+
+class KeptToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One token."""
+
+    id: str
+    """What it is called in lists and to be revoked; no secret."""
+    name: str
+    """Whose it is."""
+    role: Role
+    sessions: list[str]
+    """Which sessions it shows: all, own, folder:PATH."""
+    created: float
+    """Seconds since 1970."""
+    expires: float | None = None
+    """The same; None: never."""
+    sha256: str
+    """Of the token, in hexadecimal digits."""
+
+    def principal(self) -> Principal:
+        """Return whose it is; raises BadPrincipal."""
+        return Principal(
+            self.role, checked_name(self.name), Scope.parse(self.sessions), self.id, self.expires
+        )
+
+
+def new_token(
+    name: str, role: Role, scope: Scope, *, now: float, lasts_s: float | None
+) -> tuple[str, KeptToken]:
+    """Make a token and what is kept of it; raises BadPrincipal."""
+    token = f"{TOKEN_PREFIX}{secrets.token_urlsafe(32)}"
+    kept = KeptToken(
+        id=secrets.token_hex(6),
+        name=checked_name(name),
+        role=role,
+        sessions=scope.words(),
+        created=now,
+        expires=None if lasts_s is None else now + lasts_s,
+        sha256=hashed(token),
+    )
+    return token, kept
+
+
+def hashed(token: str) -> str:
+    """Return what is kept of a token."""
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+class TokenTable:
+    """The tokens there are at one time."""
+
+    def __init__(self, tokens: Iterable[KeptToken] = ()) -> None:
+        """Take the tokens; raises BadPrincipal."""
+        self._tokens = {token.id: (token, token.principal()) for token in tokens}
+        self._by_hash = {token.sha256: token.id for token, _ in self._tokens.values()}
+
+    def of_token(self, token: str, now: float) -> Principal | None:
+        """Return whose token this is, if it counts now."""
+        # Looked up by its hash: how long that takes tells nothing of a token that is there.
+        return self.of_id(self._by_hash.get(hashed(token), ""), now)
+
+    def of_id(self, token_id: str, now: float) -> Principal | None:
+        """Return whose token has this id, if it counts now."""
+        _, principal = self._tokens.get(token_id, (None, None))
+        if principal is None or (principal.expires is not None and principal.expires <= now):
+            return None
+        return principal
+
+    def secret(self, token_id: str) -> bytes:
+        """Return the hash of a token; b"" where there is none."""
+        kept, _ = self._tokens.get(token_id, (None, None))
+        return b"" if kept is None else bytes.fromhex(kept.sha256)
+
+    def next_end(self, now: float) -> float | None:
+        """Return when the next one expires, in seconds since 1970."""
+        ends = [principal.expires for _, principal in self._tokens.values() if principal.expires is not None]
+        return min((end for end in ends if end > now), default=None)
+
+
+_several = msgspec.json.Decoder(list[KeptToken])
+_one = msgspec.json.Decoder(KeptToken)
+
+
+def read_all(text: bytes) -> list[KeptToken]:
+    """Read tokens from a file; raises BadPrincipal."""
+    try:
+        return _several.decode(text)
+    except msgspec.DecodeError as error:
+        raise BadPrincipal(f"it does not hold tokens: {error}") from None
+
+
+def written(tokens: Iterable[KeptToken]) -> bytes:
+    """Return the content of the file."""
+    return msgspec.json.format(msgspec.json.encode(list(tokens)), indent=1)
+
+
+def read_each(rows: Mapping[bytes, bytes]) -> list[KeptToken]:
+    """Read tokens that each stand for themselves; raises BadPrincipal."""
+    try:
+        return [_one.decode(row) for row in rows.values()]
+    except msgspec.DecodeError as error:
+        raise BadPrincipal(f"one of them is no token: {error}") from None
+
+
+def row(token: KeptToken) -> bytes:
+    """Return one token as a row."""
+    return msgspec.json.encode(token)

@@ -1,0 +1,142 @@
+"""Tokens in Redis, where the journal is: hubs and sidecars of all machines know the same ones, and hear of a change at once.
+
+A hash `tokens`, one field a token, and a channel of that name which is told of every change. All are read when the channel begins to
+be heard and whenever it says something; while it is not heard, what was known last counts, and tokens that expire still do.
+Needs the extra `redis`.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Never, TypeVar, cast
+
+from redis.exceptions import RedisError
+
+from turnwire.hub.principals import BadPrincipal
+from turnwire.journal.base import JournalUnavailable
+from turnwire.journal.redis.connection import Connection, connect
+from turnwire.sidecar.principals.file import TokensUnusable
+from turnwire.sidecar.principals.kept import KeptToken, TokenTable, read_each, row
+from turnwire.sidecar.principals.watched import WatchedTokens
+
+RETRY_S = 0.5
+"""How long the server is left alone after it failed."""
+
+Result = TypeVar("Result")
+
+log = logging.getLogger(__name__)
+
+
+class RedisPrincipals(WatchedTokens):
+    """Implements turnwire.hub.principals.Principals."""
+
+    def __init__(self, url: str, *, prefix: str = "turnwire:", retry_s: float = RETRY_S) -> None:
+        """Raises JournalUnavailable for what is no URL."""
+        super().__init__()
+        self._connection = connect(url)
+        self._name = f"{prefix}tokens"
+        self._retry_s = retry_s
+        self._is_heard = True
+        """False once it was told that it is not."""
+
+    def refresh(self) -> None:
+        """Do nothing: the channel tells."""
+
+    async def begin(self) -> None:
+        """Read the tokens; raises JournalUnavailable."""
+        try:
+            await self._read()
+        except RedisError as error:
+            raise JournalUnavailable(
+                f"The tokens in the Redis at {self._connection.name} cannot be read: {error}."
+            ) from error
+
+    async def run(self) -> None:
+        """Hear of changes, and look at the clock; runs until it is cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.expire())
+            while True:
+                try:
+                    await self._follow()
+                except (RedisError, OSError, RuntimeError, AttributeError) as error:
+                    if self._is_heard:
+                        log.warning(
+                            "what becomes of tokens is not heard; it is tried again",
+                            extra={"server": self._connection.name, "error": str(error)},
+                        )
+                    self._is_heard = False
+                await asyncio.sleep(self._retry_s)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._connection.close()
+
+    async def _follow(self) -> Never:
+        async with self._connection.redis.pubsub() as channel:
+            await channel.subscribe(self._name)
+            while True:
+                message = await channel.get_message(timeout=None)
+                if message is not None and message["type"] in {"subscribe", "message"}:
+                    await self._read()
+                    self._is_heard = True
+
+    async def _read(self) -> None:
+        try:
+            self.replace(TokenTable(await _all(self._connection, self._name)))
+        except BadPrincipal as error:
+            log.warning(
+                "the tokens of principals are not used: nobody gets in by one",
+                extra={"server": self._connection.name, "error": str(error)},
+            )
+            self.replace(TokenTable())
+
+
+async def _all(connection: Connection, name: str) -> list[KeptToken]:
+    return read_each(cast("dict[bytes, bytes]", await connection.redis.hgetall(name)))
+
+
+class RedisTokens:
+    """The same tokens for who makes and revokes them. Blocking."""
+
+    def __init__(self, url: str, *, prefix: str = "turnwire:") -> None:
+        self._url = url
+        self._name = f"{prefix}tokens"
+
+    def tokens(self) -> list[KeptToken]:
+        """Return the tokens; raises TokensUnusable."""
+        return self._do(lambda connection: _all(connection, self._name))
+
+    def add(self, token: KeptToken) -> None:
+        """Keep one more, and tell; raises TokensUnusable."""
+
+        async def add(connection: Connection) -> None:
+            await cast("Awaitable[Any]", connection.redis.hset(self._name, token.id, row(token).decode()))
+            await connection.redis.publish(self._name, token.id)
+
+        self._do(add)
+
+    def revoke(self, ids: Sequence[str]) -> None:
+        """Keep these no more, and tell; raises TokensUnusable."""
+
+        async def revoke(connection: Connection) -> None:
+            await cast("Awaitable[Any]", connection.redis.hdel(self._name, *ids))
+            await connection.redis.publish(self._name, " ".join(ids))
+
+        self._do(revoke)
+
+    def _do(self, work: Callable[[Connection], Awaitable[Result]]) -> Result:
+        async def done() -> Result:
+            connection = connect(self._url)
+            try:
+                return await work(connection)
+            except (RedisError, BadPrincipal) as error:
+                raise TokensUnusable(
+                    f"The tokens in the Redis at {connection.name} cannot be used: {error}"
+                ) from error
+            finally:
+                await connection.close()
+
+        try:
+            return asyncio.run(done())
+        except JournalUnavailable as error:
+            raise TokensUnusable(str(error)) from error

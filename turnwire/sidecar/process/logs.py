@@ -1,0 +1,111 @@
+"""Logging: a fixed sentence plus fields, on standard error; for humans on a terminal, as JSON otherwise.
+
+Modules log with the standard library, fields in `extra`. For a terminal structlog draws the lines, and is loaded with the
+first of them: it brings rich, a sixth of what a start would cost. Exceptions are told as turnwire/sidecar/process/log_exceptions.py has
+it: no line holds a local variable.
+"""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from functools import cached_property
+from types import TracebackType
+from typing import TextIO, TypeAlias
+
+from turnwire.sidecar.process.log_exceptions import as_text, told
+
+LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
+
+ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+OURS = "turnwire"
+"""The logger above all of ours."""
+
+
+class PlainFormatter(logging.Formatter):
+    """Writes plain text: what libraries say, and what we do while structlog cannot be loaded."""
+
+    def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - the standard library's name
+        """Return what is told of an exception."""
+        return as_text(ei[1])
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the standard library's name
+        """Return the message; asyncio's without the arguments, tasks and exceptions that it spells out."""
+        if record.name == "asyncio":
+            record.message = record.message.partition("\n")[0].partition("(")[0]
+        return super().formatMessage(record)
+
+
+_STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
+"""Attributes that any record has; what else a record has are the fields of its line."""
+
+
+class JsonFormatter(logging.Formatter):
+    """Writes an object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        fields = {name: value for name, value in vars(record).items() if name not in _STANDARD}
+        line = {"event": record.getMessage(), **fields, "level": record.levelname.lower()}
+        line["timestamp"] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        if record.exc_info:
+            line["exception"] = told(record.exc_info[1])
+        return json.dumps(line, ensure_ascii=False, default=repr)
+
+
+class TerminalFormatter(PlainFormatter):
+    """Writes for a person; in plain text where structlog cannot be loaded: a process may be out of descriptors."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines."""
+        try:
+            return self._structlog.format(record)
+        except (ImportError, OSError):
+            return super().format(record)
+
+    @cached_property
+    def _structlog(self) -> logging.Formatter:
+        import structlog  # noqa: PLC0415 - with the first line
+
+        return structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[
+                structlog.stdlib.ExtraAdder(),
+                structlog.processors.add_log_level,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+            ],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.dev.ConsoleRenderer(exception_formatter=_write_exception),
+            ],
+        )
+
+
+class LogHandler(logging.StreamHandler[TextIO]):
+    """Writes our lines; what a full disk or a closed pipe does not take is lost, and nothing else is."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the standard library's name
+        """Go on without that line."""
+
+
+def configure(level: str, stream: TextIO | None = None) -> None:
+    """Set up logging for the process; `stream` is for a command whose stderr is not for logs."""
+    stream = stream or sys.stderr
+    ours = logging.getLogger(OURS)
+    ours.setLevel(LEVELS[level])
+    ours.propagate = False
+    ours.handlers = [LogHandler(stream)]
+    ours.handlers[0].setFormatter(TerminalFormatter() if stream.isatty() else JsonFormatter())
+    # Libraries that use the standard library's logging speak up only when something is wrong.
+    others = logging.StreamHandler(stream)
+    others.setFormatter(PlainFormatter("%(name)s: %(message)s"))
+    logging.basicConfig(handlers=[others], level=logging.WARNING)
+
+
+def _write_exception(out: TextIO, exc_info: ExcInfo) -> None:
+    out.write("\n" + as_text(exc_info[1]))

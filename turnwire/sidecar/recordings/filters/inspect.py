@@ -1,0 +1,33 @@
+"""`turnwire inspect`: a recording's report for a terminal, or as JSON."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import to_builtins
+
+from turnwire.sidecar.config.prices import Prices
+from turnwire.sidecar.recordings.filters.inspection import Report, inspect
+from turnwire.tracing.recordings.reading import read
+
+
+def run(file: Path, prices: Callable[[], Prices], *, as_json: bool) -> None:
+    """Print the report; raises RecordingError."""
+    report = inspect(read(file), prices)
+    if as_json:
+        print(json.dumps(_plain(report), indent=2, ensure_ascii=False))  # noqa: T201 - the command's output
+    else:
+        from turnwire.sidecar.recordings.filters.report import draw  # noqa: PLC0415 - rich is for what is drawn
+
+        draw(report, file)
+
+
+def _plain(report: Report) -> dict[str, object]:
+    turns = []
+    for turn in report.turns:
+        plain = to_builtins(turn) | {"verdict": turn.verdict, "seconds": turn.seconds}
+        del plain["calls"]
+        plain["tools"] = [to_builtins(span) for span in turn.tools.values()]
+        plain["asked"] = [to_builtins(span) for span in turn.asked.values()]
+        turns.append(plain)
+    return {**to_builtins(report), "turns": turns}

@@ -1,0 +1,172 @@
+"""A running sidecar: journal, sessions and hub, brought up in the order they need each other, and down again.
+
+`turnwire run` and `turnwire serve` are this with and without a first session.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from turnwire.adapter.permissions.audit import AuditTrail
+from turnwire.adapter.permissions.grants import GrantStore
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.hub.hub import Hub
+from turnwire.hub.wire.frames_out import SessionSummary
+from turnwire.journal.base import Journal, JournalError
+from turnwire.journal.sessions import SessionStore
+from turnwire.sidecar.config.rulebook import read_rulebook
+from turnwire.sidecar.config.settings import ConfigurationError, Settings
+from turnwire.sidecar.config.storage import open_journal
+from turnwire.sidecar.outbound.push.push import Push
+from turnwire.sidecar.outbound.webhooks.configured import wanted, watching
+from turnwire.sidecar.outbound.webhooks.watcher import EventFilter
+from turnwire.sidecar.process.metrics import Metrics
+from turnwire.sidecar.process.supervision import supervised
+from turnwire.sidecar.serving.listening import Ready, Work, with_hub
+from turnwire.sidecar.sessions.host import LiveHost
+from turnwire.sidecar.sessions.live import LiveSession
+from turnwire.sidecar.sessions.observers import Observers
+from turnwire.sidecar.sessions.records.writer import RecordWriter
+from turnwire.sidecar.sessions.registry import SessionRegistry
+from turnwire.sidecar.sessions.services import SessionServices
+
+if TYPE_CHECKING:
+    from turnwire.journal.redis.journal import RedisJournal
+
+log = logging.getLogger(__name__)
+
+RETAIN_EVERY_S = 3600.0
+"""How often events beyond the retention are dropped."""
+
+
+async def serve(
+    settings: Settings,
+    start: Callable[[LiveHost], Coroutine[None, None, None]],
+    ready: Ready,
+    *,
+    check: Callable[[], Coroutine[None, None, None]] | None = None,
+    grants: Path,
+    new_tokens: bool = False,
+    work: Work | None = None,
+) -> None:
+    """Serve live sessions until a signal; `start` may create the first ones. `grants` is the file of what was allowed for good.
+
+    `check` tells of what was started whether it came up, once all is served. With `work`, it ends when that is done, too. Raises
+    JournalUnavailable, turnwire.hub.server.access.AccessError and PortError before anything is served, and what `start`, `check` and
+    `work` raise.
+    """
+    if settings.worker is not None and settings.journal != "redis":
+        raise ConfigurationError(
+            "setting worker: a worker of a fleet keeps its events in Redis, which its hubs read; give --journal redis://HOST:PORT/0, too"
+        )
+    rulebook = read_rulebook(settings.rules)
+    told = wanted(settings.webhooks) if settings.webhooks else []
+    metrics = Metrics()
+    observers = Observers(settings, metrics)
+    try:
+        async with open_journal(settings) as (journal, store), Watchdog.start() as watchdog:
+            record_writer, registry = RecordWriter(store), SessionRegistry[LiveSession]()
+            push = _push(settings, registry)
+            if push is not None:
+                told = [*told, EventFilter(push.kinds, push)]
+            async with AsyncExitStack() as last, supervised() as supervisor:
+                supervisor.keep_up("records of sessions", record_writer.run)
+                supervisor.keep_up("retention", partial(_retaining, journal))
+                if told:
+                    webhooks = await last.enter_async_context(watching(journal, told))
+                    supervisor.keep_up("webhooks and web push", webhooks.run)
+                # when no session can change its record any more
+                last.push_async_callback(record_writer.flush)
+                services = SessionServices(
+                    settings=settings,
+                    journal=journal,
+                    watchdog=watchdog,
+                    audit=partial(_audit, settings),
+                    spawn=supervisor.spawn,
+                    save=record_writer.save,
+                    keep=record_writer.keep,
+                    forget=record_writer.forget,
+                    changed=registry.changed,
+                    observers=observers.for_session,
+                    grants=None if settings.journal == "memory" else GrantStore(grants),
+                )
+                journal.watch_trouble(registry.changed)
+                records = store if settings.worker is None else _claimed(store, journal)
+                host = LiveHost(
+                    services, records, registry, rulebook, push=None if push is None else push.execute
+                )
+
+                async def reached(hub: Hub) -> None:
+                    if push is not None:
+                        push.admit({"control": hub.tokens.control, "view": hub.tokens.view}, hub.principals)
+                    await ready(hub)
+
+                try:
+                    begin = await last.enter_async_context(_in_fleet(settings, host, journal))
+                    await host.restore()
+                    begin()
+                    await with_hub(
+                        settings,
+                        journal,
+                        host,
+                        reached,
+                        start=lambda: start(host),
+                        check=check,
+                        stop=host.stop,
+                        metrics=metrics,
+                        new_tokens=new_tokens,
+                        work=work,
+                    )
+                finally:
+                    await host.stop()
+    finally:
+        observers.close()
+        metrics.close()
+
+
+def _push(settings: Settings, registry: SessionRegistry[LiveSession]) -> Push | None:
+    def summary_of(session: str) -> SessionSummary | None:
+        known = registry.sessions.get(session)
+        return None if known is None else known.summary()
+
+    if not settings.push:
+        return None
+    named = tuple(settings.push_services)
+    return Push(settings.state_dir, summary_of, named=named, contact=settings.push_contact)
+
+
+def _claimed(store: SessionStore, journal: Journal) -> SessionStore:
+    from turnwire.sidecar.fleet.sessions import ClaimedRecords  # noqa: PLC0415 - an optional extra
+
+    return ClaimedRecords(store, cast("RedisJournal", journal))
+
+
+@asynccontextmanager
+async def _in_fleet(
+    settings: Settings, host: LiveHost, journal: Journal
+) -> AsyncIterator[Callable[[], None]]:
+    """Be a worker of a fleet, where one is configured, from the call of the given function on."""
+    if settings.worker is None:
+        yield lambda: None
+        return
+    from turnwire.sidecar.fleet.worker import working  # noqa: PLC0415 - an optional extra
+
+    async with working(settings, settings.worker, host, cast("RedisJournal", journal)) as begin:
+        yield begin
+
+
+async def _retaining(journal: Journal) -> None:
+    while True:
+        try:
+            await journal.retain()
+        except JournalError as error:
+            log.warning("old events were not dropped", extra={"error": str(error)})
+        await asyncio.sleep(RETAIN_EVERY_S)
+
+
+def _audit(settings: Settings, session: str) -> AuditTrail | None:
+    return None if settings.journal == "memory" else AuditTrail(settings.state_dir / "audit.jsonl", session)

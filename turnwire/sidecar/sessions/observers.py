@@ -1,0 +1,132 @@
+"""Who sees a session's inputs and events beside the journal: the recorder and the tracer, where they are wanted.
+
+Both get the same moment, so that a recording replays to the times that were traced. Metrics are always measured:
+they cost a look at each line.
+"""
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.inputs import Ended, Received, SessionInput
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.process.metrics import Metrics
+from turnwire.sidecar.process.version import VERSION
+from turnwire.sidecar.sessions.pipeline import Observer
+from turnwire.tracing.export.wanted import tracing_wanted
+from turnwire.tracing.metrics.measurements import Measurer
+from turnwire.tracing.recordings.recorder import Recorder, check_folder
+from turnwire.tracing.spans.maker import SpanMaker
+
+if TYPE_CHECKING:
+    from turnwire.tracing.export.otel import SpanExport
+
+log = logging.getLogger(__name__)
+
+
+class Observers:
+    """Makes the taps of each session, and closes what they write to."""
+
+    def __init__(self, settings: Settings, metrics: Metrics) -> None:
+        """Raises RecordingError and TracingError."""
+        if settings.record:
+            check_folder(settings.record_dir)
+        self._settings = settings
+        self._metrics = metrics
+        self._measurer = Measurer()
+        self._sessions: WeakSet[_Observer] = WeakSet()
+        self._export = export = _export(settings) if tracing_wanted() or settings.trace_processors else None
+        if export is not None:
+            metrics.spans_lost = lambda: export.lost
+
+    def for_session(self, session: str, agent: str) -> Sequence[Observer]:
+        """Return the taps of a session."""
+        settings = self._settings
+        maker = SpanMaker(
+            session,
+            export=self._export,
+            agent=agent,
+            limit=settings.trace_limit,
+            fold_deltas=settings.trace_fold_deltas,
+            content=settings.trace_content,
+        )
+        tap = _Observer(session, maker, settings, metrics=self._metrics, measurer=self._measurer)
+        self._sessions.add(tap)
+        return [tap.on_input]
+
+    def close(self) -> None:
+        """Write out what waits."""
+        for session in self._sessions:
+            session.close()
+        if self._export is not None:
+            self._export.close()
+
+
+class _Observer:
+    """Records, traces and measures one session."""
+
+    def __init__(
+        self,
+        session: str,
+        maker: SpanMaker,
+        settings: Settings,
+        *,
+        metrics: Metrics,
+        measurer: Measurer,
+    ) -> None:
+        self._session = session
+        self._maker = maker
+        self._settings = settings
+        self._metrics = metrics
+        self._measurer = measurer
+        self._recorder: Recorder | None = None
+        self._ended = False
+        """Whether the recorder takes nothing more."""
+
+    def on_input(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
+        """See an input and its events."""
+        at = time.time_ns() // 1000 * 1000  # a recording keeps microseconds
+        if self._settings.record:
+            self._record(item, events, at)
+        spans = self._maker.handle(item, events, at)
+        if spans or events:
+            measured = self._measurer.handle(events, spans)
+            if measured:
+                self._metrics.record(measured)
+        if type(item) is Received:
+            self._metrics.lines += 1
+
+    def close(self) -> None:
+        """Write the recording out."""
+        if self._recorder is not None:
+            self._recorder.close()
+            self._recorder = None
+
+    def _record(self, item: SessionInput, events: Sequence[AgentEvent], at: int) -> None:
+        if self._recorder is not None and self._ended:
+            self._recorder.close()  # its rows stand before those of the next CLI
+            self._recorder, self._ended = None, False
+        if self._recorder is None:
+            try:
+                self._recorder = Recorder(self._settings.record_dir, self._session)
+            except OSError as error:
+                log.warning(
+                    "no recording: the file cannot be opened",
+                    extra={"session": self._session, "error": str(error)},
+                )
+                self._settings = self._settings.model_copy(update={"record": False})
+                return
+        self._recorder.tap(item, events, at)
+        if isinstance(item, Ended):
+            # A session at rest holds no thread and no files; the next CLI's lines are appended.
+            self._recorder.end()
+            self._ended = True
+
+
+def _export(settings: Settings) -> "SpanExport":
+    from turnwire.tracing.export.otel import SpanExport  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
+
+    return SpanExport(VERSION, processors=settings.trace_processors)

@@ -1,0 +1,155 @@
+"""`turnwire acp`: an editor on stdin and stdout, in front of a sidecar in this process, or of one that runs elsewhere.
+
+What is in this process ends with its editor: at the end of stdin its CLIs are stopped, as by a signal, and its journal has
+all of it for the next time. A sidecar elsewhere goes on, with its turns and whatever waits for an answer.
+"""
+
+import asyncio
+import os
+import ssl
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from turnwire.frontends.acp.agent import HubStarter, SessionParams, Starter, serve
+from turnwire.hub.host import CommandRefused
+from turnwire.hub.hub import Hub
+from turnwire.hub.wire.agent_options import AgentOptions
+from turnwire.hub.wire.frames import SessionCreate
+from turnwire.runner.input import Input
+from turnwire.runner.output import Output, OutputLost
+from turnwire.sidecar.config.agents import check_name
+from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.config.state_directory import claimed
+from turnwire.sidecar.process.version import VERSION
+from turnwire.sidecar.serving import serve as serving
+from turnwire.sidecar.serving.run import StartError
+from turnwire.sidecar.sessions.host import LiveHost
+from turnwire_client import Client, CommandFailed, connect
+from turnwire_client import TurnwireError as ClientError
+
+NAME = "editor"
+"""Shown as `by` in the decisions that are taken in the editor."""
+
+OWN_HUB_S = 60.0
+"""How long the hub in this process has to answer: it does, unless the machine is very busy."""
+
+FLUSH_S = 3.0
+"""How long an editor has to read what is left, at the end."""
+
+
+class NoHub(StartError):
+    """The hub to connect to is not there, or does not let us in; the message says why."""
+
+
+class OperatorStarter:
+    """Begins sessions as the operator's own: whoever has started the sidecar may choose folders and MCP servers."""
+
+    def __init__(self, host: LiveHost, settings: Settings) -> None:
+        self._host = host
+        self._settings = settings
+
+    async def begin(self, wish: SessionParams) -> str:
+        """Begin a session."""
+        options = AgentOptions(add_dirs=list(wish.directories)) if wish.directories else None
+        command = SessionCreate(
+            type="session.create",
+            id="acp",
+            workspace=wish.cwd,
+            agent=wish.agent or self._settings.agent,
+            mcp_servers=self._servers(wish),
+            options=options,
+        )
+        try:
+            return (await self._host.open(command)).session
+        except CommandRefused as refused:
+            raise _failed(refused) from refused
+
+    async def take_up(self, session: str, wish: SessionParams) -> None:
+        """Have a session of before go on with the MCP servers that the editor has now."""
+        try:
+            self._host.take_up(session, self._servers(wish))
+        except CommandRefused as refused:
+            raise _failed(refused) from refused
+
+    def _servers(self, wish: SessionParams) -> dict[str, JsonValue]:
+        return {**self._settings.mcp_servers, **wish.mcp_servers}
+
+
+async def serve_here(settings: Settings) -> None:
+    """Serve the editor from a sidecar of its own; raises what turnwire.sidecar.serving.serve does."""
+    check_name(settings.agent, settings.agents)
+    chunks, output = Input(0).chunks(), Output(_private_stdout())
+    started: list[LiveHost] = []
+
+    async def start(host: LiveHost) -> None:
+        started.append(host)
+        await asyncio.sleep(0)
+
+    async def ready(hub: Hub) -> None:
+        _say(f"turnwire serves an editor; to see the same in a browser, {hub.invitation('control')}")
+        await asyncio.sleep(0)
+
+    async def work(hub: Hub) -> None:
+        starter = OperatorStarter(started[0], settings)
+        url, certificate = hub.url(hub.tokens.control), _own_certificate(settings)
+        async with connect(url, name=NAME, ssl=certificate, timeout=OWN_HUB_S) as client:
+            await _serve(client, chunks, output, starter)
+
+    with claimed(settings, Path.cwd()) as placed:
+        await serving.serve(placed, start, ready, grants=settings.state_dir / "grants.json", work=work)
+
+
+async def serve_elsewhere(settings: Settings, url: str, agent: str | None) -> None:
+    """Serve the editor from a hub that runs; raises NoHub."""
+    chunks, output = Input(0).chunks(), Output(_private_stdout())
+    token = None if settings.token is None else settings.token.get_secret_value()
+    try:
+        async with connect(url, token, name=NAME) as client:
+            await _serve(client, chunks, output, HubStarter(client, agent=agent))
+    except ClientError as error:
+        raise NoHub(f"cannot connect to {url.partition('#')[0]}: {error}") from error
+
+
+async def _serve(client: Client, chunks: AsyncIterator[bytes], output: Output, starter: Starter) -> None:
+    try:
+        await serve(client, chunks, output, starter, version=VERSION)
+    except* OutputLost:
+        pass  # the editor has gone without a word
+    try:
+        async with asyncio.timeout(FLUSH_S):
+            await output.flush()
+    except (OutputLost, TimeoutError):
+        pass  # it reads no more
+
+
+def _private_stdout() -> int:
+    """Return stdout as a descriptor of our own: what anything else prints from now on goes to stderr, and breaks no line."""
+    sys.stdout.flush()
+    private = os.dup(1)
+    os.dup2(2, 1)
+    return private
+
+
+def _own_certificate(settings: Settings) -> ssl.SSLContext | None:
+    """Return what trusts the sidecar's own certificate, and no other, whatever name it is for."""
+    if settings.tls_certificate is None:
+        return None
+    context = ssl.create_default_context(cafile=str(settings.tls_certificate))
+    context.check_hostname = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    return context
+
+
+def _failed(refused: CommandRefused) -> CommandFailed:
+    """Return a refusal as the hub would have told it."""
+    return CommandFailed(refused.code, refused.message, refused.field)
+
+
+def _say(text: str) -> None:
+    try:
+        print(text, file=sys.stderr, flush=True)  # noqa: T201 - for the editor's log
+    except OSError:
+        pass

@@ -1,0 +1,293 @@
+"""One run, whatever its agent speaks: a session with one prompt, and what it says as event lines.
+
+The agent is read only as fast as its lines can be written, so a slow reader of the runner slows the agent down. Once the prompt
+is answered the agent's input is closed; it may still say what it has to say until it exits. One that does not exit is stopped.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from turnwire.adapter.family import Opener
+from turnwire.adapter.options import CommandError, SessionOptions
+from turnwire.adapter.process.cli import ProgramNotFound
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.agent import AgentSession, RequestFailed, RequestTimeout
+from turnwire.adapter.session.notices import SessionNotice
+from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.events import AgentEvent, Complete
+from turnwire.normalize.inputs import Ended, Message, Received
+from turnwire.protocol.malformed import Malformed
+from turnwire.runner.family import RunFailed, Streams
+from turnwire.runner.output import OutputLost
+from turnwire.runner.retry import Wait
+from turnwire.runner.wire import EventLines, Run, diag_line
+
+AHEAD = 256 * 1024
+"""Bytes of an agent's lines that may wait for their turn to be written: many runs share one reader."""
+
+
+class Conversation(Protocol):
+    """What a family makes of a run: agents, one after another, until the prompt is answered."""
+
+    agent: str
+    """What an agent is called: "the CLI", "the agent"."""
+    answers: frozenset[type[Message]]
+    """The types of messages that may answer a prompt."""
+    lingers: float | None
+    """Seconds that an agent may be silent once it has answered; None for those of stopping it."""
+
+    @property
+    def core(self) -> Core | None:
+        """Return what is handed what happens; None for a new core of the family."""
+        ...
+
+    def options(self) -> SessionOptions:
+        """Return what to start; raises RunFailed."""
+        ...
+
+    async def begin(self, session: AgentSession) -> None:
+        """Say the prompt, once it can be; raises RunFailed, RequestFailed, RequestTimeout and ProcessGone."""
+        ...
+
+    def is_answer(self, received: Received) -> bool:
+        """Tell whether a line whose message is of one of these types answers the prompt."""
+        ...
+
+    def payloads(self, batch: Sequence[Happened]) -> list[bytes]:
+        """Return the JSON values that are told of what happened."""
+        ...
+
+    def until_wait(self, batch: Sequence[Happened]) -> tuple[Sequence[Happened], Wait | None]:
+        """See what happened; return what is told of it, and what is to be waited for instead of the rest, with the agent stopped."""
+        ...
+
+    def go_on(self, wait: Wait) -> None:
+        """The wait is over: what is started next finishes the turn."""
+        ...
+
+    def close(self) -> Sequence[AgentEvent]:
+        """Return the events of a run's end that no agent has had."""
+        ...
+
+    def on_notice(self, notice: SessionNotice) -> str | None:
+        """Return what is told of a notice; None for nothing."""
+        ...
+
+    @property
+    def error(self) -> str | None:
+        """Why the run fails though its prompt was answered; None when it does not."""
+        ...
+
+    def how(self, ended: Ended) -> str:
+        """Say how an agent ended that has not answered."""
+        ...
+
+
+def is_end_of_run(happened: Happened) -> bool:
+    """Tell whether something is told of a run that was cancelled: its turn's end, and what is not the agent's."""
+    is_said = isinstance(happened.input, Received)
+    return not is_said or any(isinstance(event, Complete) for event in happened.events)
+
+
+def how_it_ended(ended: Ended, agent: str, lacking: str) -> str:
+    """Say in a sentence how an agent ended by itself: "the CLI exited with code 1 without a result: its last words"."""
+    how = f"was ended by {ended.signal}" if ended.signal else f"exited with code {ended.exit_code}"
+    said = f": {ended.stderr_tail}" if ended.stderr_tail.strip() else ""
+    return f"{agent} {how} {lacking}{said}"
+
+
+class RunExecution:
+    """Performs one run."""
+
+    def __init__(
+        self,
+        run: Run,
+        streams: Streams,
+        conversation: Conversation,
+        opener: Opener,
+        watchdog: Watchdog | None,
+    ) -> None:
+        self._run = run
+        self._streams = streams
+        self._conversation = conversation
+        self._opener = opener
+        self._watchdog = watchdog
+        self._lines = EventLines(run.id)
+        self._looked_at = conversation.answers | {Malformed}
+        self._is_answered = False
+        self._is_stopping = False
+        self._error: str | None = None
+        """Why the run fails."""
+        self._ended: Ended | None = None
+        self._untold: Sequence[Happened] = ()
+        """What was taken from the session and is not told yet."""
+
+    async def perform(self) -> None:
+        """Run to the end; raises RunFailed and turnwire.runner.output.OutputLost."""
+        try:
+            while (wait := await self._one_agent()) is not None:
+                retries = self._run.params.rate_limit_max_retries
+                await self._note(
+                    f"rate limit: waiting {wait.seconds:.0f} s, then retry {wait.attempt} of {retries}"
+                )
+                await asyncio.sleep(wait.seconds)
+                self._conversation.go_on(wait)
+        finally:
+            if self._ended is None and (events := self._conversation.close()):
+                # it cannot wait: the run may be cancelled
+                self._add_last([Happened(Ended("stopped"), events)])
+        if self._error is None:
+            ended = self._ended or Ended("stopped")
+            self._error = self._conversation.error if self._is_answered else self._conversation.how(ended)
+        if self._error is not None:
+            raise RunFailed(self._error)
+
+    async def _one_agent(self) -> Wait | None:
+        conversation = self._conversation
+        try:
+            opened = self._opener(
+                conversation.options(),
+                core=conversation.core,
+                watchdog=self._watchdog,
+                notify=self._on_notice,
+            )
+            async with opened as session:
+                try:
+                    return await self._follow(session)
+                except asyncio.CancelledError:
+                    await self._leave(session)
+                    raise
+        except (CommandError, ProgramNotFound, OSError) as error:
+            raise RunFailed(str(error)) from error
+
+    async def _follow(self, session: AgentSession) -> Wait | None:
+        """Tell what the agent says until its end, or until a limit that is to be waited for."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                beginning = tasks.create_task(self._begin(session))
+                batches = session.batches()
+                while True:
+                    try:
+                        batch = await self._next(batches)
+                    except TimeoutError:
+                        await self._on_silence(session, tasks)
+                        batches = session.batches()
+                        continue
+                    if batch is None:
+                        break
+                    was_answered = self._is_answered
+                    wait = await self._tell(batch)
+                    if wait is not None:
+                        beginning.cancel()
+                        return wait
+                    if self._is_answered and not was_answered:
+                        self._let_go(session, tasks)
+                beginning.cancel()
+        except* OutputLost as lost:
+            raise _first(lost) from None
+        return None
+
+    async def _begin(self, session: AgentSession) -> None:
+        try:
+            await asyncio.shield(session.initialized)
+            await self._conversation.begin(session)
+        except ProcessGone:
+            pass  # how it ended says more
+        except (RequestFailed, RequestTimeout, RunFailed) as error:
+            self._error = str(error)
+            await session.stop()
+
+    async def _next(self, batches: AsyncIterator[list[Happened]]) -> list[Happened] | None:
+        """Return what happens next, None after the end; raises TimeoutError for an agent that has answered and says nothing."""
+        waits = self._is_answered and not self._is_stopping
+        async with asyncio.timeout(self._conversation.lingers if waits else None):
+            return await anext(batches, None)
+
+    def _let_go(self, session: AgentSession, tasks: asyncio.TaskGroup) -> None:
+        """Let an agent exit that has answered."""
+        if self._conversation.lingers is None:
+            self._is_stopping = True
+            tasks.create_task(session.stop())
+        else:
+            session.close_input()
+
+    async def _on_silence(self, session: AgentSession, tasks: asyncio.TaskGroup) -> None:
+        if session.has_exited:
+            return  # what it has left behind is still looked for
+        self._is_stopping = True
+        tasks.create_task(session.stop())
+        conversation = self._conversation
+        await self._note(
+            f"{conversation.agent} was silent for {conversation.lingers:.0f} s after its result and is stopped"
+        )
+
+    async def _tell(self, batch: Sequence[Happened]) -> Wait | None:
+        """Tell what happened, up to a limit that is to be waited for, which is returned."""
+        told, wait = self._conversation.until_wait(batch)
+        notes = self._look_at(told)
+        self._untold = told
+        if payloads := self._conversation.payloads(told):
+            await self._streams.output.put(self._lines.lines(payloads))
+        self._untold = ()
+        if notes:
+            await self._streams.notes.put(notes)
+        return wait
+
+    def _look_at(self, batch: Sequence[Happened]) -> bytes:
+        """Look for the answer, for the end, and for what is no message, of which the notes are returned."""
+        notes = b""
+        for item, _ in batch:
+            if type(item) is Received:
+                if type(item.message) in self._looked_at:
+                    notes += self._note_of(item)
+                    self._is_answered = self._is_answered or self._conversation.is_answer(item)
+            elif type(item) is Ended:
+                self._ended = item
+        return notes
+
+    async def _leave(self, session: AgentSession) -> None:
+        """Stop the agent of a run that was cancelled. What it still says is read, and of it the turn's end is told.
+
+        Nothing waits for a reader here; there is no more of it than ends a turn.
+        """
+        self._add_last(self._untold)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(session.stop())
+            if self._ended is None:
+                async for batch in session.batches():
+                    self._look_at(batch)
+                    self._add_last(batch)
+
+    def _add_last(self, batch: Sequence[Happened]) -> None:
+        last = [happened for happened in batch if is_end_of_run(happened)]
+        if payloads := self._conversation.payloads(last):
+            self._streams.output.add(self._lines.lines(payloads))
+
+    def _note_of(self, received: Received) -> bytes:
+        match received.message:
+            case Malformed(reason=reason) if received.line.strip():
+                text = received.line[:200].decode("utf-8", "replace")
+                words = f"{self._conversation.agent} wrote a line that is no message ({reason}): {text}"
+                return diag_line(self._run.id, "warn", words)
+            case _:
+                return b""
+
+    async def _note(self, text: str) -> None:
+        await self._streams.notes.put(diag_line(self._run.id, "warn", text))
+
+    def _on_notice(self, notice: SessionNotice) -> None:
+        if notice.code == "lived_on":
+            if self._is_stopping:
+                return  # its silence was told
+            self._is_stopping = True
+        if (text := self._conversation.on_notice(notice)) is not None:
+            self._streams.notes.add(diag_line(self._run.id, "warn", text))
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    found: BaseException = group
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found

@@ -1,0 +1,28 @@
+"""What the runner tells no caller, in its log file: counts of what was dropped, and defects of ours."""
+
+import logging
+from collections import Counter
+
+log = logging.getLogger(__name__)
+
+
+class RunnerLogFile:
+    """Counts, and writes a line each time a count has doubled: a caller that sends garbage fills no disk."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def count(self, what: str) -> None:
+        """Count one occurrence."""
+        self._counts[what] += 1
+        number = self._counts[what]
+        if number & (number - 1) == 0:
+            log.warning("a line of the caller came to nothing", extra={"reason": what, "so_far": number})
+
+    def failed(self, run_id: str, error: Exception) -> None:
+        """Note a defect of ours."""
+        log.error("a run failed by our fault", exc_info=error, extra={"run": run_id})
+
+    def close(self) -> None:
+        """Write the counts."""
+        log.info("the runner ends", extra={"dropped": dict(self._counts)})

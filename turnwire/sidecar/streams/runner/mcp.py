@@ -1,0 +1,64 @@
+"""Wait until the MCP servers of a run are connected: the model would not see their tools before."""
+
+import asyncio
+from collections.abc import Collection
+
+from msgspec import Struct
+
+from turnwire.adapter.process.patience import Patience
+from turnwire.adapter.session.agent import AgentSession
+from turnwire.protocol.json_values import JsonObject, text_at
+from turnwire.runner.family import RunFailed
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
+"""Seconds between two looks; each pause is twice the last one."""
+
+
+class ServerDeadlines(Struct, frozen=True, kw_only=True):
+    """Seconds that are waited for MCP servers."""
+
+    connect: float = 60.0
+    """For all servers to connect, and for any answer of the CLI."""
+    unlisted: float = 5.0
+    """That the CLI may not name a server in its list: it names those that it connects to at once, and leaves out without a word
+    what it cannot make sense of."""
+
+
+async def connect_servers(session: AgentSession, names: Collection[str], deadlines: ServerDeadlines) -> None:
+    """Return once every server is connected; raises RunFailed when one cannot be, or not in time, and as `control` does."""
+    waiting = sorted(names)
+    clock = asyncio.get_running_loop().time
+    patience, pause = Patience(deadlines.unlisted, clock()), FIRST_PAUSE
+    try:
+        async with asyncio.timeout(deadlines.connect):
+            while waiting:
+                told = {
+                    text_at(server, "name"): server for server in await _servers(session, deadlines.connect)
+                }
+                waiting = [name for name in waiting if not _is_connected(name, told.get(name))]
+                unlisted = [name for name in waiting if name not in told]
+                if patience.left(clock()) <= 0 and unlisted:
+                    raise RunFailed(f"MCP server {unlisted[0]}: the CLI does not take its configuration")
+                if waiting:
+                    await asyncio.sleep(pause)
+                    pause = min(2 * pause, LONGEST_PAUSE)
+    except TimeoutError:
+        raise RunFailed(f"MCP server {waiting[0]} did not connect within {deadlines.connect:.0f} s") from None
+
+
+async def _servers(session: AgentSession, deadline: float) -> list[JsonObject]:
+    servers = (await session.control({"subtype": "mcp_status"}, deadline)).get("mcpServers")
+    return [server for server in servers if isinstance(server, dict)] if isinstance(servers, list) else []
+
+
+def _is_connected(name: str, server: JsonObject | None) -> bool:
+    if server is None:
+        return False  # the CLI has not come to it yet
+    match text_at(server, "status"):
+        case "connected":
+            return True
+        case "pending" | "":
+            return False
+        case status:
+            why = text_at(server, "error")
+            raise RunFailed(f"MCP server {name}: {status}{f': {why}' if why else ''}")

@@ -1,0 +1,126 @@
+"""The command line of `turnwire stdio`: its own options first, then whatever the CLI underneath is to get.
+
+The official SDK starts a CLI with dozens of options; they are not known here, but passed on in their order, so that
+what a new SDK asks of a new CLI needs no change of ours. What makes a CLI speak at all is added where it is missing.
+Spec 1's own two options are taken from whoever starts its agent: Claude Code refuses to start with what it does not know.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from turnwire.protocol.dialects import DIALECTS, MIRIAD
+from turnwire.protocol.errors import TurnwireError
+
+FOREIGN = ("miriad", "json_rpc")
+"""Dialects of agents that take none of Claude Code's options."""
+
+USAGE = """\
+usage: turnwire stdio [--as auto|claude|miriad|json_rpc] [--agent NAME] [--config FILE] [--] [OPTIONS OF THE CLI]
+
+The whole sidecar as one agent on stdin and stdout, over any CLI underneath.
+
+  --as      what is spoken here; auto (the default) hears it from the first line
+  --agent   claude (the default), demo, or a configured name
+  --config  TOML file with settings
+  -v        the version of the CLI underneath
+
+Everything after these options goes to the CLI, but for --stdio and --db FILE: whoever gives one speaks spec 1.
+
+Examples:
+  turnwire stdio --agent demo -p --output-format stream-json --input-format stream-json   # as an SDK starts it
+  turnwire stdio --stdio --db state.db                                                     # spec 1
+"""
+
+SPEAKS = (
+    ("--input-format", "stream-json"),
+    ("--output-format", "stream-json"),
+)
+"""What every CLI underneath must be started with."""
+
+
+class UsageError(TurnwireError):
+    """A wrong call; says what is wrong."""
+
+
+SPEC_1_FLAG, SPEC_1_DATABASE = "--stdio", "--db"
+"""The command line of spec 1's agent; a CLI keeps its sessions itself, so the database has no use."""
+
+
+class Arguments(Struct, frozen=True):
+    """What stands on the command line."""
+
+    spoken: str = "auto"
+    """The caller's dialect."""
+    agent: str | None = None
+    config: Path | None = None
+    rest: tuple[str, ...] = ()
+    """For the CLI."""
+
+    @property
+    def asks_version(self) -> bool:
+        """True when only the version is wanted."""
+        return self.rest[:1] in (("-v",), ("--version",))
+
+    @property
+    def asks_help(self) -> bool:
+        """True when only the usage is wanted."""
+        return self.rest[:1] in (("-h",), ("--help",))
+
+
+def read_arguments(argv: Sequence[str]) -> Arguments:
+    """Read the command line; raises UsageError."""
+    own: dict[str, str] = {}
+    rest = list(argv)
+    while rest:
+        name, equals, value = rest[0].partition("=")
+        if name == "--":
+            rest.pop(0)
+            break
+        if name not in ("--as", "--agent", "--config"):
+            break
+        rest.pop(0)
+        if not equals:
+            if not rest:
+                raise UsageError(f"{name} needs a value")
+            value = rest.pop(0)
+        own[name] = value
+    spoken = own.get("--as", "auto")
+    if spoken not in DIALECTS:
+        raise UsageError(f"--as must be one of {', '.join(DIALECTS)}, not {spoken!r}")
+    if spoken == "auto" and without_spec_1(rest) != rest:
+        spoken = MIRIAD.name
+    config = Path(own["--config"]) if "--config" in own else None
+    return Arguments(spoken, own.get("--agent"), config, tuple(rest))
+
+
+def foreign_options(rest: Sequence[str]) -> list[str]:
+    """Return the options of an agent that is not Claude Code: none of what its caller says to a Claude Code."""
+    given = {option.partition("=")[0] for option in rest}
+    return [] if given & {name for name, _ in SPEAKS} else list(rest)
+
+
+def without_spec_1(rest: Sequence[str]) -> list[str]:
+    """Return the options without those of spec 1's agent."""
+    left: list[str] = []
+    options = iter(rest)
+    for option in options:
+        if option == SPEC_1_DATABASE:
+            next(options, None)
+        elif option != SPEC_1_FLAG and not option.startswith(f"{SPEC_1_DATABASE}="):
+            left.append(option)
+    return left
+
+
+def cli_options(rest: Sequence[str]) -> list[str]:
+    """Return the options of the CLI, with those that make it speak stream-json."""
+    rest = without_spec_1(rest)
+    given = {option.partition("=")[0] for option in rest}
+    missing = [f"{name}={value}" for name, value in SPEAKS if name not in given]
+    if missing and not {"-p", "--print"} & given:
+        missing.insert(0, "-p")
+    # the CLI demands it for stream-json output
+    if "--verbose" not in given:
+        missing.append("--verbose")
+    return [*missing, *rest]

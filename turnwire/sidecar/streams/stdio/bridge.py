@@ -1,0 +1,309 @@
+"""What `turnwire stdio` makes of each line, from either side; pure.
+
+A caller that speaks Claude's dialect is relayed byte for byte. For the others this is the agent of spec 1: one turn at a
+time, prompts that come meanwhile are queued with their position and go in at the next opportunity, joined by a blank
+line. That opportunity is a tool's end, before the next model call: the CLI is given a hook there, and waits for its
+answer, so what is written before the answer is heard in this turn. What no tool gave way to begins the next turn.
+"""
+
+from collections import deque
+
+from msgspec import Struct
+
+from turnwire.normalize.inputs import Ended, Received, Sent, SessionInput
+from turnwire.protocol.claude.answers import HookOutput, answer_hook
+from turnwire.protocol.claude.blocks import AnyBlock, TextBlock
+from turnwire.protocol.claude.control import (
+    ControlCancelRequest,
+    ControlRequest,
+    ControlResponse,
+    failure,
+    success,
+)
+from turnwire.protocol.claude.encode import EncodeError, checked_input, encode, encode_input
+from turnwire.protocol.claude.messages import Message, StreamEvent, Unknown, User, UserBody
+from turnwire.protocol.claude.requests import GetStatus, HookCallback, Initialize, Interrupt
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.claude.system import Init, System
+from turnwire.protocol.dialects import CLAUDE, MIRIAD, Dialect
+from turnwire.protocol.dialects.base import Exchange
+from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.miriad.system import Injected, Queued, SystemFailure
+from turnwire.protocol.parsing.depth import TOO_DEEP
+
+BLANK_LINE = "\n\n"
+OUR_HOOK = "turnwire_tool_ended"
+OUR_GREETING = "turnwire_initialize"
+
+QUEUE_LIMIT = 64 * 1024 * 1024
+"""Bytes of prompts that may wait for their turn; more are refused, since who would not be read could not interrupt."""
+
+HOOKS: JsonObject = {
+    event: [{"matcher": None, "hookCallbackIds": [OUR_HOOK]}]
+    for event in ("PostToolUse", "PostToolUseFailure")
+}
+
+
+class BridgeOutput(Struct):
+    """What is to be done, in this order on each side."""
+
+    to_caller: list[bytes] = []
+    """Lines, each with its newline."""
+    to_cli: list[bytes] = []
+    """Lines, each with its newline."""
+    seen: list[SessionInput] = []
+    """What happened between us and the CLI."""
+    close: bool = False
+    """Close the CLI's stdin, after the lines."""
+
+
+class StdioBridge:
+    """Joins one caller and one CLI."""
+
+    def __init__(self, caller: Dialect, agent: Dialect) -> None:
+        self._caller = caller.agent()
+        self._agent = agent.host()
+        self._miriad = MIRIAD.agent()
+        self._relays = caller is CLAUDE and agent is CLAUDE
+        # an agent that is not Claude Code has a queue of its own and tells of it
+        self._queues = caller is not CLAUDE and agent is CLAUDE
+        # the lines of any other agent are not what their messages would be in the caller's dialect
+        self._is_claude = agent is CLAUDE
+        self._queue: deque[User] = deque()
+        self._queued_bytes = 0
+        self._is_running = False
+        self._is_closed = False
+        self._session_id: str | None = None
+        self._greeting: JsonObject | None = None
+        self._greeters: list[str] = []
+        self._hooks: set[str] = set()
+
+    def begin(self) -> BridgeOutput:
+        """Introduce ourselves to the CLI, where it is ours to do."""
+        moves = BridgeOutput()
+        if self._queues:
+            self._tell(ControlRequest(OUR_GREETING, Initialize(hooks=HOOKS)), moves)
+        return moves
+
+    def on_caller_line(self, line: bytes) -> BridgeOutput:
+        """Take a line of the caller."""
+        moves = BridgeOutput()
+        heard = self._caller.read(line)
+        moves.to_caller += heard.lines
+        for message in heard.messages:
+            if self._relays:
+                self._relay(message, line, moves)
+            else:
+                self._serve(message, line, moves)
+        return moves
+
+    def on_cli_line(self, line: bytes) -> BridgeOutput:
+        """Take a line of the CLI."""
+        if not line:
+            return BridgeOutput([b"\n"] if self._relays else [])
+        moves = BridgeOutput()
+        heard = self._agent.read(line)
+        moves.to_cli += heard.lines
+        if self._relays and not heard.messages:
+            moves.to_caller.append(line + b"\n")
+        for message in heard.messages:
+            self._hear(message, line, moves)
+        return moves
+
+    def on_close(self) -> BridgeOutput:
+        """The caller has closed our stdin: what was asked for is still done."""
+        self._is_closed = True
+        return BridgeOutput(close=self._relays or not self._is_running)
+
+    def on_exit(self, ended: Ended) -> BridgeOutput:
+        """The CLI has gone; a turn that runs has failed, and its caller is told in a dialect that has words for it."""
+        moves = BridgeOutput(seen=[ended])
+        if self._is_running and not self._relays:
+            how = f"was ended by {ended.signal}" if ended.signal else f"exited with code {ended.exit_code}"
+            text = f"the agent {how} in the middle of a turn"
+            self._say(SystemFailure(message=text), moves)
+            failed = Result(subtype="error", is_error=True, errors=[text], top_session_id=self._session_id)
+            self._say(failed, moves)
+            for prompt in self._queue:
+                moves.to_caller += self._caller.refuse(prompt, text).lines
+            self._queue.clear()
+            self._is_running = False
+        return moves
+
+    def _relay(self, message: Message, line: bytes, moves: BridgeOutput) -> None:
+        match message:
+            case Malformed(reason=reason) if reason == TOO_DEEP:
+                moves.to_caller += self._refused(message).lines
+                return
+            case Malformed():
+                return  # a blank line or garbage kills CLIs; a CLI that lives is of more use than the same death
+            case Unknown(raw={"type": "control"}):
+                self._control(line, moves)
+                return
+            case User():
+                self._is_running = True
+            case _:
+                pass
+        moves.to_cli.append(line + b"\n")
+        moves.seen.append(Sent(line, message))
+
+    def _refused(self, message: Malformed) -> Exchange:
+        """Say that a line of the caller is not taken: it may wait for what would follow."""
+        if message.asks is not None:
+            return self._caller.write(failure(message.asks, message.reason))
+        return self._caller.refuse(message, f"a line of yours is {message.reason}")
+
+    def _control(self, line: bytes, moves: BridgeOutput) -> None:
+        """Do what a caller asks in spec 1's words that was taken for one of Claude's, since its prompts look alike."""
+        heard = self._miriad.read(line)
+        moves.to_caller += heard.lines
+        for message in heard.messages:
+            match message:
+                case ControlRequest(request_id, GetStatus()):
+                    moves.to_caller += self._miriad.write(success(request_id, self._status())).lines
+                case _:
+                    self._tell(message, moves)
+
+    def _serve(self, message: Message, line: bytes, moves: BridgeOutput) -> None:
+        match message:
+            case User():
+                self._prompt(message, moves)
+            case ControlRequest(request_id, GetStatus()) if self._queues:
+                self._say(success(request_id, self._status()), moves)
+            case ControlRequest(request_id, Interrupt()) if self._queues and not self._is_running:
+                self._say(failure(request_id, "no turn runs"), moves)
+            case ControlRequest(request_id, Initialize()) if self._queues:
+                if self._greeting is None:
+                    self._greeters.append(request_id)
+                else:
+                    self._say(success(request_id, self._greeting), moves)
+            case ControlRequest() | ControlResponse():
+                self._tell(message, moves)
+            case Unknown() | Malformed():
+                pass  # the dialect has complained where it has a word for that
+            case _:
+                self._pass_on(line, message, moves)
+
+    def _prompt(self, prompt: User, moves: BridgeOutput) -> None:
+        try:
+            size = len(encode_input(prompt))
+        except EncodeError as error:
+            moves.to_caller += self._caller.refuse(prompt, str(error)).lines
+            return
+        if not (self._queues and self._is_running):
+            self._is_running = True
+            self._tell(prompt, moves)
+        elif self._queued_bytes + size > QUEUE_LIMIT:
+            full = f"{self._queued_bytes} bytes of prompts wait, and this one has {size}: more than {QUEUE_LIMIT}"
+            moves.to_caller += self._caller.refuse(prompt, f"{full}; wait for the turn to end").lines
+        else:
+            self._queue.append(prompt)
+            self._queued_bytes += size
+            self._say(Queued(position=len(self._queue), session_id=self._session_id), moves)
+
+    def _hear(self, message: Message, line: bytes, moves: BridgeOutput) -> None:
+        moves.seen.append(Received(line, message))
+        match message:
+            case ControlRequest(request_id, HookCallback(callback_id=callback)) if callback == OUR_HOOK:
+                self._hooks.add(request_id)
+                self._inject(moves)
+                self._tell(answer_hook(request_id, HookOutput()), moves)
+                return
+            case ControlCancelRequest(request_id) if request_id in self._hooks:
+                return
+            case ControlResponse() if message.request_id == OUR_GREETING:
+                self._greet(message, moves)
+                return
+            case Malformed(reason=reason, asks=str() as request_id):
+                self._tell(failure(request_id, reason), moves)
+                return
+            case System() | Result():
+                self._session_id = message.session_id or self._session_id
+            case _:
+                pass
+        if isinstance(message, Init | StreamEvent):
+            self._is_running = True  # a turn that the CLI began by itself
+        self._say(message, moves, line if self._is_claude else None)
+        if isinstance(message, Result):
+            self._turn_ended(moves)
+
+    def _turn_ended(self, moves: BridgeOutput) -> None:
+        self._is_running = False
+        if self._queue:
+            self._is_running = True
+            self._inject(moves)
+        elif self._is_closed:
+            moves.close = True
+
+    def _inject(self, moves: BridgeOutput) -> None:
+        """Say all that waits, as one message."""
+        if not self._queue:
+            return
+        waiting = list(self._queue)
+        self._queue.clear()
+        self._queued_bytes = 0
+        message = waiting[0] if len(waiting) == 1 else joined(waiting)
+        self._tell(message, moves)
+        injected = Injected(
+            message_count=len(waiting), content_length=_length(message), session_id=self._session_id
+        )
+        self._say(injected, moves)
+
+    def _greet(self, response: ControlResponse, moves: BridgeOutput) -> None:
+        self._greeting = response.payload if isinstance(response.payload, dict) else {}
+        for request_id in self._greeters:
+            self._say(success(request_id, self._greeting), moves)
+        self._greeters.clear()
+
+    def _status(self) -> JsonObject:
+        status: JsonObject = {"running": self._is_running, "queued_messages": len(self._queue)}
+        return status if self._session_id is None else {**status, "session_id": self._session_id}
+
+    def _tell(self, message: Message, moves: BridgeOutput) -> None:
+        """Say something to the CLI; what may not be said is told to the caller."""
+        try:
+            said = self._agent.write(message)
+        except EncodeError as error:
+            self._say(SystemFailure(message=str(error)), moves)
+            return
+        moves.to_cli += said.lines
+        moves.seen.append(Sent(encode(message)[:-1], message))
+        for answer in said.messages:
+            self._hear(answer, encode(answer)[:-1], moves)
+
+    def _pass_on(self, line: bytes, message: Message, moves: BridgeOutput) -> None:
+        try:
+            moves.to_cli.append(checked_input(line))
+        except EncodeError as error:
+            self._say(SystemFailure(message=str(error)), moves)
+            return
+        moves.seen.append(Sent(line, message))
+
+    def _say(self, message: Message, moves: BridgeOutput, line: bytes | None = None) -> None:
+        if self._relays and line is not None:
+            moves.to_caller.append(line + b"\n")
+        else:
+            moves.to_caller += self._caller.write(message, line).lines
+
+
+def joined(prompts: list[User]) -> User:
+    """Return prompts as one, joined by a blank line; block after block where one is more than text."""
+    texts = [_text(prompt) for prompt in prompts]
+    whole = [text for text in texts if text is not None]
+    content: str | list[AnyBlock] = (
+        BLANK_LINE.join(whole)
+        if len(whole) == len(prompts)
+        else [block for prompt in prompts for block in prompt.blocks]
+    )
+    return User(message=UserBody(content=content), session_id=prompts[0].session_id)
+
+
+def _text(prompt: User) -> str | None:
+    """Return a prompt that is nothing but text."""
+    texts = [block.text for block in prompt.blocks if isinstance(block, TextBlock)]
+    return "\n".join(texts) if len(texts) == len(prompt.blocks) else None
+
+
+def _length(prompt: User) -> int:
+    return sum(len(block.text) for block in prompt.blocks if isinstance(block, TextBlock))

@@ -1,0 +1,95 @@
+"""`turnwire stdio` from its command line to its exit code."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from turnwire.adapter.process.cli import ProgramNotFound
+from turnwire.protocol.dialects import DIALECTS
+from turnwire.sidecar.config.agents import Agent, AgentNotFoundError, find_relayed
+from turnwire.sidecar.config.settings import ConfigurationError, Settings, load
+from turnwire.sidecar.process import garbage, logs
+from turnwire.sidecar.streams.stdio import serve as stdio
+from turnwire.sidecar.streams.stdio.arguments import (
+    FOREIGN,
+    USAGE,
+    Arguments,
+    UsageError,
+    cli_options,
+    foreign_options,
+    read_arguments,
+)
+
+LEAST_VERSION = "2.0.0"
+"""What the official SDK expects at least; said for agents that have no version of their own."""
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run the command; returns the exit code."""
+    try:
+        arguments = read_arguments(argv)
+        if arguments.asks_help:
+            sys.stdout.write(USAGE)
+            return 0
+        settings = load({"agent": arguments.agent}, arguments.config)
+        agent = find_relayed(settings.agent, settings.agents, "stdio")
+        if arguments.asks_version:
+            return _version(agent, settings)
+        logs.configure(settings.log_level)
+        with _observer(settings, agent) as observe:
+            garbage.started()
+            return asyncio.run(_serve(arguments, agent, settings, observe))
+    except (UsageError, ConfigurationError) as error:
+        return _fail(error, 2)
+    except (AgentNotFoundError, ProgramNotFound) as error:
+        return _fail(error, 1)
+
+
+async def _serve(arguments: Arguments, agent: Agent, settings: Settings, observe: stdio.Observe) -> int:
+    options = (foreign_options if settings.dialect in FOREIGN else cli_options)(arguments.rest)
+    return await stdio.serve(
+        [*agent.argv, *options],
+        # whole, as if the caller had started the CLI itself: it has chosen it for a CLI
+        {**os.environ, **agent.env},
+        spoken=DIALECTS[arguments.spoken],
+        agent=DIALECTS[settings.dialect],
+        observe=observe,
+        stop_timeout=settings.stop_timeout_s,
+    )
+
+
+def _version(agent: Agent, settings: Settings) -> int:
+    if settings.dialect in FOREIGN:
+        from turnwire.sidecar.process.version import VERSION  # noqa: PLC0415 - looked up in the installation; a relay needs it for this alone
+
+        sys.stdout.write(f"{LEAST_VERSION} (turnwire {VERSION})\n")
+        return 0
+    return subprocess.run([*agent.argv, "-v"], check=False).returncode
+
+
+@contextmanager
+def _observer(settings: Settings, agent: Agent) -> Iterator[stdio.Observe]:
+    from turnwire.tracing.export.wanted import tracing_wanted  # noqa: PLC0415 - a relay starts as often as its CLI does: it imports little
+
+    if not settings.record and not tracing_wanted():
+        yield lambda _: None
+        return
+    from turnwire.sidecar.process.metrics import Metrics  # noqa: PLC0415 - as above
+    from turnwire.sidecar.sessions.observers import Observers  # noqa: PLC0415 - as above
+    from turnwire.sidecar.streams.stdio.observed import ObservedInputs  # noqa: PLC0415 - as above
+
+    metrics = Metrics()
+    observers = Observers(settings, metrics)
+    try:
+        yield ObservedInputs(observers.for_session(f"stdio-{os.getpid()}", agent.name)).on_inputs
+    finally:
+        observers.close()
+        metrics.close()
+
+
+def _fail(error: Exception, code: int) -> int:
+    sys.stderr.write(f"turnwire: {error}\n")
+    return code

@@ -1,0 +1,22 @@
+"""What `turnwire stdio` keeps of a session, where it is wanted: a recording and spans."""
+
+from collections.abc import Sequence
+
+from turnwire.normalize.core import happenings
+from turnwire.normalize.families import new_core
+from turnwire.normalize.inputs import SessionInput
+from turnwire.sidecar.sessions.pipeline import Observer
+
+
+class ObservedInputs:
+    """Hands what happens to the observers, with the events it makes."""
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self._observers = observers
+        self._core = new_core()
+
+    def on_inputs(self, inputs: Sequence[SessionInput]) -> None:
+        """See what happened, in order."""
+        for item, events in happenings(self._core, inputs):
+            for observer in self._observers:
+                observer(item, events)

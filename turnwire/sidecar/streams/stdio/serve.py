@@ -1,0 +1,189 @@
+"""`turnwire stdio`: the sidecar as one agent on this process's own stdin and stdout.
+
+The CLI's lines are read and written as in every session (adapter/session/lines.py); the bridge is what is between them and the caller,
+who is read by a task of its own, so that neither side waits for the other. Stdout slows the CLI down when the caller reads slowly.
+What the CLI says on stderr goes to ours as it comes.
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.shutdown import StopDeadlines, attended, shut_down
+from turnwire.adapter.process.transport import Exit
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.lines import Lines
+from turnwire.normalize.inputs import Ended, SessionInput
+from turnwire.protocol.dialects import CLAUDE, DIALECTS, Dialect, recognise
+from turnwire.protocol.framing import LineFramer
+from turnwire.runner.input import Input
+from turnwire.runner.output import Output, OutputLost
+from turnwire.sidecar.process.signals import on_stop
+from turnwire.sidecar.streams.stdio.bridge import BridgeOutput, StdioBridge
+
+Observe: TypeAlias = Callable[[Sequence[SessionInput]], None]
+"""Is told what happened between us and the CLI, in order."""
+
+STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
+SIGNAL_GRACE = 3.0
+"""Seconds that a CLI has to go after a signal; less than the official SDK waits before it kills us."""
+
+UNSAID = 8 * 1024 * 1024
+"""Bytes that may wait to be written to the CLI before the caller is no longer read."""
+
+LAST_WORDS = 10.0
+"""Seconds that a reader of stderr has to take what is left, once the CLI has gone."""
+
+
+async def serve(
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    spoken: Dialect,
+    agent: Dialect,
+    observe: Observe,
+    stop_timeout: float,
+) -> int:
+    """Serve the caller until the CLI has gone; returns the exit code. Raises ProgramNotFound.
+
+    After a signal that asks to stop, all is over within `stop_timeout` seconds.
+    """
+    async with Watchdog.start() as watchdog:
+        process = await CliProcess.spawn(
+            argv, workspace=Path.cwd(), environment=environment, watchdog=watchdog, reads_stderr=True
+        )
+        async with attended(process):
+            on_stop(partial(_end, process), stop_timeout)
+            try:
+                ended = await Relay(process, spoken, agent, observe).run()
+            except OutputLost:
+                return 1
+            finally:
+                process.discard()
+                await shut_down(process, STOP)
+        return 128 + _number(ended.signal) if ended.signal else ended.code or 0
+
+
+def _end(process: CliProcess, number: signal.Signals) -> None:
+    """Hand a signal on as the CLI itself would have got it; one that ignores it is killed after a while."""
+    process.signal(number)
+    asyncio.get_running_loop().call_later(SIGNAL_GRACE, _kill, process)
+
+
+def _kill(process: CliProcess) -> None:
+    if not process.has_exited:
+        process.kill()
+
+
+def _number(name: str) -> int:
+    try:
+        return signal.Signals[name]
+    except KeyError:  # "signal 35": one without a name
+        return int(name.rpartition(" ")[2])
+
+
+class Relay:
+    """The caller on one side, the CLI on the other."""
+
+    def __init__(self, process: CliProcess, spoken: Dialect, agent: Dialect, observe: Observe) -> None:
+        self._process = process
+        self._spoken = spoken
+        self._agent = agent
+        self._observe = observe
+        # the CLI is read on however much waits to be said to it: the caller is made to wait instead
+        self._lines = Lines(process, most_posted=sys.maxsize, keeps_blank=True)
+        self._output = Output(1)
+        self._errors = Output(2)
+        self._bridge: StdioBridge | None = None
+
+    async def run(self) -> Exit:
+        """Join them until the CLI has gone, and return how it ended; raises OutputLost."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                others = [
+                    tasks.create_task(self._read_caller()),
+                    tasks.create_task(self._lines.write_posted()),
+                    tasks.create_task(self._output.lost()),
+                ]
+                relaying = tasks.create_task(self._relay_stderr())
+                await self._read_cli()
+                ended = await self._process.wait()
+                await _within(LAST_WORDS, relaying)
+                for other in others:
+                    other.cancel()
+            how = Ended("exited", ended.code, ended.signal, self._process.stderr_tail)
+            await self._do(self._joined().on_exit(how))
+            await self._output.flush()
+        except* OutputLost as lost:
+            raise lost.exceptions[0] from None
+        return ended
+
+    async def _read_caller(self) -> None:
+        framer = LineFramer()
+        async for chunk in Input(sys.stdin.fileno()).chunks():
+            for lines in framer.slices(chunk):
+                for line in lines:
+                    if isinstance(line, bytes):
+                        await self._on_caller_line(line)
+                await asyncio.sleep(0)
+        last = framer.close()
+        if isinstance(last, bytes):
+            await self._on_caller_line(last)
+        await self._do(self._joined().on_close())
+
+    async def _on_caller_line(self, line: bytes) -> None:
+        if line.strip():
+            await self._do(self._joined(line).on_caller_line(line))
+            await self._lines.below(UNSAID)
+
+    async def _read_cli(self) -> None:
+        async for lines in self._lines.slices():
+            await self._do(*[self._joined().on_cli_line(line) for line in lines if isinstance(line, bytes)])
+
+    async def _relay_stderr(self) -> None:
+        """Hand on what the CLI says on stderr, byte for byte, as fast as the caller reads it."""
+        try:
+            while chunk := await self._process.read_stderr():
+                await self._errors.put(chunk)
+            await self._errors.flush()
+        except OutputLost:
+            self._process.discard_stderr()  # a caller may do without it
+
+    def _joined(self, first_line: bytes = b"") -> StdioBridge:
+        """Return the bridge; the caller's first line says what it speaks, if nothing else does."""
+        if self._bridge is None:
+            spoken = self._spoken
+            if spoken.name == "auto":
+                spoken = DIALECTS[recognise([first_line]) or CLAUDE.name]
+            # to a caller of Claude's dialect an agent whose dialect is not known is Claude, byte for byte
+            agent = CLAUDE if self._agent.name == "auto" else self._agent
+            self._bridge = StdioBridge(spoken, agent)
+            self._post(self._bridge.begin())
+        return self._bridge
+
+    async def _do(self, *moves: BridgeOutput) -> None:
+        for move in moves:
+            self._post(move)
+        if said := b"".join(line for move in moves for line in move.to_caller):
+            await self._output.put(said)
+
+    def _post(self, moves: BridgeOutput) -> None:
+        self._observe(moves.seen)
+        if moves.to_cli:
+            self._lines.post(b"".join(moves.to_cli))
+        if moves.close:
+            self._lines.post(b"", after=self._process.close_input)
+
+
+async def _within(seconds: float, task: asyncio.Task[None]) -> None:
+    """Wait for a task for so many seconds at most, and cancel it then."""
+    try:
+        async with asyncio.timeout(seconds):
+            await task
+    except TimeoutError:
+        pass  # the timeout has cancelled it
