@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from journals import SqliteOpener
-from turnwire.journal.base import Entry, Gap, JournalUnavailable
+from turnwire.journal.base import Durability, Entry, Gap, JournalUnavailable
 from turnwire.journal.sqlite import opening, rows, schema
 from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire.journal.sqlite.opening import set_aside
@@ -457,7 +457,7 @@ async def test_the_epoch_survives_closing_and_a_killed_sidecar(path: Path) -> No
 
 @pytest.mark.parametrize(("durability", "same"), [("process", False), ("power", True)])
 async def test_a_machine_that_went_down_under_the_journal_begins_another_epoch_unless_power_was_provided_for(
-    path: Path, durability: opening.Durability, same: bool
+    path: Path, durability: Durability, same: bool
 ) -> None:
     journal = await SqliteJournal.open(path, durability=durability)
     epoch = journal.epoch

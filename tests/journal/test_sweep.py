@@ -10,9 +10,9 @@ from journals import RedisOpener, RedisProcess
 from turnwire.journal.base import Entry, JournalUnavailable, Retention
 from turnwire.journal.redis import journal as redis_streams
 from turnwire.journal.redis.journal import RedisJournal
+from turnwire.journal.rows import Append, Extent
 from turnwire.journal.sqlite import writer
 from turnwire.journal.sqlite.journal import SqliteJournal
-from turnwire.journal.sqlite.rows import Append, Extent
 from turnwire.normalize.events.envelope import Cursor
 from turnwire.testing.journal import FakeClock
 

@@ -6,7 +6,7 @@ Every backend passes the same suite, turnwire/testing/journal.py.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
@@ -89,6 +89,13 @@ class Retention(Struct, frozen=True):
 KEEP_ALL = Retention()
 """No limit."""
 
+
+Durability = Literal["process", "power"]
+"""What a readable event survives.
+
+`process`: the end of turnwire. A power failure may take the last events; the logs then get another epoch.
+`power`: a power failure as well, at the price of one fsync for each group of batches.
+"""
 
 Watcher = Callable[[str, int], None]
 """Called in the event loop with a session and the newest readable number of its log. Must not block."""

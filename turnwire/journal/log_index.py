@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from turnwire.journal.base import Entry, LogSummary
-from turnwire.journal.sqlite.rows import EMPTY, Append, Extent, LogRow
+from turnwire.journal.rows import EMPTY, Append, Extent, LogRow
 
 
 class Log(Struct):

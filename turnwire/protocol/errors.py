@@ -39,6 +39,7 @@ class TurnwireError(Exception):
             turnwire.journal.base.JournalUnavailable
                 turnwire.journal.base.JournalInUse
                 turnwire.journal.base.LogUnreadable
+        turnwire.journal.plugins.UnknownJournal
         turnwire.protocol.claude.encode.EncodeError
         turnwire.runner.client.RunError
         turnwire.runner.family.RunFailed

@@ -28,6 +28,7 @@ NEEDS_TRUST = {
     "proxy_user_sessions": "shows sessions to others",
     "journal": "sends events elsewhere, or keeps no audit trail",
     "redis_url": "sends events elsewhere",
+    "journal_url": "sends events elsewhere",
     "worker": "lets a fleet in",
     "worker_labels": "has a fleet send others' sessions here",
     "worker_group": "takes over sessions of other machines",

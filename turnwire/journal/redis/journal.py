@@ -40,7 +40,7 @@ from turnwire.journal.log_index import LogIndex
 from turnwire.journal.reading.cache import TailCache
 from turnwire.journal.reading.paging import Watchers, page_of, place
 from turnwire.journal.redis.server import LogState, Ownership, RedisServer
-from turnwire.journal.sqlite.rows import Append, EventRow, Extent
+from turnwire.journal.rows import Append, EventRow, Extent
 from turnwire.journal.timestamps import MICROSECONDS, Clock, now, stamp
 from turnwire.normalize.events.envelope import Cursor, Envelope
 from turnwire.tasks.owner import TaskOwner, heed_cancellation

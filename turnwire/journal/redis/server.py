@@ -15,7 +15,7 @@ from turnwire.journal.base import JournalUnavailable, LogUnreadable, Retention
 from turnwire.journal.damage import is_json_object
 from turnwire.journal.redis.connection import connect
 from turnwire.journal.redis.scripts import ADOPT, APPEND, CLAIM, DELETE, DELETE_FROM, EPOCH, RETAIN
-from turnwire.journal.sqlite.rows import Append, EventRow, Extent
+from turnwire.journal.rows import Append, EventRow, Extent
 from turnwire.tasks.owner import heed_cancellation
 
 log = logging.getLogger(__name__)

@@ -16,6 +16,7 @@ from turnwire.journal.ages import steadily
 from turnwire.journal.backlog import Backlog
 from turnwire.journal.base import (
     KEEP_ALL,
+    Durability,
     Entry,
     JournalError,
     JournalUnavailable,
@@ -29,10 +30,11 @@ from turnwire.journal.damage import DamagedNumbers
 from turnwire.journal.log_index import LogIndex
 from turnwire.journal.reading.cache import TailCache
 from turnwire.journal.reading.paging import Watchers, page_of, place
+from turnwire.journal.rows import Append, Extent
 from turnwire.journal.sqlite.checkpoints import Thresholds
-from turnwire.journal.sqlite.opening import Durability, OpenedFile, open_journal
+from turnwire.journal.sqlite.opening import OpenedFile, open_journal
 from turnwire.journal.sqlite.reader import Reader
-from turnwire.journal.sqlite.rows import Append, Extent, delete_log, entry_at, events_after
+from turnwire.journal.sqlite.rows import delete_log, entry_at, events_after
 from turnwire.journal.sqlite.writer import Writer
 from turnwire.journal.timestamps import Clock, now, stamp
 from turnwire.normalize.events.envelope import Cursor, Envelope

@@ -14,23 +14,20 @@ from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import run
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 from msgspec import Struct
 
 from turnwire.files.private import make_private, open_private
 from turnwire.journal.ages import AgeClock, Limits, read
-from turnwire.journal.base import Retention
+from turnwire.journal.base import Durability, Retention
+from turnwire.journal.rows import LogRow
 from turnwire.journal.sqlite.checkpoints import EMPTYING_WAITS_S, Thresholds, checkpoint
 from turnwire.journal.sqlite.errors import damaged, explain, foreign
 from turnwire.journal.sqlite.lock import FileLock
-from turnwire.journal.sqlite.rows import AGES, LogRow, all_logs, key, retain_all
+from turnwire.journal.sqlite.rows import AGES, all_logs, key, retain_all
 from turnwire.journal.sqlite.schema import bring_up_to_date, connect, lay_out, transaction
 from turnwire.journal.timestamps import Clock
-
-Durability = Literal["process", "power"]
-"""`process`: what was readable survives the death of the sidecar; a power failure may take the last of it, and the logs
-then get another epoch. `power`: it survives that too, at the price of one fsync for each group of batches."""
 
 VERIFY_UP_TO = 64 << 20
 """Bytes of a file up to which all its pages are verified on opening."""

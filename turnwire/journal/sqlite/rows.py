@@ -10,50 +10,10 @@ from msgspec import Struct
 
 from turnwire.journal.ages import AgeClock, ClockState, kept, read
 from turnwire.journal.base import Entry, Retention
+from turnwire.journal.rows import Append, EventRow, Extent, LogRow
 from turnwire.journal.sqlite import checksums
 from turnwire.journal.sqlite.schema import SEQ_BITS
 from turnwire.journal.timestamps import MICROSECONDS
-
-
-class Append(Struct, frozen=True):
-    """Entries of one session, numbered."""
-
-    log: int
-    session: str
-    first: int
-    micros: int
-    entries: Sequence[Entry]
-    size: int
-
-
-class Extent(Struct, frozen=True, gc=False):
-    """What a log holds."""
-
-    first: int
-    last: int
-    size: int
-
-
-EMPTY = Extent(1, 0, 0)
-"""What a log holds that was never appended to."""
-
-
-class LogRow(Struct, frozen=True):
-    """A log as the file has it."""
-
-    id: int
-    session: str
-    extent: Extent
-    micros: int
-    deleted: bool
-
-
-class EventRow(Struct, frozen=True, gc=False):
-    """An event as the file has it."""
-
-    seq: int
-    micros: int
-    event: bytes
 
 
 class FoundRows(Struct, frozen=True):

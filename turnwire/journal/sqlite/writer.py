@@ -16,11 +16,12 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 
 from turnwire.journal.base import JournalUnavailable, Retention
+from turnwire.journal.rows import Append, Extent
 from turnwire.journal.sqlite.checkpoints import Checkpoints, Thresholds
 from turnwire.journal.sqlite.errors import explain, refused
 from turnwire.journal.sqlite.opening import OpenedFile, end_life
 from turnwire.journal.sqlite.presence import Presence
-from turnwire.journal.sqlite.rows import Append, Extent, append_all, retain_all
+from turnwire.journal.sqlite.rows import append_all, retain_all
 from turnwire.journal.sqlite.schema import transaction
 
 T = TypeVar("T")

@@ -178,7 +178,7 @@ def hub_command(
     from turnwire.sidecar.serving.run import run_hub
 
     settings = configured(context)
-    if settings.journal != "redis":
+    if not settings.journal_kind.shared:
         fail("a hub finds the sessions of its fleet in Redis; give --journal redis://HOST:PORT/0", 2)
     serving(run_hub(settings, new_tokens=new_tokens))
 

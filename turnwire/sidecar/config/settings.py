@@ -39,6 +39,7 @@ from pydantic_settings import (
 from turnwire.adapter.process.environment import REQUESTABLE
 from turnwire.hub.principals import BadPrincipal, Scope
 from turnwire.hub.wire.agent_options import AgentOptions
+from turnwire.journal.plugins import DEFAULT_REDIS, REDIS, JournalPlugin, journal_plugin
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.vocabulary import Policy, Role
 from turnwire.protocol.errors import TurnwireError
@@ -150,6 +151,11 @@ WebhookEvent = Literal[
 """Events that a webhook can be told of: those that somebody who is not looking may want to know."""
 
 
+def _journal_name(value: str) -> str:
+    journal_plugin(value)
+    return value
+
+
 def _web_address(value: str) -> str:
     """Check a webhook's URL: what carries no credentials in a place that is shown, and is asked by http alone."""
     parts = urlsplit(value)
@@ -236,11 +242,13 @@ class Settings(BaseSettings):
     max_connections: int = Field(default=1024, ge=1)
     """Frontends at a time; the last eighth of them must have the role control."""
 
-    journal: Literal["sqlite", "memory", "redis"] = "sqlite"
-    """Where events are kept."""
+    journal: Annotated[str, AfterValidator(_journal_name)] = "sqlite"
+    """Where events are kept: sqlite, memory, redis, or the name of an installed plug-in. An address such as redis://HOST works as well."""
+    journal_url: str | None = None
+    """Address for the journal of a plug-in. `--journal NAME://HOST` sets it."""
     durability: Literal["process", "power"] = "process"
     """What the SQLite journal survives: the death of the sidecar, or a power failure too, with a sync for each group of events."""
-    redis_url: str = "redis://127.0.0.1:6379/0"
+    redis_url: str = DEFAULT_REDIS
     """The Redis of the journal: redis://, rediss:// (TLS) or unix://, or redis+sentinel://HOST,HOST/NAME, or redis+cluster://HOST,HOST; docs/journal.md. `journal` takes it, too: `--journal redis://HOST:PORT/0`."""
     redis_replicas: int = Field(default=0, ge=0)
     """Replicas of that Redis that must have an event before any frontend gets it, so that a failover loses nothing that was seen."""
@@ -372,11 +380,17 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _journal_by_address(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Let `journal` be the address of the server where it is one."""
+        """Split an address in `journal` into the journal's name and its address."""
         address = given.get("journal")
         if not isinstance(address, str) or "://" not in address:
             return given
-        return {**given, "journal": "redis", "redis_url": address}
+        kind = journal_plugin(address)
+        return {**given, "journal": kind.name, "redis_url" if kind is REDIS else "journal_url": address}
+
+    @property
+    def journal_kind(self) -> JournalPlugin:
+        """The kind of journal that `journal` names."""
+        return journal_plugin(self.journal)
 
     @classmethod
     def settings_customise_sources(

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from turnwire.files.private import make_private
 from turnwire.journal.base import JournalInUse, JournalUnavailable
+from turnwire.journal.plugins import REDIS, JournalOptions
 from turnwire.journal.sqlite.lock import FileLock
 from turnwire.sidecar.config.settings import Settings
 
@@ -21,6 +22,18 @@ from turnwire.sidecar.config.settings import Settings
 def journal_file(settings: Settings) -> Path:
     """Return where the sidecar's own file is: events, unless they are elsewhere, and session records."""
     return settings.state_dir / "journal.sqlite3"
+
+
+def journal_options(settings: Settings) -> JournalOptions:
+    """Return what the configured journal is opened with."""
+    return JournalOptions(
+        directory=settings.state_dir,
+        url=settings.redis_url if settings.journal_kind is REDIS else settings.journal_url,
+        durability=settings.durability,
+        memory_bytes=settings.memory_bytes,
+        worker=settings.worker,
+        replicas=settings.redis_replicas,
+    )
 
 
 def located(settings: Settings, workspace: Path) -> Settings:
@@ -61,8 +74,8 @@ def _directory(settings: Settings, workspace: Path) -> Path:
     name = re.sub(r"[^\w.-]+", "_", path.name)[:40]
     digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
     directory = settings.state_dir / "workspaces" / f"{name}-{digest}"
-    # What is not to outlive the process must not take the place of what is.
-    return directory / "memory" if settings.journal == "memory" else directory
+    # A journal that ends with the process must not take the place of one that stays.
+    return directory if settings.journal_kind.durable else directory / "memory"
 
 
 def _placed(settings: Settings, directory: Path) -> Settings:

@@ -27,7 +27,7 @@ Format = Literal["markdown", "html"]
 
 def index_file(settings: Settings) -> Path | None:
     """Return where the index is: one for all workspaces, unless the state directory is elsewhere; None for memory alone."""
-    if settings.journal == "memory":
+    if not settings.journal_kind.durable:
         return None
     base = state_directory()
     return (base if settings.state_dir.is_relative_to(base) else settings.state_dir) / "library.sqlite3"

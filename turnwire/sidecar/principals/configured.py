@@ -58,7 +58,7 @@ async def principals_of(settings: Settings) -> AsyncIterator[Principals]:
 
 
 def _kept(settings: Settings) -> KeptPrincipals:
-    if settings.journal == "redis":
+    if settings.journal_kind.shared:
         from turnwire.sidecar.principals.redis import RedisPrincipals  # noqa: PLC0415 - an optional extra
 
         return RedisPrincipals(settings.redis_url)
@@ -67,7 +67,7 @@ def _kept(settings: Settings) -> KeptPrincipals:
 
 def tokens_of(settings: Settings) -> Tokens:
     """Return the tokens that `principals_of` reads; raises TokensUnusable."""
-    if settings.journal == "redis":
+    if settings.journal_kind.shared:
         try:
             from turnwire.sidecar.principals.redis import RedisTokens  # noqa: PLC0415 - an optional extra
         except ImportError as error:

@@ -59,7 +59,7 @@ async def serve(
     JournalUnavailable, turnwire.hub.server.access.AccessError and PortError before anything is served, and what `start`, `check` and
     `work` raise.
     """
-    if settings.worker is not None and settings.journal != "redis":
+    if settings.worker is not None and not settings.journal_kind.shared:
         raise ConfigurationError(
             "setting worker: a worker of a fleet keeps its events in Redis, which its hubs read; give --journal redis://HOST:PORT/0, too"
         )
@@ -92,7 +92,7 @@ async def serve(
                     forget=record_writer.forget,
                     changed=registry.changed,
                     observers=observers.for_session,
-                    grants=None if settings.journal == "memory" else GrantStore(grants),
+                    grants=GrantStore(grants) if settings.journal_kind.durable else None,
                 )
                 journal.watch_trouble(registry.changed)
                 records = store if settings.worker is None else _claimed(store, journal)
@@ -169,4 +169,6 @@ async def _retaining(journal: Journal) -> None:
 
 
 def _audit(settings: Settings, session: str) -> AuditTrail | None:
-    return None if settings.journal == "memory" else AuditTrail(settings.state_dir / "audit.jsonl", session)
+    if not settings.journal_kind.durable:
+        return None
+    return AuditTrail(settings.state_dir / "audit.jsonl", session)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from turnwire.hub.server.access import AccessError, Tokens
 from turnwire.journal.base import JournalUnavailable
+from turnwire.journal.plugins import REDIS, SQLITE
 from turnwire.journal.sqlite.lock import FileLock
 from turnwire.sidecar.checks.doctor import agents
 from turnwire.sidecar.checks.doctor.finding import Finding
@@ -19,7 +20,7 @@ from turnwire.sidecar.config.agents import AgentNotFoundError, find
 from turnwire.sidecar.config.hub_settings import hub_config
 from turnwire.sidecar.config.rulebook import read_rulebook
 from turnwire.sidecar.config.settings import ConfigurationError, Settings
-from turnwire.sidecar.config.state_directory import journal_file, located
+from turnwire.sidecar.config.state_directory import journal_file, journal_options, located
 from turnwire.sidecar.sessions.frontend_limits import FrontendLimits
 from turnwire.tracing.export.wanted import TracingError, metrics_wanted, tracing_wanted
 from turnwire.tracing.recordings.recorded import RecordingError
@@ -42,7 +43,9 @@ async def examine(settings: Settings, recording: Path | None) -> Sequence[Findin
     ]
     if "state_dir" not in settings.model_fields_set and journal_file(located(settings, Path())).exists():
         looks.append(journal_here)
-    if settings.journal == "redis":
+    if settings.journal_kind.durable and settings.journal_kind is not SQLITE:
+        looks.append(records)
+    if settings.journal_kind is REDIS:
         looks.append(redis)
     if settings.record:
         looks.append(recordings)
@@ -179,12 +182,22 @@ async def state_directory(settings: Settings) -> Finding:
 
 async def journal(settings: Settings) -> Finding:
     """Is the journal sound, and can it be written?"""
-    if settings.journal == "memory":
-        return Finding("journal", "ok", "in memory: events end with the process")
+    kind = settings.journal_kind
+    if kind is SQLITE:
+        return await _file("journal", settings)
+    return Finding("journal", "ok", kind.location(journal_options(settings)))
+
+
+async def records(settings: Settings) -> Finding:
+    """Check the file of session records beside a journal that is somewhere else."""
+    return await _file("session records", settings)
+
+
+async def _file(what: str, settings: Settings) -> Finding:
     path = journal_file(settings)
     if not path.exists():
-        return Finding("journal", "ok", f"{path} will be made")
-    return await _sound("journal", path)
+        return Finding(what, "ok", f"{path} will be made")
+    return await _sound(what, path)
 
 
 async def journal_here(settings: Settings) -> Finding:
