@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Composer } from "./composer/composer.js";
 import { isReplay } from "./model/replay.js";
+import { Boundary } from "./parts/boundary.js";
 import { leave, setNotifications, useAttention, wantsNotifications } from "./reach/attention.js";
 import { RequestDock } from "./request/dock.js";
 import { logIn } from "./state/access.js";
@@ -136,6 +137,17 @@ export function App({ hub }: { hub: Hub }) {
     return () => removeEventListener("keydown", onKeyDown);
   }, [menu, dialog]);
 
+  useEffect(() => {
+    // A file that misses the prompt field would otherwise take the place of the page.
+    const stay = (event: DragEvent) => event.preventDefault();
+    addEventListener("dragover", stay);
+    addEventListener("drop", stay);
+    return () => {
+      removeEventListener("dragover", stay);
+      removeEventListener("drop", stay);
+    };
+  }, []);
+
   function makeSession(): void {
     make(true);
     setMenu(true);
@@ -177,12 +189,20 @@ export function App({ hub }: { hub: Hub }) {
           <ConnectionBar />
           {live ? (
             <LiveContext.Provider value={live} key={live.id}>
-              <SessionHead onMenu={() => setMenu(!menu)} onPanel={() => setPanel(!panel)} panel={panel} notify={notify} onNotify={bell} />
+              <Boundary what="the head of this session">
+                <SessionHead onMenu={() => setMenu(!menu)} onPanel={() => setPanel(!panel)} panel={panel} notify={notify} onNotify={bell} />
+              </Boundary>
               <Transcript />
               <ReplayBar />
               <RequestDock />
-              <Now />
-              {!isReplay(hub.summary) && <Composer />}
+              <Boundary what="what the agent does now">
+                <Now />
+              </Boundary>
+              {!isReplay(hub.summary) && (
+                <Boundary what="the prompt field">
+                  <Composer />
+                </Boundary>
+              )}
             </LiveContext.Provider>
           ) : hub.view ? (
             <Pages hub={hub} view={hub.view} onMenu={() => setMenu(!menu)} />

@@ -18,6 +18,7 @@ from turnwire.normalize.events.control import (
     PermissionRequest,
     PermissionResolved,
     QuestionRequest,
+    RememberedRule,
     SessionMode,
 )
 from turnwire.normalize.events.conversation import (
@@ -159,6 +160,7 @@ __all__ = [
     "Queued",
     "RateLimit",
     "Reasoning",
+    "RememberedRule",
     "Retraction",
     "SessionInfo",
     "SessionMode",

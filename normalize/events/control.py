@@ -8,6 +8,18 @@ from turnwire.normalize.payloads import NormalizedPayload
 from turnwire.normalize.payloads.work import Question, TodoItem
 
 
+class RememberedRule(Published, frozen=True, kw_only=True):
+    """A rule that an answer adds for later calls."""
+
+    rule: str
+    """The rule as the agent writes it, such as `Bash(npm publish *)`, or the directory that it opens."""
+    destination: str
+    """How far it reaches: session, localSettings, projectSettings, userSettings."""
+    file: str | None = None
+    """File that the agent writes it to: relative to the top of the git repository, or to the working directory where there is none; or
+    below `~`. Absent for the session alone, and where it is not known."""
+
+
 class PermissionOption(Published, frozen=True, kw_only=True):
     """One way to answer a permission request."""
 
@@ -19,6 +31,8 @@ class PermissionOption(Published, frozen=True, kw_only=True):
     """What it means."""
     destination: str | None = None
     """Where an always-answer is remembered: session, localSettings, projectSettings, userSettings."""
+    remembers: list[RememberedRule] | None = None
+    """Every rule that this answer adds. Absent where the agent does not say what it remembers."""
 
 
 class PermissionRequest(ThreadEvent, frozen=True, kw_only=True, tag="permission_request"):

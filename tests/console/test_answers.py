@@ -58,7 +58,9 @@ async def command(where: HubHarness) -> dict[str, object]:
 async def test_always_in_this_project_names_the_option_that_says_so(asked: Asked) -> None:
     where, page = await asked("perm-allow-always", "permission_request")
     await page.get_by_role("button", name="Always …").click()
-    await page.get_by_role("button", name="in this project, for me").click()
+    await page.get_by_label("in this project, for me").check()
+    await expect(page.locator(".rules")).to_contain_text("written to .claude/settings.local.json")
+    await page.get_by_role("button", name="Allow, and remember it").click()
     assert await command(where) == {"option_id": "allow_always:localSettings"}
 
 
@@ -75,8 +77,9 @@ async def test_an_option_that_leaves_the_place_open_gets_the_chosen_one(asked: A
     )
     where, page = await asked(made([request]))
     await page.get_by_role("button", name="Always …").click()
-    await page.get_by_label("“Always” is remembered").select_option("projectSettings")
-    await page.get_by_role("button", name="Always allow").click()
+    await page.get_by_label("Always allow").check()
+    await page.get_by_label("It holds").select_option("projectSettings")
+    await page.get_by_role("button", name="Allow, and remember it").click()
     assert await command(where) == {"option_id": "allow_always", "destination": "projectSettings"}
 
 
@@ -140,13 +143,13 @@ async def test_a_form_can_be_declined(asked: Asked) -> None:
 @pytest.mark.long
 async def test_what_was_begun_in_a_dialog_is_kept_while_it_is_out_of_sight(asked: Asked) -> None:
     where, page = await asked("perm-allow-always", "permission_request")
-    await page.get_by_label("What to tell the agent").fill("half a sen")
+    await page.get_by_label("A note for the agent").fill("half a sen")
     await show(where, "other", entries("tool-bash"))
     asking = await page.evaluate("location.hash")
     await go_to(page, "#/s/other")
     await expect(page.locator(".request")).to_have_count(0)
     await go_to(page, asking)
-    await expect(page.get_by_label("What to tell the agent")).to_have_value("half a sen")
+    await expect(page.get_by_label("A note for the agent")).to_have_value("half a sen")
 
 
 @pytest.mark.long

@@ -109,6 +109,7 @@ async def test_an_edited_command_is_what_the_agent_is_told_to_run(
         request = page.locator(".request")
         await request.get_by_role("button", name="Edit input").click()
         await request.get_by_role("textbox", name="Command").fill("touch made.txt other.txt")
+        await expect(request.locator("[data-option=allow_once]")).to_be_enabled()
         await page.keyboard.press("Control+Enter")
         over = page.locator(".request-over")
         await expect(over).to_contain_text("Allowed")
@@ -144,7 +145,7 @@ async def test_a_denial_carries_what_was_written_to_the_agent(browser: Browser, 
     async with scripted(ASKS) as served, console(browser, served.url) as page:
         await say(page, "Make it")
         request = page.locator(".request")
-        await request.get_by_label("What to tell the agent when you deny").fill("Use another name")
+        await request.get_by_label("A note for the agent").fill("Use another name")
         await request.get_by_role("button", name="Reject").first.click()
         await expect(page.locator(".request-over")).to_contain_text("Denied")
         await expect(page.locator(".request-over")).to_contain_text("Use another name")

@@ -15,6 +15,7 @@ from real_cli import by_hand, real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi, pause, plan, scripted_messages_api, text, tool_use
 from turnwire_process import environment
 from turnwire_process import preloaded_turnwire as turnwire
+from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -65,7 +66,7 @@ async def test_a_question_of_the_real_cli_is_answered(browser: Browser, tmp_path
         async with real_session(browser, tmp_path, api) as page:
             await say(page, prompt)
             await page.locator(".request").get_by_label("Blue").check()
-            await page.get_by_role("button", name="Answer").click()
+            await page.get_by_role("button", name="Answer", exact=True).click()
             await expect(page.locator(".answer", has_text="Thank you.")).to_be_visible()
             results = [
                 block
@@ -167,3 +168,31 @@ async def test_a_conversation_begun_in_a_terminal_is_opened_gone_on_with_branche
             await expect(page.locator(".boundary", has_text="2 turns of it no longer count")).to_be_visible()
             await expect(page.locator(".row-user.voided")).to_have_count(2)
             assert await violations(page) == []
+
+
+@pytest.mark.long
+async def test_a_double_tap_writes_no_rule_and_a_confirmed_one_is_written(
+    browser: Browser, tmp_path: Path
+) -> None:
+    first = plan([tool_use("Bash", command="npm publish --dry", description="Publish")], [text("One.")])
+    # the top of the repository, which is the folder of the test
+    settings = tmp_path / ".claude" / "settings.local.json"
+    with scripted_messages_api() as api:
+        async with real_session(browser, tmp_path, api) as page:
+            await say(page, first)
+            await expect(page.locator("[data-option=allow_once]")).to_be_enabled()
+            box = await page.get_by_role("button", name="Always …").bounding_box()
+            assert box is not None
+            for _ in range(2):
+                await page.mouse.click(box["x"] + 8, box["y"] + 8)
+                await page.wait_for_timeout(180)
+            await expect(page.locator(".remember")).to_be_visible()
+            assert not settings.exists()
+            await page.get_by_label("In this project, for me").check()
+            rules = page.locator(".rules")
+            await expect(rules).to_contain_text("npm publish")
+            await expect(rules).to_contain_text("written to .claude/settings.local.json")
+            await page.get_by_role("button", name="Allow, and remember it").click()
+            await expect(page.locator(".answer", has_text="One.")).to_be_visible()
+            await until(settings.exists)
+            assert "npm publish" in settings.read_text()

@@ -136,6 +136,8 @@ OWN_CLOCK = """() => {
 """Has the page's clock go on only when it is told to: how fast keys follow each other is no matter of the machine."""
 REST = "window.rest(450)"
 """As long as nobody may have typed before a key answers, and a little longer."""
+ARMED = "window.rest(1100)"
+"""As long as a deciding control must have stood still, and a little longer."""
 
 
 @pytest.mark.long
@@ -154,6 +156,7 @@ async def test_a_key_answers_once_the_dialog_has_had_the_focus_for_a_while(brows
               for (const key of ['x', '1', '2', 'e']) press(key);  // A sentence goes on.
             }"""
         )
+        await page.evaluate(ARMED)
         await expect(page.locator("[data-option=reject_once]")).to_be_enabled()
         assert where.host.commands == []
         await expect(page.get_by_role("textbox", name="Command")).to_have_count(0)
@@ -174,6 +177,8 @@ async def test_a_key_answers_once_the_dialog_has_had_the_focus_for_a_while(brows
         await expect(field).to_be_focused()
         await page.keyboard.press("End")
         await page.keyboard.type(" 12")
+        await page.evaluate(ARMED)
+        await expect(page.locator("[data-option=allow_once]")).to_be_enabled()
         await page.keyboard.press("Control+Enter")
         await until(lambda: len(where.host.commands) == 1)
         assert where.host.commands[0][0].model_dump()["updated_input"] == {"command": "rm -rf build 12"}
@@ -181,7 +186,8 @@ async def test_a_key_answers_once_the_dialog_has_had_the_focus_for_a_while(brows
         await where.journal.append("asked", made([PermissionResolved(pending_id="a", behavior="allow")]))
         await expect(page.locator(".request[data-pending=b]")).to_be_visible()
         await expect(form).to_be_focused()
-        await page.evaluate(REST)
+        await page.evaluate(ARMED)
+        await expect(page.locator("[data-option=reject_once]")).to_be_enabled()
         await page.keyboard.press("2")
         await until(lambda: len(where.host.commands) == 2)
         assert where.host.commands[1][0].model_dump()["option_id"] == "reject_once"
@@ -358,6 +364,7 @@ async def test_an_agent_cannot_talk_the_refusal_out_of_sight(
         assert await dock.evaluate(
             "node => [...node.querySelectorAll('*')].every(one => one.scrollWidth <= innerWidth)"
         )
+        await refusal.scroll_into_view_if_needed()
         await expect(refusal).to_be_enabled()
         await refusal.click()
         await until(lambda: len(where.host.commands) == 1)

@@ -354,6 +354,18 @@ class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
     """The prompt's UUID."""
 
 
+class RememberedRule(Value, frozen=True, kw_only=True):
+    """A rule that an answer adds for later calls."""
+
+    rule: str
+    """The rule as the agent writes it, such as `Bash(npm publish *)`, or the directory that it opens."""
+    destination: str
+    """How far it reaches: session, localSettings, projectSettings, userSettings."""
+    file: str | None = None
+    """File that the agent writes it to: relative to the top of the git repository, or to the working directory where there is none; or
+    below `~`. Absent for the session alone, and where it is not known."""
+
+
 class PermissionOption(Value, frozen=True, kw_only=True):
     """One way to answer a permission request."""
 
@@ -365,6 +377,8 @@ class PermissionOption(Value, frozen=True, kw_only=True):
     """What it means."""
     destination: str | None = None
     """Where an always-answer is remembered: session, localSettings, projectSettings, userSettings."""
+    remembers: list[RememberedRule] | None = None
+    """Every rule that this answer adds. Absent where the agent does not say what it remembers."""
 
 
 class PermissionRequest(Event, frozen=True, kw_only=True, tag="permission_request"):
@@ -1095,6 +1109,7 @@ __all__ = [
     "Queued",
     "RateLimit",
     "Reasoning",
+    "RememberedRule",
     "Retraction",
     "SessionInfo",
     "SessionMode",

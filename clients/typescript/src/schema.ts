@@ -1026,6 +1026,21 @@ export interface PermissionOption {
   kind: "allow_once" | "allow_always" | "reject_once" | "reject_always";
   /** Where an always-answer is remembered: session, localSettings, projectSettings, userSettings. */
   destination?: string;
+  /** Every rule that this answer adds. Absent where the agent does not say what it remembers. */
+  remembers?: RememberedRule[];
+}
+
+/** A rule that an answer adds for later calls. */
+export interface RememberedRule {
+  /** The rule as the agent writes it, such as `Bash(npm publish *)`, or the directory that it opens. */
+  rule: string;
+  /** How far it reaches: session, localSettings, projectSettings, userSettings. */
+  destination: string;
+  /**
+   * File that the agent writes it to: relative to the top of the git repository, or to the working directory where there is none; or
+   * below `~`. Absent for the session alone, and where it is not known.
+   */
+  file?: string;
 }
 
 /** A pending request was answered, and how. */

@@ -2,6 +2,7 @@
 
 import { useLive, usePage } from "../state/context.js";
 import { visibleCode } from "../text/visible.js";
+import { ModePicker } from "./modes.js";
 
 const MODELS = [
   ["default", "Default model"],
@@ -9,13 +10,6 @@ const MODELS = [
   ["sonnet", "Sonnet"],
   ["haiku", "Haiku"],
 ] as const;
-const MODES = [
-  ["default", "Ask"],
-  ["acceptEdits", "Accept edits"],
-  ["plan", "Plan"],
-  ["bypassPermissions", "Ask nothing"],
-] as const;
-
 function Picker(props: { label: string; value: string; known: ReadonlyArray<readonly [string, string]>; onPick: (value: string) => void }) {
   const { label, value, known, onPick } = props;
   const listed = known.some(([id]) => id === value);
@@ -34,12 +28,10 @@ function Picker(props: { label: string; value: string; known: ReadonlyArray<read
 export function Pickers() {
   const { hub } = usePage();
   const live = useLive();
-  const { info, mode } = live.conversation.state;
+  const { info } = live.conversation.state;
   const summary = hub.summary;
   const model = info?.model ?? summary?.model ?? "default";
   const abilities = summary?.abilities;
-  // What the agent names itself counts; where nothing is known of it, what most of them take.
-  const modes = abilities?.modes?.map((one) => MODES.find(([id]) => id === one) ?? ([one, one] as const));
   return (
     <>
       {abilities?.set_model !== false && (
@@ -50,14 +42,7 @@ export function Pickers() {
           onPick={(picked) => void hub.run({ type: "set_model", session: live.id, ...(picked !== "default" && { model: picked }) })}
         />
       )}
-      {modes?.length !== 0 && (
-        <Picker
-          label="Permission mode"
-          value={mode ?? summary?.permission_mode ?? "default"}
-          known={modes ?? MODES}
-          onPick={(picked) => void hub.run({ type: "set_permission_mode", session: live.id, mode: picked })}
-        />
-      )}
+      <ModePicker />
     </>
   );
 }

@@ -9,13 +9,16 @@ export type Activity =
 /** How far back a call that still runs is looked for. */
 const NEAR = 40;
 
+/** A call that is asked about has not begun. */
+const waits = ({ request }: ToolRow) => request !== undefined && !request.resolved && !request.cancelled;
+
 export function activity({ rows }: Pick<Conversation, "rows">): Activity {
   let newest: ToolRow | undefined;
   let running = 0;
   for (let at = rows.length - 1; at >= Math.max(0, rows.length - NEAR); at -= 1) {
     const row = rows[at] as Row;
     if (row.kind === "turn") break;
-    if (row.kind === "tool" && row.status === "running" && !row.update?.background) {
+    if (row.kind === "tool" && row.status === "running" && !row.update?.background && !waits(row)) {
       newest ??= row;
       running += 1;
     }

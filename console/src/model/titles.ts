@@ -1,19 +1,22 @@
 /** What a request asks, in a few words. */
-import type { NormalizedPayload } from "turnwire-client";
+import type { NormalizedPayload, PermissionRequest } from "turnwire-client";
 import type { RequestRow } from "./rows.js";
 
-const ACTIONS = {
+const ACTIONS: Record<PermissionRequest["action_type"], string> & Record<string, string | undefined> = {
   command: "May the agent run this command?",
   file_write: "May the agent change this file?",
   file_read: "May the agent read this?",
   network: "May the agent reach the network?",
   mcp_tool: "May the agent use this tool?",
   other: "May the agent do this?",
-} as const;
+};
 
 export function requestTitle(row: RequestRow): string {
   const { request } = row;
-  if (request.type === "permission_request") return isPlan(row) ? "The agent’s plan waits for your approval" : ACTIONS[request.action_type];
+  if (request.type === "permission_request")
+    return isPlan(row)
+      ? "The agent’s plan waits for your approval"
+      : (ACTIONS[request.action_type] ?? `May the agent do this? (${request.action_type})`);
   if (request.kind === "ask_user") return request.questions?.length === 1 ? "The agent has a question" : "The agent has questions";
   return request.mcp_server ? `${request.mcp_server} asks you` : "You are asked";
 }
@@ -38,7 +41,7 @@ export function subjectOf(row: RequestRow): { path: string } | { text: string } 
   const payload = request.normalized ?? row.tool?.payload;
   const path = pathOf(payload);
   if (path !== undefined) return { path };
-  // A command is the whole of what is shown below.
-  if (payload?.kind === "shell_exec" && payload.shell_exec.command === request.permission_title) return undefined;
+  // A command is shown below, all of it: its first line here would look like the whole.
+  if (payload?.kind === "shell_exec" && payload.shell_exec.command) return undefined;
   return request.permission_title ? { text: request.permission_title } : undefined;
 }

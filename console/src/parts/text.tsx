@@ -6,13 +6,18 @@ import { bytes } from "../text/format.js";
 import { highlight } from "../text/highlight.js";
 import { LONGEST_SEGMENT, render } from "../text/markdown.js";
 import { bothEnds, segments } from "../text/segments.js";
-import { visibleCode, visibleProse } from "../text/visible.js";
+import { orderedCode, visibleCode, visibleProse } from "../text/visible.js";
+import { useCut, useLimit } from "./cuts.js";
 
 /** Characters shown at once; the reader asks for more. */
 const STEP = 60_000;
 const PANE = 12_000;
 
+/** Of what is decided on. */
+const DECIDED = 400_000;
+
 function More({ shown, total, onMore }: { shown: number; total: number; onMore: () => void }) {
+  useCut();
   return (
     <button type="button" class="more" onClick={onMore}>
       Show more ({bytes(shown)} of {bytes(total)} shown)
@@ -67,7 +72,7 @@ function setFormulas(node: Element): void {
 }
 
 export function Prose({ text }: { text: string }) {
-  const [shown, setShown] = useState(STEP);
+  const [shown, setShown] = useState(useLimit(STEP, DECIDED));
   const visible = text.length > shown ? text.slice(0, shown) : text;
   return (
     <>
@@ -88,9 +93,9 @@ interface CodeProps {
 }
 
 export function Code({ text, language = "", start, label }: CodeProps) {
-  const [shown, setShown] = useState(PANE);
+  const [shown, setShown] = useState(useLimit(PANE, DECIDED));
   const visible = text.length > shown ? text.slice(0, shown) : text;
-  const html = useMemo(() => highlight(visibleCode(visible), language), [visible, language]);
+  const html = useMemo(() => highlight(orderedCode(visible), language), [visible, language]);
   const lines = start === undefined ? 0 : visible.replace(/\n$/, "").split("\n").length;
   return (
     <div class="pane" tabIndex={0} role="group" aria-label={label}>
@@ -101,11 +106,11 @@ export function Code({ text, language = "", start, label }: CodeProps) {
           </pre>
         )}
         {html === undefined ? (
-          <pre class="code" dir="auto">
-            {visibleCode(visible)}
+          <pre class="code" dir="ltr">
+            {orderedCode(visible)}
           </pre>
         ) : (
-          <pre class="code hljs" dangerouslySetInnerHTML={{ __html: html }} />
+          <pre class="code hljs" dir="ltr" dangerouslySetInnerHTML={{ __html: html }} />
         )}
       </div>
       {text.length > shown && <More shown={shown} total={text.length} onMore={() => setShown(shown + STEP)} />}
@@ -114,7 +119,7 @@ export function Code({ text, language = "", start, label }: CodeProps) {
 }
 
 export function Terminal({ text, label, error = false }: { text: string; label: string; error?: boolean }) {
-  const [shown, setShown] = useState(PANE);
+  const [shown, setShown] = useState(useLimit(PANE, DECIDED));
   const { head, tail } = useMemo(() => bothEnds(text, shown), [text, shown]);
   return (
     <div class={`pane terminal ${error ? "stderr" : ""}`} tabIndex={0} role="group" aria-label={label}>
@@ -128,7 +133,7 @@ export function Terminal({ text, label, error = false }: { text: string; label: 
 function Styled({ text }: { text: string }) {
   const styled = useMemo(() => runs(text), [text]);
   return (
-    <pre class="code" dir="auto">
+    <pre class="code" dir="ltr">
       {styled.map((run, index) =>
         run.className ? (
           <span key={index} class={run.className} style={{ "--ansi": run.colour, "--ansi-ground": run.ground }}>

@@ -1,19 +1,22 @@
 /**
- * What waits for an answer, docked above the prompt: one request at a time, its title, its path and its buttons always in
+ * What waits for you, docked above the prompt: one request at a time, its title, its path and its buttons always in
  * sight. It never takes the focus from where somebody writes, and answers to keys only while it has the focus itself.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RequestRow } from "../model/rows.js";
 import { isPlan, requestTitle, subjectOf } from "../model/titles.js";
+import { Boundary } from "../parts/boundary.js";
 import { Icon } from "../parts/icons.js";
 import { IconButton } from "../parts/parts.js";
 import { Path } from "../parts/path.js";
 import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
+import { count } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import type { Docked } from "./docked.js";
-import { AT_REST, KeyGuard, TYPING, writes } from "./key_guard.js";
+import { KeyGuard, TYPING, writes } from "./key_guard.js";
 import { PermissionForm } from "./permission.js";
+import { sizeOf } from "./proposal.js";
 import { ElicitationForm, QuestionForm } from "./question.js";
 
 const EDITABLE = "input, textarea, select, [contenteditable]";
@@ -83,25 +86,30 @@ export function RequestDock() {
   return (
     <section class="dock" aria-label="Waits for you" ref={dock}>
       {said}
-      <Request
-        key={id}
-        row={row}
-        onAnswered={() => (byUs.current = id)}
-        place={
-          waiting.length > 1 && (
-            <span class="place">
-              <IconButton icon="back" label="The request before" onClick={() => step(-1)} />
-              <span>
-                {index + 1} of {waiting.length}
+      <Boundary key={id} what="this request" seq={row.lastSeq}>
+        <Request
+          row={row}
+          onAnswered={() => (byUs.current = id)}
+          place={
+            waiting.length > 1 && (
+              <span class="place">
+                <IconButton icon="back" label="The request before" onClick={() => step(-1)} />
+                <span>
+                  {index + 1} of {waiting.length}
+                </span>
+                <IconButton icon="chevron" label="The next request" onClick={() => step(1)} />
               </span>
-              <IconButton icon="chevron" label="The next request" onClick={() => step(1)} />
-            </span>
-          )
-        }
-      />
+            )
+          }
+        />
+      </Boundary>
     </section>
   );
 }
+
+/** Characters of a subject that are shown: the whole of it stands below. */
+const SUBJECT = 300;
+const shortened = (text: string) => (text.length > SUBJECT ? `${text.slice(0, SUBJECT)} … (${count(text.length)} characters)` : text);
 
 interface Props {
   row: RequestRow;
@@ -113,25 +121,20 @@ function Request({ row, onAnswered, place }: Props) {
   const { hub, inspect } = usePage();
   const { request } = row;
   const guard = useMemo(() => new KeyGuard(performance.now()), []);
-  const [armed, arm] = useState(false);
   const title = visibleCode(requestTitle(row));
   const subject = subjectOf(row);
+  const size = request.type === "permission_request" ? sizeOf(row, request) : undefined;
 
   useEffect(() => {
-    const timer = setTimeout(() => arm(true), AT_REST);
     const onKeyDown = (event: KeyboardEvent) => {
       const self = event.target instanceof HTMLElement && event.target.classList.contains("request-form");
       if (!self && writes(event)) guard.disturb(performance.now());
     };
     addEventListener("keydown", onKeyDown, true);
-    return () => {
-      clearTimeout(timer);
-      removeEventListener("keydown", onKeyDown, true);
-    };
+    return () => removeEventListener("keydown", onKeyDown, true);
   }, []);
 
   const docked: Docked = {
-    armed,
     answered: onAnswered,
     mayAnswer: (event) => {
       if (event.target !== event.currentTarget || event.repeat || event.isComposing) return false;
@@ -157,7 +160,8 @@ function Request({ row, onAnswered, place }: Props) {
         <Icon name={request.type === "permission_request" ? (isPlan(row) ? "plan" : "shield") : "ask"} />
         <div class="asked">
           <h2>{title}</h2>
-          {subject && <p>{"path" in subject ? <Path path={subject.path} /> : visibleCode(subject.text.slice(0, 300))}</p>}
+          {subject && <p>{"path" in subject ? <Path path={subject.path} /> : visibleCode(shortened(subject.text))}</p>}
+          {size && <p class="size">{size}</p>}
           {request.type === "permission_request" && request.blocked_path && (
             <p class="wrong">
               Outside of what is allowed: <code>{visibleCode(request.blocked_path)}</code>

@@ -3,7 +3,7 @@
  * middle of a sentence when a request appears must not answer it with the rest of the sentence. Pure: times are arguments.
  */
 
-/** Milliseconds that a request must have been in sight, and the keyboard at rest, before a key or a click answers. */
+/** Milliseconds that a request must have been in sight, and the keyboard at rest, before a key answers. */
 export const AT_REST = 400;
 
 /** So long after a key was typed anywhere nothing else takes the focus. */

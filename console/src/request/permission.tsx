@@ -1,18 +1,20 @@
-/** Leave to call a tool, or to carry out a plan: what would happen, the input to edit, and the ways to answer. */
-import { useEffect, useRef, useState } from "preact/hooks";
+/** A permission request, or a plan to approve: what would happen, the input to edit, and the ways to answer. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JsonValue, PermissionOption, PermissionRequest } from "turnwire-client";
 import type { RequestRow } from "../model/rows.js";
+import { Cuts, CutsContext } from "../parts/cuts.js";
 import { Icon } from "../parts/icons.js";
-import { Code, Json } from "../parts/text.js";
 import { useLive, usePage } from "../state/context.js";
 import { told } from "../state/remarks.js";
 import { useSource } from "../state/source.js";
 import { plural } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
-import { ToolBody } from "../tools/bodies.js";
-import { Commentable } from "../tools/lines.js";
+import { Decide } from "./decide.js";
 import type { Docked } from "./docked.js";
 import { parseInput, startEditing } from "./edit.js";
+import { Late } from "./late.js";
+import { Proposal, useSeen } from "./proposal.js";
+import { leavesOpen, Remember } from "./remember.js";
 
 interface Draft {
   editing: boolean;
@@ -22,15 +24,7 @@ interface Draft {
   mode: string;
 }
 
-const DESTINATIONS = {
-  session: "for this session",
-  localSettings: "in this project, for me",
-  projectSettings: "in this project, for all",
-  userSettings: "everywhere, for me",
-};
 const MODES = { "": "as before planning", default: "ask for each tool", acceptEdits: "accept edits", bypassPermissions: "ask nothing" };
-/** Characters above which a name may be cut where it stands. */
-const LONG_NAME = 60;
 const remembers = (option: PermissionOption) => option.kind.endsWith("_always");
 const rejects = (option: PermissionOption) => option.kind.startsWith("reject");
 
@@ -61,13 +55,16 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
   // Once first, then no, then what is remembered: the keys count in the order in which the buttons stand.
   const always = request.permission_options.filter(remembers);
   const options = [...onceFirst(request.permission_options), ...always];
-  const open = options.some(
-    (option) => option.kind === "allow_always" && option.destination === undefined && !option.option_id.includes(":"),
-  );
-  // What is remembered must be read before it is chosen, so it is asked for first; until then no key stands for it.
+  // What is remembered is confirmed in a step of its own, which has no keys.
   const [remembering, remember] = useState(false);
+  const [chosen, choose] = useState<PermissionOption | undefined>(undefined);
+  const cuts = useMemo(() => new Cuts(), []);
+  const { end, seen, hidden } = useSeen(cuts, draft.editing ? "edited" : "as asked");
+  const [unseen, allowUnseen] = useState(false);
+  const blocked = busy || !(seen || unseen || draft.editing);
   const edited = startEditing(request);
   const field = useRef<HTMLTextAreaElement>(null);
+  const form = useRef<HTMLDivElement>(null);
   const began = useRef(false);
 
   // What is typed after “e” is the edit.
@@ -107,13 +104,22 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
       option_id: option.option_id,
       ...(updated && { updated_input: updated }),
       ...(rejects(option) && message && { message }),
-      ...(open && option.kind === "allow_always" && { destination: draft.destination }),
+      ...(leavesOpen(option) && { destination: draft.destination }),
       ...(plan && !rejects(option) && draft.mode && { mode: draft.mode }),
     });
     // Until its event comes the request must not be answered again.
-    if (reply !== undefined) return;
+    if (reply !== undefined) {
+      // An agent hears a reason with a refusal alone: with an approval the note follows as a prompt.
+      if (!rejects(option) && message) await hub.run({ type: "prompt", session, text: message, priority: "next" });
+      return;
+    }
     setBusy(false);
     if (comments.length > 0) remarks.set([...comments, ...remarks.all]);
+  }
+
+  /** A key stands for a button, with all that keeps the button from deciding. */
+  function press(option: PermissionOption): void {
+    form.current?.querySelector<HTMLButtonElement>(`[data-option="${CSS.escape(option.option_id)}"]`)?.click();
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -123,37 +129,43 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
       const reject = event.target instanceof HTMLInputElement;
       const option = options.find((candidate) => rejects(candidate) === reject);
       event.preventDefault();
-      if (option) void answer(option);
+      if (option) press(option);
     }
     if (event.ctrlKey || event.metaKey || event.altKey || !docked.mayAnswer(event)) return;
     const option = options[Number(event.key) - 1];
-    if (option && (remembering || !remembers(option))) void answer(option);
+    if (option && !remembers(option) && !remembering) press(option);
     else if (event.key === "e" && edited) toggleEditing(true);
     else return;
     event.preventDefault();
   }
 
   const button = (option: PermissionOption, index: number) => (
-    <button
+    <Decide
       key={option.option_id}
-      type="button"
-      disabled={busy || !docked.armed}
-      data-option={option.option_id}
-      class={option.kind === "allow_once" ? "primary" : rejects(option) ? "danger" : "secondary"}
-      onClick={() => void answer(option)}
+      option={option.option_id}
+      meaning={`${request.pending_id} ${option.option_id} ${draft.editing ? "edited" : "as asked"} ${unseen}`}
+      blocked={rejects(option) ? busy : blocked}
+      className={option.kind === "allow_once" ? "primary" : rejects(option) ? "danger" : "secondary"}
+      onDecide={() => void answer(option)}
     >
-      <span class="name" title={option.name.length > LONG_NAME ? visibleCode(option.name) : undefined}>
-        {visibleCode(option.name)}
-      </span>{" "}
-      {index < 9 && <kbd>{index + 1}</kbd>}
-    </button>
+      <span class="name">{visibleCode(option.name)}</span> {index < 9 && <kbd>{index + 1}</kbd>}
+    </Decide>
   );
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: digits choose what the buttons in it offer
-    <div class={`request-form ${docked.armed ? "" : "arming"}`} tabIndex={-1} onKeyDown={onKeyDown}>
+    <div class="request-form" tabIndex={-1} onKeyDown={onKeyDown} ref={form}>
       <div class="request-body" tabIndex={0} role="group" aria-label={plan ? "Plan" : "What would happen"}>
         {request.reason && <p>{visibleCode(request.reason)}</p>}
         {request.agent_id && <p class="quiet">Asked by subagent {visibleCode(request.agent_id)}</p>}
+        {remembering && (
+          <Remember
+            options={always}
+            chosen={chosen}
+            onChoose={choose}
+            destination={draft.destination}
+            onDestination={(destination) => change({ destination })}
+          />
+        )}
         {draft.editing && edited ? (
           <label class="edit">
             <span>{edited.label}</span>
@@ -172,8 +184,11 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
             )}
           </label>
         ) : (
-          <Proposal row={row} request={request} />
+          <CutsContext.Provider value={cuts}>
+            <Proposal row={row} request={request} />
+          </CutsContext.Provider>
         )}
+        <div ref={end} class="end" />
       </div>
       <div class="request-foot">
         {plan && (
@@ -188,68 +203,70 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
             </select>
           </label>
         )}
-        <input
-          class="message"
-          type="text"
-          dir="auto"
-          aria-label={plan ? "What should be different?" : "What to tell the agent when you deny"}
-          placeholder={plan ? "What should be different?" : "What to tell the agent when you deny"}
-          value={draft.message}
-          onInput={(event) => change({ message: event.currentTarget.value })}
-        />
+        {hidden && !unseen && !draft.editing && (
+          <p class="unseen" role="status">
+            {cuts.count > 0 ? "Not all of this is shown." : "You have not seen the end of this."}{" "}
+            <button type="button" class="more to-end" onClick={() => end.current?.scrollIntoView({ block: "end" })}>
+              Go to the end
+            </button>
+            <button type="button" class="more" onClick={() => allowUnseen(true)}>
+              Allow unseen
+            </button>
+          </p>
+        )}
+        {!remembering && (
+          <input
+            class="message"
+            type="text"
+            dir="auto"
+            aria-label={plan ? "What should be different?" : "A note for the agent"}
+            placeholder={plan ? "What should be different?" : "A note for the agent, with either answer"}
+            value={draft.message}
+            onInput={(event) => change({ message: event.currentTarget.value })}
+          />
+        )}
         {plan && remarks.all.length > 0 && <p class="quiet">{plural(remarks.all.length, "comment")} will go with a rejection.</p>}
-        <div class="buttons">
-          {options.slice(0, options.length - always.length).map(button)}
-          {edited && (
-            <button type="button" class="quiet-button" onClick={() => toggleEditing(!draft.editing)}>
-              {draft.editing ? "Keep the original" : "Edit input"} {!draft.editing && <kbd>e</kbd>}
+        {remembering ? (
+          <div class="buttons confirm">
+            <button type="button" class="quiet-button" onClick={() => remember(false)}>
+              Back
             </button>
-          )}
-          {always.length > 0 && (
-            <button type="button" class="quiet-button" aria-expanded={remembering} onClick={() => remember(!remembering)}>
-              Always … <Icon name="chevron" />
-            </button>
-          )}
-        </div>
-        {remembering && (
-          <div class="buttons remembered">
-            {open && (
-              <label class="inline">
-                <span>“Always” is remembered</span>
-                <select value={draft.destination} onChange={(event) => change({ destination: event.currentTarget.value })}>
-                  {Object.entries(DESTINATIONS).map(([value, text]) => (
-                    <option key={value} value={value}>
-                      {text}
-                    </option>
-                  ))}
-                </select>
-              </label>
+            {chosen && (
+              <Decide
+                option={chosen.option_id}
+                meaning={`${request.pending_id} ${chosen.option_id} ${draft.destination}`}
+                blocked={rejects(chosen) ? busy : blocked}
+                className={rejects(chosen) ? "danger" : "primary"}
+                onDecide={() => void answer(chosen)}
+              >
+                {rejects(chosen) ? "Deny, and remember it" : "Allow, and remember it"}
+              </Decide>
             )}
-            {always.map((option, index) => button(option, options.length - always.length + index))}
+          </div>
+        ) : (
+          <div class="buttons">
+            {options.slice(0, options.length - always.length).map(button)}
+            {edited && (
+              <button type="button" class="quiet-button" onClick={() => toggleEditing(!draft.editing)}>
+                {draft.editing ? "Keep the original" : "Edit input"} {!draft.editing && <kbd>e</kbd>}
+              </button>
+            )}
+            {always.length > 0 && (
+              <button
+                type="button"
+                class="quiet-button"
+                onClick={() => {
+                  choose(undefined);
+                  remember(true);
+                }}
+              >
+                Always … <Icon name="chevron" />
+              </button>
+            )}
           </div>
         )}
+        <Late busy={busy} />
       </div>
     </div>
   );
-}
-
-function Proposal({ row, request }: { row: RequestRow; request: PermissionRequest }) {
-  const payload = request.normalized ?? row.tool?.payload;
-  if (payload?.kind === "show_plan")
-    return (
-      <div>
-        <Commentable text={payload.show_plan.plan ?? row.tool?.plan?.plan_content ?? ""} source="Your plan" />
-      </div>
-    );
-  if (payload?.kind === "shell_exec" && payload.shell_exec.command) {
-    return (
-      <>
-        <Code text={payload.shell_exec.command} language="bash" label="Command to run" />
-        {payload.shell_exec.description && <p class="quiet">{visibleCode(payload.shell_exec.description)}</p>}
-      </>
-    );
-  }
-  if (payload && payload.kind !== "read_file" && payload.kind !== "code_search") return <ToolBody payload={payload} />;
-  const input = request.tool_input ?? request.action_details;
-  return input ? <Json value={input} label="Input of the tool" /> : null;
 }

@@ -1,11 +1,13 @@
 /** Questions of the agent with their choices, and what MCP servers ask for by schema or by address. */
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { JsonValue, QuestionRequest } from "turnwire-client";
 import type { RequestRow } from "../model/rows.js";
 import { Json } from "../parts/text.js";
 import { useLive, usePage } from "../state/context.js";
 import { visibleCode } from "../text/visible.js";
+import { Decide } from "./decide.js";
 import type { Docked } from "./docked.js";
+import { Late } from "./late.js";
 import { fieldsOf, SchemaForm, startValues, toContent, type Values } from "./schema_form.js";
 
 interface Draft {
@@ -62,14 +64,7 @@ export function QuestionForm({ row, request, docked }: Props) {
   }
 
   return (
-    <form
-      class={`request-form ${docked.armed ? "" : "arming"}`}
-      tabIndex={-1}
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (complete) void send(true);
-      }}
-    >
+    <form class="request-form" tabIndex={-1} onSubmit={(event) => event.preventDefault()}>
       <div class="request-body" tabIndex={0} role="group" aria-label="Questions">
         {questions.map((question, at) => (
           <fieldset key={question.question}>
@@ -104,13 +99,14 @@ export function QuestionForm({ row, request, docked }: Props) {
       </div>
       <div class="request-foot">
         <div class="buttons">
-          <button type="submit" class="primary" disabled={!complete || busy || !docked.armed}>
+          <Decide submit className="primary" meaning={request.pending_id} blocked={!complete || busy} onDecide={() => void send(true)}>
             Answer
-          </button>
-          <button type="button" class="danger" disabled={busy || !docked.armed} onClick={() => void send(false)}>
+          </Decide>
+          <Decide className="danger" meaning={request.pending_id} blocked={busy} onDecide={() => void send(false)}>
             Decline
-          </button>
+          </Decide>
         </div>
+        <Late busy={busy} />
       </div>
     </form>
   );
@@ -124,6 +120,7 @@ export function ElicitationForm({ row, request, docked }: Props) {
   const [free, setFree] = useState("");
   const [wrong, setWrong] = useState("");
   const [busy, setBusy] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
   const address = request.url !== undefined && /^https?:\/\//i.test(request.url) ? request.url : undefined;
 
   async function send(action: "accept" | "decline" | "cancel"): Promise<void> {
@@ -149,14 +146,7 @@ export function ElicitationForm({ row, request, docked }: Props) {
   }
 
   return (
-    <form
-      class={`request-form ${docked.armed ? "" : "arming"}`}
-      tabIndex={-1}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send("accept");
-      }}
-    >
+    <form ref={form} class="request-form" tabIndex={-1} onSubmit={(event) => event.preventDefault()}>
       <div class="request-body" tabIndex={0} role="group" aria-label="What is asked">
         {request.message && <p>{visibleCode(request.message)}</p>}
         {request.url && (
@@ -195,16 +185,25 @@ export function ElicitationForm({ row, request, docked }: Props) {
           </p>
         )}
         <div class="buttons">
-          <button type="submit" class="primary" disabled={busy || !docked.armed}>
+          <Decide
+            submit
+            className="primary"
+            meaning={request.pending_id}
+            blocked={busy}
+            onDecide={() => {
+              if (form.current?.reportValidity()) void send("accept");
+            }}
+          >
             Accept
-          </button>
-          <button type="button" class="danger" disabled={busy || !docked.armed} onClick={() => void send("decline")}>
+          </Decide>
+          <Decide className="danger" meaning={request.pending_id} blocked={busy} onDecide={() => void send("decline")}>
             Decline
-          </button>
-          <button type="button" class="quiet-button" disabled={busy || !docked.armed} onClick={() => void send("cancel")}>
+          </Decide>
+          <Decide className="quiet-button" meaning={request.pending_id} blocked={busy} onDecide={() => void send("cancel")}>
             Cancel
-          </button>
+          </Decide>
         </div>
+        <Late busy={busy} />
       </div>
     </form>
   );

@@ -17,12 +17,19 @@ export function NewSession({ onDone }: { onDone: () => void }) {
   const [values, setValues] = useState({ prompt: "", workspace: "", worker: "", agent: "", model: "", policy: "", permission_mode: "" });
   const chosen = agents.find(({ agent }) => agent === values.agent) ?? agents[0];
   const attempt = useRef<Attempt>({});
+  const [busy, setBusy] = useState(false);
   const set = (part: Partial<typeof values>) => {
     attempt.current = {};
     setValues({ ...values, ...part });
   };
 
   async function create(): Promise<void> {
+    setBusy(true);
+    await begin();
+    setBusy(false);
+  }
+
+  async function begin(): Promise<void> {
     const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
     const command = { type: "session.create", ...given } as CommandOf<"session.create"> & { type: "session.create" };
     const reply = await hub.run(command, attempt.current);
@@ -130,8 +137,8 @@ export function NewSession({ onDone }: { onDone: () => void }) {
         </label>
       </details>
       <div class="buttons">
-        <button type="submit" class="primary">
-          Start
+        <button type="submit" class="primary" disabled={busy}>
+          {busy ? "Starting …" : "Start"}
         </button>
         <button type="button" class="quiet-button" onClick={onDone}>
           Cancel

@@ -32,6 +32,20 @@ export interface Attempt {
   sent?: string;
 }
 
+/** What a double click would otherwise do twice. A prompt may well be sent twice. */
+const ONCE: ReadonlySet<CommandInput["type"]> = new Set([
+  "session.create",
+  "session.fork",
+  "session.resume",
+  "session.retry",
+  "session.close",
+  "session.delete",
+  "interrupt",
+  "permission.respond",
+  "question.answer",
+  "set_permission_mode",
+]);
+
 const KEPT = 4;
 const SESSION = /^#\/s\/(.+)$/;
 const VIEW = /^#\/(history|usage)(?:\/(.*))?$/;
@@ -118,12 +132,24 @@ export class Hub {
     if (newest) this.select(newest.session);
   }
 
+  /** Commands that must not happen twice because of a second click, while the first is under way. */
+  private readonly underWay = new Map<string, Promise<JsonValue | undefined>>();
+
   /**
    * Does a command for a view: says what went wrong, and gives undefined then. With an attempt, the same command after a
    * connection that broke is the same attempt: the hub of a fleet does it once.
    */
-  async run(command: CommandInput, attempt: Attempt = {}): Promise<JsonValue | undefined> {
+  run(command: CommandInput, attempt: Attempt = {}): Promise<JsonValue | undefined> {
     const sent = JSON.stringify(command);
+    if (!ONCE.has(command.type)) return this.send(command, sent, attempt);
+    const first = this.underWay.get(sent);
+    if (first) return first;
+    const sending = this.send(command, sent, attempt).finally(() => this.underWay.delete(sent));
+    this.underWay.set(sent, sending);
+    return sending;
+  }
+
+  private async send(command: CommandInput, sent: string, attempt: Attempt): Promise<JsonValue | undefined> {
     // Only a page that came over TLS, or from this machine, can make one.
     if (attempt.sent !== sent) Object.assign(attempt, { sent, id: this.welcome?.workers && crypto.randomUUID?.() });
     try {

@@ -1,6 +1,6 @@
 /** Terminal output as styled runs. Colours only: everything else a terminal would obey is dropped or spelt out. */
 import Anser from "anser";
-import { visibleCode } from "./visible.js";
+import { orderedCode } from "./visible.js";
 
 export interface Run {
   readonly text: string;
@@ -46,12 +46,12 @@ export function runs(text: string): Run[] {
   const plain = text.split("\n").map(lastOfLine).join("\n").replace(OTHER, "");
   let count = 0;
   for (let at = plain.indexOf("\u001b["); at >= 0 && count <= MOST_RUNS; at = plain.indexOf("\u001b[", at + 2)) count += 1;
-  if (count === 0 || count > MOST_RUNS) return [{ text: visibleCode(plain.replace(COLOUR, "")), className: "" }];
+  if (count === 0 || count > MOST_RUNS) return [{ text: orderedCode(plain.replace(COLOUR, "")), className: "" }];
   return Anser.ansiToJson(plain, { use_classes: true, remove_empty: true, json: true }).map((part) => {
     const colour = own(part.fg, part.fg_truecolor);
     const ground = own(part.bg, part.bg_truecolor);
     return {
-      text: visibleCode(part.content),
+      text: orderedCode(part.content),
       className: [
         colour ? "ansi-own" : part.fg,
         ground ? "ansi-own-bg" : part.bg && `${part.bg}-bg`,

@@ -8,19 +8,19 @@ import { Path } from "../parts/path.js";
 import { Prose, Terminal } from "../parts/text.js";
 import { usePage } from "../state/context.js";
 import { bytes, duration } from "../text/format.js";
-import { visibleCode } from "../text/visible.js";
+import { orderedCode, visibleCode } from "../text/visible.js";
 import { ToolBody } from "./bodies.js";
 import { toolHead } from "./heads.js";
 import type { RowPart } from "./row_part.js";
 import { Over } from "./verdict.js";
 
-const REASONS = {
+const REASONS: Record<string, string | undefined> = {
   failed: "failed",
   denied: "denied",
   interrupted: "interrupted",
   process_exited: "the agent exited",
   no_result: "no result",
-} as const;
+};
 /** Kinds whose body says more than the line above it, and is short enough to stand open. */
 const OPEN = new Set(["modify_file", "shell_exec"]);
 
@@ -35,8 +35,10 @@ const CHILDREN = 30;
 function status(row: ToolRow): { tone: Tone; text: string } {
   if (row.update?.background && row.status !== "error") return { tone: "plain", text: row.task?.task_status ?? "in the background" };
   if (row.status === "running") return { tone: "busy", text: "running" };
-  if (row.status === "error") return { tone: "bad", text: REASONS[row.update?.reason ?? "failed"] };
-  return { tone: "good", text: "done" };
+  if (row.status === "error") return { tone: "bad", text: REASONS[row.update?.reason ?? "failed"] ?? String(row.update?.reason) };
+  if (row.status === "complete") return { tone: "good", text: "done" };
+  // A word of a newer hub: what it means is not known here.
+  return { tone: "warn", text: visibleCode(String(row.status)) };
 }
 
 /** A subagent's first words repeat its task, which stands above them. */
@@ -103,7 +105,13 @@ export function ToolCard({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
             <Icon name={head.icon} />
             <span class="verb">{visibleCode(head.verb)}</span>
             <span class={`subject ${head.mono ? "mono" : ""}`}>
-              {head.path ? <Path path={head.subject} /> : visibleCode(head.subject.slice(0, 300))}
+              {head.path ? (
+                <Path path={head.subject} />
+              ) : head.mono ? (
+                orderedCode(head.subject.slice(0, 300))
+              ) : (
+                visibleCode(head.subject.slice(0, 300))
+              )}
             </span>
             <span class="facts">
               {row.edited && <span>edited before it ran</span>}
@@ -112,7 +120,7 @@ export function ToolCard({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
               ))}
               {ms !== undefined && ms >= 1000 && <span>{duration(ms)}</span>}
             </span>
-            <Badge tone={asked ? "warn" : tone}>{asked ? "asked" : text}</Badge>
+            <Badge tone={asked ? "warn" : tone}>{asked ? "waits for you" : text}</Badge>
           </>
         }
       >

@@ -3,18 +3,23 @@ import { Fragment } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { Mutation } from "turnwire-client";
 import { isReplay } from "../model/replay.js";
+import { useCut, useLimit } from "../parts/cuts.js";
 import { Code } from "../parts/text.js";
 import { useLive, usePage } from "../state/context.js";
 import { cutQuote, type Place } from "../state/remarks.js";
 import { useSource } from "../state/source.js";
 import { type DiffLine, type Hunk, hunksOf, sideBySide, wordMarks } from "../text/diff.js";
+import { count } from "../text/format.js";
 import { languageOf } from "../text/languages.js";
 import { marked, type Token, tokenLines } from "../text/tokens.js";
-import { visibleCode } from "../text/visible.js";
+import { orderedCode } from "../text/visible.js";
 import { RemarkForm, RemarkView } from "./remarks.js";
 
 const LINES = 300;
 const LONGEST_LINE = 2000;
+/** The same where the change is decided on. */
+const LINES_DECIDED = 5000;
+const LONGEST_LINE_DECIDED = 200_000;
 const NAMES = { "+": "added", "-": "removed", " ": "same" } as const;
 
 /** How lines are drawn: in pieces with colours and marks; those that are not in it are drawn plain. */
@@ -41,11 +46,11 @@ function paint(lines: readonly DiffLine[], language: string): Painted {
       marked(pieces ?? [{ text: line.text, className: "" }], ranges ?? []).map(({ text, className, mark }, index) =>
         mark ? (
           <mark key={index} class={className}>
-            {visibleCode(text)}
+            {orderedCode(text)}
           </mark>
         ) : (
           <span key={index} class={className}>
-            {visibleCode(text)}
+            {orderedCode(text)}
           </span>
         ),
       ),
@@ -54,10 +59,32 @@ function paint(lines: readonly DiffLine[], language: string): Painted {
   return painted;
 }
 
+/** Says in place how much of a line is not shown. */
+function CutMark({ left }: { left: number }) {
+  useCut();
+  return <span class="cut-mark">{` … ${count(left)} more characters are not shown`}</span>;
+}
+
 function Text({ line, painted }: { line: DiffLine | undefined; painted: Painted }) {
+  const longest = useLimit(LONGEST_LINE, LONGEST_LINE_DECIDED);
   if (!line) return null;
-  if (line.text.length > LONGEST_LINE) return `${visibleCode(line.text.slice(0, LONGEST_LINE))} …`;
-  return painted.get(line) ?? visibleCode(line.text);
+  if (line.text.length > longest)
+    return (
+      <>
+        {orderedCode(line.text.slice(0, longest))}
+        <CutMark left={line.text.length - longest} />
+      </>
+    );
+  return <>{painted.get(line) ?? orderedCode(line.text)}</>;
+}
+
+function MoreLines({ shown, total, onMore }: { shown: number; total: number; onMore: () => void }) {
+  useCut();
+  return (
+    <button type="button" class="more" onClick={onMore}>
+      Show more ({shown} of {total} lines shown)
+    </button>
+  );
 }
 
 /** What lines are of, to be commented on: a file by its path, or words for what was said. */
@@ -141,7 +168,7 @@ function useRemarking(source: LinesOf | undefined, numbers: boolean) {
 }
 
 export function DiffTable({ hunks, numbers, label, language, split = false, source }: TableProps) {
-  const [shown, setShown] = useState(LINES);
+  const [shown, setShown] = useState(useLimit(LINES, LINES_DECIDED));
   const total = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
   const remarking = useRemarking(source, numbers);
   const parts = useMemo(() => {
@@ -176,13 +203,13 @@ export function DiffTable({ hunks, numbers, label, language, split = false, sour
                       <td class="number" {...remarking.starts(before)}>
                         {numbers && before?.before}
                       </td>
-                      <td class={`line ${before?.sign === "-" ? "removed" : before ? "" : "none"}`} dir="auto">
+                      <td class={`line ${before?.sign === "-" ? "removed" : before ? "" : "none"}`} dir="ltr">
                         <Text line={before} painted={painted} />
                       </td>
                       <td class="number" {...remarking.starts(after)}>
                         {numbers && after?.after}
                       </td>
-                      <td class={`line ${after?.sign === "+" ? "added" : after ? "" : "none"}`} dir="auto">
+                      <td class={`line ${after?.sign === "+" ? "added" : after ? "" : "none"}`} dir="ltr">
                         <Text line={after} painted={painted} />
                       </td>
                     </tr>
@@ -199,7 +226,7 @@ export function DiffTable({ hunks, numbers, label, language, split = false, sour
                         {numbers && line.after}
                       </td>
                       <td class="sign">{line.sign}</td>
-                      <td class="line">
+                      <td class="line" dir="ltr">
                         <Text line={line} painted={painted} />
                       </td>
                     </tr>
@@ -209,11 +236,7 @@ export function DiffTable({ hunks, numbers, label, language, split = false, sour
           </tbody>
         ))}
       </table>
-      {total > shown && (
-        <button type="button" class="more" onClick={() => setShown(shown + 2 * LINES)}>
-          Show more ({shown} of {total} lines shown)
-        </button>
-      )}
+      {total > shown && <MoreLines shown={shown} total={total} onMore={() => setShown(2 * shown)} />}
     </div>
   );
 }

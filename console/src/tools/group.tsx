@@ -11,10 +11,13 @@ export function ToolGroup({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
   const [, render] = useState(0);
   const calls = [row, ...row.group];
   const failed = calls.filter(({ status }) => status === "error").length;
+  const asked = calls.some(({ request }) => request !== undefined && !request.resolved && !request.cancelled);
   const running = calls.some(({ status }) => status === "running");
+  const unknown = calls.find(({ status }) => !["running", "complete", "error"].includes(status));
   const open = row.view.grouped ?? failed > 0;
   const { icon, verb, names } = groupHead(calls);
-  const tone = failed > 0 ? "bad" : running ? "busy" : "good";
+  const tone = failed > 0 ? "bad" : asked || unknown ? "warn" : running ? "busy" : "good";
+  const word = failed > 0 ? `${failed} failed` : asked ? "waits for you" : unknown ? unknown.status : running ? "running" : "done";
   return (
     <article class={`card tool ${tone}`} aria-label={verb}>
       <Fold
@@ -28,7 +31,7 @@ export function ToolGroup({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
             <Icon name={icon} />
             <span class="verb">{verb}</span>
             <span class={`subject ${icon === "list" ? "" : "mono"}`}>{visibleCode(names)}</span>
-            <Badge tone={tone}>{failed > 0 ? `${failed} failed` : running ? "running" : "done"}</Badge>
+            <Badge tone={tone}>{visibleCode(word)}</Badge>
           </>
         }
       >

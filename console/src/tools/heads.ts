@@ -16,7 +16,13 @@ export interface Head {
   readonly facts: string[];
 }
 
-const CHANGES = { create: "Create", overwrite: "Overwrite", edit: "Edit", insert: "Insert", delete: "Delete" } as const;
+const CHANGES: Record<string, string | undefined> = {
+  create: "Create",
+  overwrite: "Overwrite",
+  edit: "Edit",
+  insert: "Insert",
+  delete: "Delete",
+};
 const defined = (...facts: Array<string | undefined | false>) => facts.filter((fact): fact is string => Boolean(fact));
 
 /** What becomes of one to-do. */
@@ -45,7 +51,7 @@ function ofPayload(payload: NormalizedPayload): Head | undefined {
       const removed = output?.removed_lines;
       return {
         icon: "edit",
-        verb: CHANGES[mutations[0]?.type ?? "edit"],
+        verb: CHANGES[mutations[0]?.type ?? "edit"] ?? `Change (${mutations[0]?.type})`,
         subject,
         mono: true,
         path: true,

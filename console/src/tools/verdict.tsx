@@ -6,14 +6,14 @@ import { Json } from "../parts/text.js";
 import { duration, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 
-const CANCELLED = {
+const CANCELLED: Record<string, string | undefined> = {
   cancelled: "withdrawn by the agent",
   interrupted: "the turn was stopped",
   process_exited: "the agent exited",
   timeout: "nobody answered in time",
   turn_ended: "the turn ended",
-} as const;
-const ANSWERS = { allow: "Allowed", deny: "Denied", ask: "Passed on to a human", answer: "Answered" } as const;
+};
+const ANSWERS: Record<string, string | undefined> = { allow: "Allowed", deny: "Denied", ask: "Passed on to a human", answer: "Answered" };
 
 /** `inCard`: below the call it is about, which says the rest. */
 export function Over({ row, inCard = false }: { row: RequestRow; inCard?: boolean }) {
@@ -21,18 +21,18 @@ export function Over({ row, inCard = false }: { row: RequestRow; inCard?: boolea
   const title = request.type === "permission_request" ? request.permission_title : requestTitle(row);
   const payload = row.tool?.payload;
   const answers = request.type === "question_request" && payload?.kind === "ask_user" ? Object.entries(payload.ask_user.answers ?? {}) : [];
-  const tone = resolved?.behavior === "deny" ? "bad" : resolved ? "good" : "plain";
+  const tone = resolved?.behavior === "deny" ? "bad" : resolved && ANSWERS[resolved.behavior] ? "good" : "plain";
   return (
     <div class={`request-over ${tone}`}>
       <div class="line">
         <Icon name={resolved?.behavior === "deny" ? "cross" : resolved ? "check" : "clock"} />
-        <span class="verb">{resolved ? ANSWERS[resolved.behavior] : "No longer asked"}</span>
+        <span class="verb">{resolved ? (ANSWERS[resolved.behavior] ?? visibleCode(resolved.behavior)) : "No longer asked"}</span>
         <span class="subject">{!inCard && visibleCode(title)}</span>
         <span class="facts">
           {resolved?.by && <span>by {visibleCode(resolved.by)}</span>}
           {resolved?.waited_ms !== undefined && <span>after {duration(resolved.waited_ms)}</span>}
           {resolved?.destination && <span>remembered in {visibleCode(resolved.destination)}</span>}
-          {cancelled && <span>{CANCELLED[cancelled.reason ?? "cancelled"]}</span>}
+          {cancelled && <span>{CANCELLED[cancelled.reason ?? "cancelled"] ?? visibleCode(String(cancelled.reason))}</span>}
           {!inCard && <time dateTime={row.ts}>{time(row.ts)}</time>}
         </span>
       </div>

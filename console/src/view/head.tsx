@@ -1,5 +1,7 @@
 /** The session's head: what it is, how it is, how full its context, what it cost. */
 
+import { useMode } from "../composer/modes.js";
+import { isReplay } from "../model/replay.js";
 import { Badge, IconButton, type Tone } from "../parts/parts.js";
 import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
@@ -56,6 +58,7 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
   useSource(hub.changed, live.changed);
   const summary = hub.summary;
   const { state, pending, running } = live.conversation;
+  const mode = useMode();
   const cost = summary?.total_cost_usd ?? (live.whole ? state.cost : undefined);
   const [text, tone]: [string, Tone] =
     summary?.state === "unreachable"
@@ -80,8 +83,15 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
           <Folder path={state.info?.cwd ?? summary?.workspace} />
         </p>
       </div>
-      <span role="status">
-        <Badge tone={tone}>{text}</Badge>
+      <span class="states">
+        <span role="status">
+          <Badge tone={tone}>{text}</Badge>
+        </span>
+        {!isReplay(summary) && (
+          <span class="mode-in-force" title={mode.about}>
+            <Badge tone={mode.less ? "bad" : "plain"}>{visibleCode(mode.name)}</Badge>
+          </span>
+        )}
       </span>
       {summary?.trouble !== undefined && (
         <span role="alert" title={summary.trouble}>

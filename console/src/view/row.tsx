@@ -1,6 +1,7 @@
 /** One row of the conversation: watches its own changes, and chooses the view of its kind. */
 import { useEffect, useReducer, useRef } from "preact/hooks";
 import type { Row } from "../model/rows.js";
+import { Boundary } from "../parts/boundary.js";
 import { IconButton } from "../parts/parts.js";
 import { standsAlone } from "../request/alone.js";
 import { useLive, usePage } from "../state/context.js";
@@ -11,7 +12,8 @@ import { AsidesView, FactView, GapView, NoticeView, OddView } from "./facts.js";
 import { FromHere } from "./from_here.js";
 import { PlanView, ReasoningView, TextView, TurnEnd, TurnHead, UserView } from "./speech.js";
 
-function body(row: Row, nested = false) {
+/** A part of its own, so that what it throws stays within the boundary around it. */
+function Body({ row, nested = false }: { row: Row; nested?: boolean }) {
   switch (row.kind) {
     case "turn":
       return <TurnHead row={row} />;
@@ -83,7 +85,9 @@ export function RowView({ row }: { row: Row }) {
       {...found}
     >
       {row.withdrawn && <p class="quiet">The agent took this back.</p>}
-      {body(row)}
+      <Boundary what="this event" seq={row.lastSeq}>
+        <Body row={row} />
+      </Boundary>
       {row.kind === "user" && <FromHere row={row} />}
       <IconButton icon="code" label={`Inspect event ${row.lastSeq}`} className="inspect" onClick={() => inspect(row.lastSeq)} />
     </div>
@@ -96,7 +100,9 @@ export function NestedRow({ row }: { row: Row }) {
   const found = useFound(row);
   return (
     <div class={`row nested row-${row.kind} ${row.withdrawn ? "withdrawn" : ""} ${found ? "found" : ""}`} {...found}>
-      {body(row, true)}
+      <Boundary what="this event" seq={row.lastSeq}>
+        <Body row={row} nested />
+      </Boundary>
     </div>
   );
 }

@@ -22,14 +22,18 @@ const OUTCOMES: Record<string, { text: string; tone: Tone }> = {
   error: { text: "failed", tone: "bad" },
   max_turns: { text: "stopped at its limit of rounds", tone: "warn" },
   budget: { text: "stopped at its budget", tone: "warn" },
+  max_tokens: { text: "stopped at its limit of tokens", tone: "warn" },
+  refusal: { text: "the model refused", tone: "warn" },
   process_exited: { text: "the agent exited", tone: "bad" },
   hung: { text: "given up: the agent hung", tone: "bad" },
 };
 
 export function outcome(turn: Turn): { text: string; tone: Tone } {
   if (turn.end === undefined) return { text: "running", tone: "busy" };
-  const known = OUTCOMES[turn.result?.outcome ?? ""];
-  return known ?? (turn.result?.is_error ? { text: "failed", tone: "bad" } : { text: "completed", tone: "good" });
+  const word = turn.result?.outcome;
+  if (word === undefined) return { text: "ended", tone: "plain" };
+  // A word of a newer hub is shown as it is: what it means is not known here.
+  return OUTCOMES[word] ?? { text: visibleCode(word), tone: turn.result?.is_error ? "bad" : "warn" };
 }
 
 export function TurnHead({ row }: { row: TurnRow }) {

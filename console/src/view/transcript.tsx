@@ -1,4 +1,4 @@
-/** The conversation on screen: the virtual list, what waits for an answer, and the way back to the end. */
+/** The conversation on screen: the virtual list, what waits for you, and the way back to the end. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Conversation } from "../model/conversation.js";
 import type { Row } from "../model/rows.js";

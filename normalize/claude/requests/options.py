@@ -8,7 +8,7 @@ mode together), so a rule never drags a wider mode along with it.
 
 from collections.abc import Sequence
 
-from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.events.control import PermissionOption, RememberedRule
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.vocabulary import ALWAYS_MODE
 
@@ -24,6 +24,13 @@ DESTINATIONS = {
     "userSettings": "in all my projects",
 }
 """Where an answer can be remembered, and how a button says so."""
+
+FILES = {
+    "localSettings": ".claude/settings.local.json",
+    "projectSettings": ".claude/settings.json",
+    "userSettings": "~/.claude/settings.json",
+}
+"""The files that Claude Code writes rules to, by destination."""
 
 _ALLOW = PermissionOption(option_id=ALLOW_ONCE, name="Allow", kind="allow_once")
 _REJECT = [
@@ -50,6 +57,7 @@ def options(suggestions: Sequence[JsonObject] | None) -> list[PermissionOption]:
                 name=f"Always allow {_remembered(scope, destination)}",
                 kind="allow_always",
                 destination=destination,
+                remembers=_remembers(scope, destination),
             )
             for destination in _destinations(scope)
         ]
@@ -111,6 +119,15 @@ def _place(entry: JsonObject, chosen: str) -> str:
     return "session" if entry.get("destination") == "session" else chosen
 
 
+def _remembers(scope: list[JsonObject], chosen: str) -> list[RememberedRule]:
+    """Return every rule and directory with the place where it is kept."""
+    return [
+        RememberedRule(rule=named, destination=(place := _place(entry, chosen)), file=FILES.get(place))
+        for entry in scope
+        for named in _named(entry)
+    ]
+
+
 def _remembered(scope: list[JsonObject], chosen: str) -> str:
     """Say what is kept where."""
     kept = [entry for entry in scope if _place(entry, chosen) == chosen]
@@ -131,14 +148,18 @@ def _destinations(scope: list[JsonObject]) -> list[str]:
 
 
 def _what(scope: list[JsonObject]) -> str:
+    return ", ".join(named for entry in scope for named in _named(entry)) or "this"
+
+
+def _named(entry: JsonObject) -> list[str]:
+    """Return the rules and directories of one suggestion, as people read them."""
     named: list[str] = []
-    for entry in scope:
-        rules, directories = entry.get("rules"), entry.get("directories")
-        if isinstance(rules, list):
-            named += [_rule(rule) for rule in rules if isinstance(rule, dict)]
-        if isinstance(directories, list):
-            named += [f"access to {directory}" for directory in directories]
-    return ", ".join(named) or "this"
+    rules, directories = entry.get("rules"), entry.get("directories")
+    if isinstance(rules, list):
+        named += [_rule(rule) for rule in rules if isinstance(rule, dict)]
+    if isinstance(directories, list):
+        named += [f"access to {directory}" for directory in directories]
+    return named
 
 
 def _rule(rule: JsonObject) -> str:

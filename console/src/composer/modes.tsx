@@ -1,0 +1,130 @@
+/** The permission mode: which holds, and a menu to change it. A mode that asks less is confirmed in a step of its own. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Icon } from "../parts/icons.js";
+import { Decide } from "../request/decide.js";
+import { Late } from "../request/late.js";
+import { useLive, usePage } from "../state/context.js";
+import { visibleCode } from "../text/visible.js";
+
+interface Mode {
+  readonly name: string;
+  readonly about: string;
+  /** The agent asks less than in its usual mode. */
+  readonly less: boolean;
+}
+
+const MODES: Record<string, Mode> = {
+  default: { name: "Ask", about: "The agent asks before it changes files or runs commands.", less: false },
+  plan: { name: "Plan", about: "The agent reads and plans. It changes nothing until you approve its plan.", less: false },
+  acceptEdits: { name: "Accept edits", about: "The agent changes files in its folder without asking.", less: true },
+  dontAsk: { name: "Deny unasked", about: "What no rule allows is denied. Nobody is asked.", less: false },
+  auto: { name: "Auto", about: "The agent decides itself what it asks about.", less: true },
+  bypassPermissions: { name: "Ask nothing", about: "The agent runs every command and changes every file without asking.", less: true },
+};
+
+/** Of a mode that an agent names itself nobody here knows how much it asks. */
+export function modeOf(id: string, names: ReadonlyMap<string, string> = new Map()): Mode {
+  const own = names.get(id) ?? id;
+  return (
+    MODES[id] ?? {
+      name: own,
+      about: "This is a mode of the agent. It may ask about less than you expect.",
+      less: !/ask|plan|read|default|normal/i.test(own),
+    }
+  );
+}
+
+const USUAL = ["default", "acceptEdits", "plan", "bypassPermissions"];
+
+/** The mode in force, as far as it is known. */
+export function useMode(): Mode & { id: string } {
+  const { hub } = usePage();
+  const { state } = useLive().conversation;
+  const id = state.mode ?? hub.summary?.permission_mode ?? "default";
+  return { id, ...modeOf(id) };
+}
+
+export function ModePicker() {
+  const { hub } = usePage();
+  const live = useLive();
+  const current = useMode();
+  const menu = useRef<HTMLDetailsElement>(null);
+  const [wanted, want] = useState<string | undefined>(undefined);
+  const [busy, setBusy] = useState(false);
+  const offered = hub.summary?.abilities?.modes;
+  useEffect(() => want(undefined), [current.id]);
+  if (offered?.length === 0) return null;
+  const modes = [...new Set([...(offered ?? USUAL), current.id])];
+
+  function close(): void {
+    want(undefined);
+    if (menu.current) menu.current.open = false;
+  }
+
+  async function set(mode: string): Promise<void> {
+    if (busy) return;
+    setBusy(true);
+    const reply = await hub.run({ type: "set_permission_mode", session: live.id, mode });
+    setBusy(false);
+    if (reply !== undefined) close();
+  }
+
+  const next = wanted === undefined ? undefined : modeOf(wanted);
+  return (
+    <details
+      class={`mode-picker ${current.less ? "less" : ""}`}
+      ref={menu}
+      onToggle={(event) => {
+        if (!event.currentTarget.open) want(undefined);
+      }}
+      onFocusOut={(event) => {
+        if (event.relatedTarget instanceof Node && !event.currentTarget.contains(event.relatedTarget)) close();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !menu.current?.open) return;
+        event.stopPropagation();
+        close();
+        menu.current.querySelector("summary")?.focus();
+      }}
+    >
+      <summary class="picker" aria-label={`Permission mode: ${visibleCode(current.name)}`} title={current.about}>
+        {current.less && <Icon name="shield" />} {visibleCode(current.name)}
+      </summary>
+      <div class="mode-menu" role="group" aria-label="Permission mode">
+        {next && wanted !== undefined ? (
+          <>
+            <p class="wrong">
+              <b>{visibleCode(next.name)}.</b> {next.about} It holds until you change it.
+            </p>
+            <div class="buttons">
+              <button type="button" class="quiet-button" onClick={() => want(undefined)}>
+                Back
+              </button>
+              <Decide className="danger" meaning={`mode ${wanted}`} blocked={busy} onDecide={() => void set(wanted)}>
+                Change to {visibleCode(next.name)}
+              </Decide>
+            </div>
+          </>
+        ) : (
+          modes.map((id) => {
+            const { name, about, less } = modeOf(id);
+            return (
+              <button
+                key={id}
+                type="button"
+                class={`mode ${less ? "less" : ""}`}
+                aria-current={id === current.id}
+                disabled={busy || id === current.id}
+                onClick={() => (less ? want(id) : void set(id))}
+              >
+                <b>{visibleCode(name)}</b>
+                <small>{about}</small>
+              </button>
+            );
+          })
+        )}
+        <Late busy={busy} />
+      </div>
+    </details>
+  );
+}

