@@ -126,7 +126,10 @@ async def test_a_request_is_answered_from_its_notification_and_the_first_answer_
             )
             assert registered == f"{served.base}/push/"
             assert await page.evaluate("navigator.serviceWorker.controller") is None
-            assert await page.evaluate("caches.keys()") == []
+            cached = (
+                "caches.open('turnwire').then(cache => cache.keys()).then(all => all.map(({ url }) => url))"
+            )
+            assert await page.evaluate(cached) == [f"{served.base}/push/key"], "the key alone, and no page"
             await page.reload()
             await expect(bell).to_have_attribute("aria-pressed", "true")
 

@@ -313,13 +313,29 @@ async def test_a_cookie_from_the_login_opens_a_websocket_of_the_same_origin() ->
         status, headers, body = await hub.request(
             "/login", method="POST", headers={"Authorization": f"Bearer {hub.token}"}
         )
-        assert (status, json.loads(body)) == (200, {"role": "control"})
+        said = json.loads(body)
+        assert (status, said["role"]) == (200, "control")
         cookie, *attributes = headers["set-cookie"].split("; ")
         assert cookie.startswith(f"turnwire-{hub.hub.port}=")
         assert hub.token not in cookie
         assert {"HttpOnly", "SameSite=Strict"} <= set(attributes)
-        async with hub.websocket(None, headers={"Cookie": f"other=1; {cookie}"}, origin=hub.base) as frontend:
-            assert (await receive(frontend))["role"] == "control"
+        shown = {"Cookie": f"other=1; {cookie}"}
+        for proof in (
+            {"headers": {**shown, "X-Turnwire-Key": said["key"]}},
+            {"headers": shown, "subprotocols": ["turnwire.v1", f"turnwire.key.{said['key']}"]},
+        ):
+            async with hub.websocket(None, origin=hub.base, **proof) as frontend:
+                assert (await receive(frontend))["role"] == "control"
+        # either half alone opens nothing
+        for half in (shown, {"X-Turnwire-Key": said["key"]}, {**shown, "X-Turnwire-Key": "0" * 64}):
+            assert (await hub.request("/sessions", headers=half))[0] == 401
+            async with hub.websocket(None, headers=half, origin=hub.base) as frontend:
+                await frontend.send(
+                    json.dumps({"type": "prompt", "id": "1", "session": SESSION, "text": "go"})
+                )
+                async with asyncio.timeout(60):
+                    await frontend.wait_closed()
+                assert frontend.close_code == 4401
         stale = f"turnwire-{hub.hub.port}=0123"
         async with hub.websocket(None, headers={"Cookie": stale}, origin=hub.base) as frontend:
             await frontend.send(json.dumps({"type": "hello", "id": "h", "token": hub.token}))
@@ -328,13 +344,7 @@ async def test_a_cookie_from_the_login_opens_a_websocket_of_the_same_origin() ->
 
 async def test_logging_out_ends_what_the_cookie_has_opened_and_nothing_else() -> None:
     async with hub_harness() as hub:
-        cookies = []
-        for _ in range(2):
-            _, headers, _ = await hub.request(
-                "/login", method="POST", headers={"Authorization": f"Bearer {hub.token}"}
-            )
-            cookies.append(headers["set-cookie"].split("; ")[0])
-        left, stays = ({"Cookie": cookie} for cookie in cookies)
+        left, stays = [await hub.log_in(hub.token) for _ in range(2)]
         async with (
             hub.websocket(None, headers=left, origin=hub.base) as gone,
             hub.websocket(None, headers=stays, origin=hub.base) as here,
@@ -371,10 +381,7 @@ async def test_what_a_frontend_says_after_it_was_logged_out_is_not_heard() -> No
 
     host.handlers["prompt"] = note
     async with hub_harness(host=host) as hub:
-        _, headers, _ = await hub.request(
-            "/login", method="POST", headers={"Authorization": f"Bearer {hub.token}"}
-        )
-        mine = {"Cookie": headers["set-cookie"].split("; ")[0]}
+        mine = await hub.log_in(hub.token)
         async with hub.websocket(None, headers=mine, origin=hub.base) as frontend:
             assert (await receive(frontend))["type"] == "welcome"
             said = json.dumps({"type": "prompt", "id": "1", "session": SESSION, "text": "go"})

@@ -12,8 +12,13 @@ NOW = 1_700_000_000.5
 
 
 def role(cookies: Cookies, value: str) -> str | None:
-    login = cookies.login(value)
+    login = opened(cookies, value)
     return None if login is None else login.principal.role
+
+
+def opened(cookies: Cookies, value: str) -> Login | None:
+    """The login of a cookie with the key that belongs to it."""
+    return cookies.login(value, cookies.key(value) or "")
 
 
 def test_a_cookie_gives_the_role_of_its_token_and_does_not_hold_it() -> None:
@@ -42,7 +47,7 @@ def test_a_cookie_gives_the_role_of_its_token_and_does_not_hold_it() -> None:
     ],
 )
 def test_what_is_no_cookie_opens_nothing(value: str) -> None:
-    assert Cookies(Tokens(TOKEN, VIEW)).login(value) is None
+    assert opened(Cookies(Tokens(TOKEN, VIEW)), value) is None
 
 
 def test_no_part_of_a_cookie_can_be_exchanged() -> None:
@@ -51,13 +56,21 @@ def test_no_part_of_a_cookie_can_be_exchanged() -> None:
     for place in range(3):
         mixed = [*one]
         mixed[place] = other[place]
-        assert cookies.login(".".join(mixed)) is None
+        assert opened(cookies, ".".join(mixed)) is None
+
+
+def test_a_cookie_opens_nothing_without_its_own_key() -> None:
+    cookies = Cookies(Tokens(TOKEN, VIEW))
+    one, other = cookies.give(CONTROL, NOW), cookies.give(CONTROL, NOW)
+    proof = one.split(".")[2]
+    for key in ("", proof, cookies.key(other) or "", "\xe9", TOKEN):
+        assert cookies.login(one, key) is None
 
 
 def test_a_login_that_is_over_is_over_also_after_a_restart_and_others_go_on() -> None:
     cookies = Cookies(Tokens(TOKEN, VIEW))
     one, other = cookies.give(CONTROL, NOW), cookies.give(CONTROL, NOW)
-    login = cookies.login(one)
+    login = opened(cookies, one)
     assert login is not None
     cookies.log_out(login)
     again = Cookies(Tokens(TOKEN, VIEW), cookies.logged_out)

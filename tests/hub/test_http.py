@@ -299,19 +299,15 @@ async def test_a_key_without_its_certificate_is_an_error_at_the_start(tmp_path: 
 
 async def test_a_login_that_is_over_at_another_hub_is_over_here_and_so_is_what_it_has_open() -> None:
     async with hub_harness() as hub:
-        status, headers, _ = await hub.request(
-            "/login", method="POST", headers={"Authorization": f"Bearer {hub.token}"}
-        )
-        assert status == 200
-        cookie = headers["set-cookie"].partition(";")[0]
-        login, began, _ = cookie.partition("=")[2].split(".")
-        async with hub.websocket(None, headers={"Cookie": cookie}) as websocket:
+        proof = await hub.log_in(hub.token)
+        login, began, _ = proof["Cookie"].partition("=")[2].split(".")
+        async with hub.websocket(None, headers=proof) as websocket:
             await receive(websocket)
             hub.hub.log_out({login: int(began)})
             async with asyncio.timeout(60):
                 await websocket.wait_closed()
             assert websocket.close_code == 4401
-        assert (await hub.request("/sessions", headers={"Cookie": cookie}))[0] == 401
+        assert (await hub.request("/sessions", headers=proof))[0] == 401
 
 
 def test_a_url_is_one_that_this_machine_opens_and_shows_no_token_that_is_configured() -> None:

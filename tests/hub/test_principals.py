@@ -182,10 +182,7 @@ async def test_a_principal_acts_under_its_own_name_whatever_it_calls_itself() ->
 async def test_a_token_that_is_over_closes_what_it_has_opened_and_nothing_else() -> None:
     few = Few(ANN, BOSS)
     async with served(few) as running:
-        _, headers, _ = await running.request(
-            "/login", method="POST", headers={"Authorization": "Bearer twp-ann"}
-        )
-        cookie = {"Cookie": headers["set-cookie"].partition(";")[0]}
+        cookie = await running.log_in("twp-ann")
         assert (await running.request("/sessions", headers=cookie))[0] == 200
         reader, writer = await asyncio.open_connection("127.0.0.1", running.hub.port)
         writer.write(
@@ -229,14 +226,15 @@ def test_a_cookie_of_a_principal_needs_the_hubs_own_token_and_that_of_the_princi
     few = Few(ANN, EVE)
     tokens = Tokens("control-token-0123456789", "view-token-0123456789")
     value = Cookies(tokens, None, few).give(ANN, 1.0)
-    found = Cookies(tokens, None, few).login(value)
+    key = Cookies(tokens, None, few).key(value) or ""
+    found = Cookies(tokens, None, few).login(value, key)
     assert found is not None
     assert found.principal == ANN
     others = Tokens("another-token-0123456789", tokens.view)
-    assert Cookies(others, None, few).login(value) is None
-    assert Cookies(tokens).login(value) is None
-    assert Cookies(tokens, None, few).login(value.replace("id-ann", "id-eve")) is None
-    assert Cookies(tokens, None, few).login(value.rpartition(".")[0]) is None
+    assert Cookies(others, None, few).login(value, key) is None
+    assert Cookies(tokens).login(value, key) is None
+    assert Cookies(tokens, None, few).login(value.replace("id-ann", "id-eve"), key) is None
+    assert Cookies(tokens, None, few).login(value.rpartition(".")[0], key) is None
 
 
 async def test_who_is_invited_by_a_principal_is_that_principal_and_over_with_it() -> None:
@@ -247,9 +245,7 @@ async def test_who_is_invited_by_a_principal_is_that_principal_and_over_with_it(
             async with running.websocket(f"twp-{who.name}") as websocket:
                 await receive(websocket)
                 code = (await ask(websocket, type="access.invite", role=role))["result"]["code"]
-            shown = {"Authorization": f"Bearer {code}"}
-            _, headers, _ = await running.request("/login", method="POST", headers=shown)
-            cookie = {"Cookie": headers["set-cookie"].partition(";")[0]}
+            cookie = await running.log_in(code)
             async with running.websocket(None, headers=cookie) as websocket:
                 welcome = await receive(websocket)
                 assert welcome["role"] == role
@@ -257,7 +253,7 @@ async def test_who_is_invited_by_a_principal_is_that_principal_and_over_with_it(
                 reply = await ask(websocket, type="hello", name="x")
                 assert reply["result"]["name"] == f"user:{who.name}"
             if role == "view":
-                raised = {"Cookie": cookie["Cookie"].replace(".view", ".control")}
+                raised = {**cookie, "Cookie": cookie["Cookie"].replace(".view", ".control")}
                 assert (await running.request("/sessions", headers=raised))[0] == 401
         few.revoke("lead")
         assert (await running.request("/sessions", headers=cookie))[0] == 401

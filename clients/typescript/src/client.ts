@@ -26,6 +26,8 @@ export interface ClientOptions {
   url: string;
   /** The access token, where the URL carries none; sent in the first frame, so that it stands in no log of addresses. */
   token?: string;
+  /** Subprotocols to offer beside turnwire's own: asked for at each connection. A page logged in by a cookie sends its key in one. */
+  subprotocols?: () => string[];
   /** Shown as `by` in the decisions taken through this client. */
   name?: string;
   /** A WebSocket class, where there is no global one. */
@@ -151,7 +153,7 @@ export class Client {
   private connect(): void {
     clearTimeout(this.retry);
     this.retry = undefined;
-    const socket = this.factory(this.address, [SUBPROTOCOL]);
+    const socket = this.factory(this.address, [SUBPROTOCOL, ...(this.options.subprotocols?.() ?? [])]);
     this.socket = socket;
     this.silentTicks = 0;
     clearInterval(this.probe);

@@ -1,8 +1,28 @@
 /**
- * The token: taken from the address and traded for the hub's cookie, which no script can read and which new tabs have,
- * too. The page keeps none.
+ * The login of this browser. The token in the address is traded for a cookie, which no script can read, and a key, which no page of
+ * another port can read. The hub wants both. New tabs have both, too; the page keeps no token.
  */
 const FORMER = "turnwire.token";
+const KEY = "turnwire.key";
+/** Where the service worker finds the key: it cannot read what pages store. */
+const CACHE = "turnwire";
+const CACHED_KEY = "push/key";
+
+/** What the page offers to prove that it is logged in. */
+export function keyProtocols(): string[] {
+  const key = localStorage.getItem(KEY);
+  return key === null ? [] : [`turnwire.key.${key}`];
+}
+
+async function keepKey(key: string | undefined): Promise<void> {
+  if (key === undefined) localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, key);
+  // Only where a service worker can be as well: over https, or on this machine.
+  if (!("caches" in globalThis)) return;
+  const cache = await caches.open(CACHE);
+  if (key === undefined) await cache.delete(CACHED_KEY);
+  else await cache.put(CACHED_KEY, new Response(key));
+}
 
 /** Logs in by what the printed address carries, and leaves in it the session that it names. */
 export async function enter(): Promise<void> {
@@ -28,14 +48,17 @@ function carried(): string | null {
   return inFragment(url, "token") ?? url.searchParams.get("token");
 }
 
-/** Logs this browser in; what the hub refuses it says again to whoever connects without a cookie. Throws a TypeError where it is not reached. */
+/** Logs this browser in. A refusal shows when the page connects. Throws a TypeError where the hub is not reached. */
 export async function logIn(token: string): Promise<void> {
-  await fetch(new URL("login", document.baseURI), { method: "POST", headers: { authorization: `Bearer ${token}` } });
+  const reply = await fetch(new URL("login", document.baseURI), { method: "POST", headers: { authorization: `Bearer ${token}` } });
+  if (reply.ok) await keepKey(((await reply.json()) as { key: string }).key);
 }
 
 /** Ends this browser's login: its cookie opens nothing any more, and its connections are closed. */
 export async function logOut(): Promise<void> {
-  await fetch(new URL("logout", document.baseURI), { method: "POST" });
+  const headers = { "x-turnwire-key": localStorage.getItem(KEY) ?? "" };
+  await fetch(new URL("logout", document.baseURI), { method: "POST", headers });
+  await keepKey(undefined);
 }
 
 async function reached(token: string): Promise<boolean> {

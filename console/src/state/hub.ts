@@ -10,7 +10,7 @@ import {
   type Welcome,
 } from "turnwire-client";
 import type { Sought } from "../model/seek.js";
-import { decoded } from "./access.js";
+import { decoded, keyProtocols } from "./access.js";
 import { LiveSession } from "./live.js";
 import { Source } from "./source.js";
 
@@ -81,6 +81,7 @@ export class Hub {
     this.client = new Client({
       url,
       name,
+      subprotocols: keyProtocols,
       onState: (state, reason) => {
         this.state = state;
         this.reason = reason?.message;

@@ -1,6 +1,7 @@
 /**
- * The service worker: shows what is pushed, and answers from the notification by the hub's own WebSocket and this browser's
- * cookie. It serves no page, keeps nothing and has no cache; no page lies in its scope. Built as one file without imports.
+ * The service worker: shows what is pushed, and answers from the notification by the hub's own WebSocket with this browser's
+ * login: its cookie, and the key that the page has put into the cache. It serves no page; no page lies in its scope. Built as one
+ * file without imports.
  */
 /// <reference lib="webworker" />
 
@@ -64,12 +65,19 @@ async function answer(told: Told, pending: string, option: string): Promise<void
   if (refused !== undefined) await notify({ session: told.session, title: told.title, tag: told.tag, body: "" }, refused);
 }
 
+/** The key of this browser's login, as state/access.ts keeps it. */
+async function protocols(): Promise<string[]> {
+  const key = await (await (await caches.open("turnwire")).match(new URL("push/key", location.href)))?.text();
+  return key === undefined ? ["turnwire.v1"] : ["turnwire.v1", `turnwire.key.${key}`];
+}
+
 /** Does a command; gives the reason where it was not done. */
-function respond(command: object): Promise<string | undefined> {
+async function respond(command: object): Promise<string | undefined> {
+  const offered = await protocols();
   const address = new URL("ws", location.href);
   address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   return new Promise((done) => {
-    const socket = new WebSocket(address, ["turnwire.v1"]);
+    const socket = new WebSocket(address, offered);
     function end(reason: string | undefined): void {
       clearTimeout(late);
       socket.onclose = null;

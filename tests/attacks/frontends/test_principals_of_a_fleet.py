@@ -37,19 +37,20 @@ async def made(url: str, name: str, scope: Scope) -> str:
     return token
 
 
-def logged_in(base: str, token: str) -> tuple[int, str]:
-    """Show a token, or a code, for a cookie; return the status and the cookie."""
+def logged_in(base: str, token: str) -> tuple[int, dict[str, str]]:
+    """Show a token, or a code, for a login; return the status and the headers that prove it."""
     request = Request(f"{base}/login", method="POST", headers={"Authorization": f"Bearer {token}"})
     try:
         with urlopen(request, timeout=DEADLINE) as answer:
-            return answer.status, str(answer.headers["Set-Cookie"]).partition(";")[0]
+            cookie = str(answer.headers["Set-Cookie"]).partition(";")[0]
+            return answer.status, {"Cookie": cookie, "X-Turnwire-Key": json.load(answer)["key"]}
     except HTTPError as refused:
-        return refused.code, ""
+        return refused.code, {}
 
 
-def listed(base: str, cookie: str) -> list[dict[str, object]]:
-    """The sessions that a cookie shows."""
-    with urlopen(Request(f"{base}/sessions", headers={"Cookie": cookie}), timeout=DEADLINE) as answer:
+def listed(base: str, proof: dict[str, str]) -> list[dict[str, object]]:
+    """The sessions that a login shows."""
+    with urlopen(Request(f"{base}/sessions", headers=proof), timeout=DEADLINE) as answer:
         rows: list[dict[str, object]] = json.load(answer)
         return rows
 

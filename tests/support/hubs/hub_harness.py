@@ -107,6 +107,17 @@ class HubHarness:
             **options,
         )
 
+    async def log_in(self, token: str) -> dict[str, str]:
+        """Trade a token for a login, and return the headers that prove it: the cookie and its key."""
+        status, headers, body = await self.request(
+            "/login", method="POST", headers={"Authorization": f"Bearer {token}"}
+        )
+        assert status == 200, body
+        return {
+            "Cookie": headers["set-cookie"].partition(";")[0],
+            "X-Turnwire-Key": json.loads(body)["key"],
+        }
+
     async def request(
         self, target: str, *, method: str = "GET", headers: dict[str, str] | None = None
     ) -> tuple[int, dict[str, str], bytes]:

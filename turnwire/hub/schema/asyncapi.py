@@ -106,7 +106,7 @@ def asyncapi(version: str = "1.0.0") -> Schema:
                     "type": "httpApiKey",
                     "in": "cookie",
                     "name": "turnwire-PORT",
-                    "description": "What POST /login (with the token as bearer) gives a browser.",
+                    "description": "What POST /login (with the token as bearer) gives a browser. It counts together with the key of the answer, sent as the subprotocol turnwire.key.KEY.",
                 },
             },
         },

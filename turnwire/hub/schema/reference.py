@@ -27,7 +27,7 @@ the token in its fragment, which browsers send to nobody. A token is never taken
 | way | who uses it |
 |---|---|
 | `Authorization: Bearer TOKEN` | programs, for WebSocket and HTTP |
-| cookie `turnwire-PORT` (HttpOnly, SameSite=Strict), from `POST /login` with the header above and no body | browsers, after the first time |
+| cookie `turnwire-PORT` (HttpOnly, SameSite=Strict) together with its key: subprotocol `turnwire.key.KEY`, or header `X-Turnwire-Key: KEY` | browsers, after the first time. A browser sends its cookies to every port of a host, so a cookie without its key opens nothing |
 | subprotocol `turnwire.token.TOKEN`, offered beside `turnwire.v1` | browsers |
 | first frame `hello` with `token` | anyone who can send nothing else |
 
@@ -41,7 +41,7 @@ loopback), and an Origin header the hub's own address or a configured origin.
 | `GET /ws` with an upgrade | the WebSocket; subprotocol `turnwire.v1`, text frames of one JSON object each |
 | `GET /sessions/ID/events` | the session's events as server-sent events; `id` is the cursor, `EPOCH-SEQ`, to be sent as `Last-Event-ID` (or `?after=`) |
 | `GET /sessions` | the list of sessions |
-| `POST /login`, `POST /logout` | gives the cookie, or ends its login: the cookie then opens nothing, and what it had opened is closed (4401) |
+| `POST /login`, `POST /logout` | `/login`, with the token as `Authorization` and no body, sets the cookie and answers `{"role", "key"}`; `/logout`, with cookie and key, ends that login and closes what it had opened (4401) |
 | `GET /healthz`, `GET /readyz` | whether the sidecar lives, and whether it can serve; without a token |
 | `GET /metrics` | the sidecar's metrics, in Prometheus' text format |
 | `GET /` and files | the console; without a token |

@@ -26,6 +26,12 @@ from turnwire.protocol.errors import TurnwireError
 TOKEN_SUBPROTOCOL = "turnwire.token."
 """Prefix of the subprotocol a browser can carry a token in."""
 
+KEY_SUBPROTOCOL = "turnwire.key."
+"""Prefix of the subprotocol in which a browser carries the key that belongs to its cookie."""
+
+KEY_HEADER = "x-turnwire-key"
+"""Header in which it does so in requests that are no WebSocket."""
+
 MINIMUM_TOKEN = 16
 """Characters of a configured token."""
 
@@ -279,8 +285,15 @@ def token_of(authorization: str | None, subprotocols: str | None) -> tuple[str |
     if authorization is not None:
         scheme, _, token = authorization.partition(" ")
         return (token.strip() if scheme.lower() == "bearer" else ""), True
-    for offered in (subprotocols or "").split(","):
-        name = offered.strip()
-        if name.startswith(TOKEN_SUBPROTOCOL):
-            return name.removeprefix(TOKEN_SUBPROTOCOL), False
-    return None, False
+    return _offered(subprotocols, TOKEN_SUBPROTOCOL), False
+
+
+def key_of(headers: Mapping[str, str]) -> str:
+    """Return the key that a request carries beside its cookie; "" for none."""
+    return headers.get(KEY_HEADER) or _offered(headers.get("sec-websocket-protocol"), KEY_SUBPROTOCOL) or ""
+
+
+def _offered(subprotocols: str | None, prefix: str) -> str | None:
+    """Return what stands behind a prefix in the first subprotocol that begins with it."""
+    names = (offered.strip() for offered in (subprotocols or "").split(","))
+    return next((name.removeprefix(prefix) for name in names if name.startswith(prefix)), None)

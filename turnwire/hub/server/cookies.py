@@ -1,14 +1,15 @@
-"""The cookies that browsers get for a token: one a login, so that one can be logged out and the others go on. Pure.
+"""The logins of browsers: a cookie and a key for each, so that one can be logged out and the others go on. Pure.
 
-A cookie says which login it is and since when, and proves it by the token, so that it lives as long as the token does and
-nothing is kept of those that are in use. Kept is which were logged out: of the newest ones each, and beyond these up to
-when all were, so that the list has a bound and no cookie comes back.
+A browser sends its cookie to every port of the hub's host, so a cookie alone opens nothing. The key is the other half: a page keeps
+it in its own storage, which no other port can read, and sends it with each request. Both name the login and prove it by the token.
+So they live as long as the token does, and the hub keeps nothing of logins in use. It keeps which were logged out: the newest ones
+each, and the older ones by a time up to which all are over. So the list has a bound and no login comes back.
 """
 
 import hmac
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
 
@@ -65,10 +66,21 @@ class Cookies:
         """Return the value of a new cookie."""
         login = Login(secrets.token_urlsafe(16), int(now), principal)
         of = "" if principal.id is None else f".{principal.id}.{principal.role}"
-        return f"{login.id}.{login.began}.{self._proof(login)}{of}"
+        return f"{login.id}.{login.began}.{self._proof(login, 'cookie')}{of}"
 
-    def login(self, value: str) -> Login | None:
-        """Return whose cookie this is; None for one that opens nothing."""
+    def key(self, value: str) -> str | None:
+        """Return the key that belongs to a cookie; None for a cookie that opens nothing."""
+        login = self._of(value)
+        return None if login is None else self._proof(login, "key")
+
+    def login(self, value: str, key: str) -> Login | None:
+        """Return the login of a cookie and its key; None where the two open nothing."""
+        login = self._of(value)
+        if login is None or not key.isascii() or not hmac.compare_digest(key, self._proof(login, "key")):
+            return None
+        return login
+
+    def _of(self, value: str) -> Login | None:
         name, _, rest = value.partition(".")
         began, _, rest = rest.partition(".")
         proof, _, rest = rest.partition(".")
@@ -77,7 +89,7 @@ class Cookies:
             return None
         # All are always compared, so that the time does not tell which one came close.
         logins = [Login(name, int(began), principal) for principal in self._possible(token_id, role)]
-        proven = [login for login in logins if hmac.compare_digest(proof, self._proof(login))]
+        proven = [login for login in logins if hmac.compare_digest(proof, self._proof(login, "cookie"))]
         return next((login for login in proven if not self.logged_out.has(login)), None)
 
     def log_out(self, login: Login) -> None:
@@ -97,12 +109,12 @@ class Cookies:
             return []
         return [found.as_viewer() if role == "view" else found]
 
-    def _proof(self, login: Login) -> str:
+    def _proof(self, login: Login, half: Literal["cookie", "key"]) -> str:
         who = login.principal
         token = self._tokens.view if who.id is None and who.role == "view" else self._tokens.control
         key, role = token.encode(), str(who.role)
         if who.id is not None:
             # Beside the hub's own token: what is kept of a principal's is readable where it is kept.
             key, role = key + self._principals.secret(who.id), f"{who.role} of {who.id}"
-        words = f"turnwire cookie {role} {login.id} {login.began}"
+        words = f"turnwire {half} {role} {login.id} {login.began}"
         return hmac.digest(key, words.encode(errors="replace"), "sha256").hex()

@@ -94,10 +94,10 @@ def refuse(code: str, message: str | None = None, headers: Mapping[str, str] | N
     return answer_json({"error": {"code": code, "message": message or meaning}}, status, headers)
 
 
-def log_in(role: Role, name: str, value: str, *, secure: bool) -> Answer:
-    """Give a browser the cookie of a role."""
+def log_in(role: Role, name: str, value: str, key: str, *, secure: bool) -> Answer:
+    """Give a browser the cookie and the key of a login."""
     attributes = f"HttpOnly; SameSite=Strict; Path=/; Max-Age={COOKIE_S}" + ("; Secure" if secure else "")
-    return answer_json({"role": role}, headers={"Set-Cookie": f"{name}={value}; {attributes}"})
+    return answer_json({"role": role, "key": key}, headers={"Set-Cookie": f"{name}={value}; {attributes}"})
 
 
 def log_out(name: str) -> Answer:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.principals import BadPrincipal, Principal, ProxyUsers, Scope
 from turnwire.hub.server import http
-from turnwire.hub.server.access import OriginPolicy, WrongToken, token_of
+from turnwire.hub.server.access import OriginPolicy, WrongToken, key_of, token_of
 from turnwire.hub.server.conversation import HubContext
 from turnwire.hub.server.cookies import Login
 from turnwire.hub.server.http import Answer, BadCursor, Request, Stream, refuse
@@ -149,7 +149,8 @@ class Routes:
         if isinstance(principal, Answer):
             return principal
         value = self._context.cookies.give(principal, time.time())
-        return http.log_in(principal.role, self._cookie, value, secure=self._secure)
+        key = self._context.cookies.key(value) or ""
+        return http.log_in(principal.role, self._cookie, value, key, secure=self._secure)
 
     def _upgrade(self, request: Request) -> Answer | Upgrade:
         token, by_header = token_of(
@@ -180,7 +181,7 @@ class Routes:
     def _login(self, request: Request) -> Login | None:
         # A cookie of an earlier start is no attempt at guessing: it counts as none.
         value = request.cookie(self._cookie)
-        return None if value is None else self._context.cookies.login(value)
+        return None if value is None else self._context.cookies.login(value, key_of(request.headers))
 
     def _principal_of(self, token: str, address: str) -> Principal | Answer:
         try:
