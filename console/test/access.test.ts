@@ -5,6 +5,7 @@ import { enter } from "../src/state/access.js";
 const BASE = "http://127.0.0.1:7000/";
 const page = { href: BASE };
 let logins: string[] = [];
+let stored: Record<string, string> = {};
 
 /** The hub answers once `meanwhile` is done; where that throws, it is not reached. */
 function hub(meanwhile: () => void = () => undefined): void {
@@ -12,12 +13,17 @@ function hub(meanwhile: () => void = () => undefined): void {
     logins.push(headers.authorization);
     await Promise.resolve();
     meanwhile();
+    return new Response(JSON.stringify({ role: "control", key: `key of ${headers.authorization}` }));
   });
 }
 
 beforeEach(() => {
   logins = [];
-  const storage = { removeItem: () => undefined };
+  stored = {};
+  const storage = {
+    removeItem: (name: string) => delete stored[name],
+    setItem: (name: string, value: string) => (stored[name] = value),
+  };
   vi.stubGlobal("location", page);
   vi.stubGlobal("document", { baseURI: BASE });
   vi.stubGlobal("localStorage", storage);
@@ -57,6 +63,7 @@ test("a token that comes while the hub answers to another is used, too", async (
   page.href = `${BASE}#token=t1`;
   await enter();
   expect(logins).toEqual(["Bearer t1", "Bearer t2"]);
+  expect(stored).toEqual({ "turnwire.key": "key of Bearer t2" });
   expect(page.href).toBe(BASE);
 });
 
