@@ -6,6 +6,8 @@ live in .turnwire/attachments/SESSION/ under names of ours, and are removed with
 
 import base64
 import binascii
+import contextlib
+import errno
 import os
 import re
 import shutil
@@ -117,33 +119,68 @@ class AttachmentFolder:
 
     def save(self, attachment: Attachment, kind: AttachmentKind | None) -> Path:
         """Save a file and return its path in the workspace; raises AttachmentRefused and OSError."""
-        self._make_folder()
         name = _safe(attachment.name or "", "file")
         if kind is not None and Path(name).suffix.lower() not in (kind.extension, ".jpeg"):
             name += kind.extension
-        path, descriptor = self._create(name)
+        folder = self._open_folder()
+        try:
+            saved, descriptor = self._create(name, folder)
+        finally:
+            os.close(folder)
         with os.fdopen(descriptor, "wb") as file:
             file.write(attachment.content)
-        return path.relative_to(self._workspace)
+        return (self.path / saved).relative_to(self._workspace)
 
-    def _create(self, name: str) -> tuple[Path, int]:
+    def _create(self, name: str, folder: int) -> tuple[str, int]:
         """A session that is resumed finds the files of its past; none is ever overwritten."""
         while True:
             self._count += 1
-            path = self.path / f"{self._count:03d}-{name}"
+            numbered = f"{self._count:03d}-{name}"
             try:
-                return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+                return numbered, os.open(numbered, _NEW_FILE, 0o600, dir_fd=folder)
             except FileExistsError:
                 continue
 
-    def _make_folder(self) -> None:
-        for folder in (self.path.parent.parent, self.path.parent, self.path):
-            if folder.is_symlink():
-                raise AttachmentRefused(f"{folder} is a link and may lead out of the workspace; remove it")
-            folder.mkdir(exist_ok=True)
-        ignore = self.path.parent.parent / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
+    def _open_folder(self) -> int:
+        """Make the folders that are missing and return a descriptor of the last.
+
+        Each is opened below the one before without following a link, so that none can be exchanged for one meanwhile.
+        """
+        descriptor = os.open(self._workspace, _FOLDER)
+        try:
+            for number, name in enumerate(self.path.relative_to(self._workspace).parts):
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=descriptor)
+                try:
+                    below = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=descriptor)
+                except OSError as error:
+                    if error.errno not in (errno.ELOOP, errno.ENOTDIR):
+                        raise
+                    raise AttachmentRefused(
+                        f"{name} is not a folder of the workspace, but a link or a file; remove it"
+                    ) from None
+                os.close(descriptor)
+                descriptor = below
+                if number == 0:
+                    _ignore_all(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def _ignore_all(folder: int) -> None:
+    """Have git ignore a folder. Whatever is there under the name already stays, a link that leads nowhere too."""
+    try:
+        descriptor = os.open(".gitignore", _NEW_FILE, 0o644, dir_fd=folder)
+    except FileExistsError:
+        return
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write("*\n")
 
 
 def _safe(name: str, default: str) -> str:

@@ -104,9 +104,20 @@ def test_a_link_out_of_the_workspace_is_not_followed(link: str, tmp_path: Path) 
     outside.mkdir()
     (workspace / link).parent.mkdir(parents=True)
     (workspace / link).symlink_to(outside)
-    with pytest.raises(AttachmentRefused, match="is a link"):
+    with pytest.raises(AttachmentRefused, match="but a link"):
         compose(AttachmentFolder(workspace, "s"), "", [Attachment(b"x")], BLOCKS)
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_in_the_place_of_the_ignore_file_is_not_written_through(there: bool, tmp_path: Path) -> None:
+    workspace, outside = tmp_path / "workspace", tmp_path / "outside"
+    (workspace / ".turnwire").mkdir(parents=True)
+    if there:
+        outside.write_text("mine")
+    (workspace / ".turnwire" / ".gitignore").symlink_to(outside)
+    compose(AttachmentFolder(workspace, "s"), "", [Attachment(b"x")], BLOCKS)
+    assert (outside.read_text() if outside.exists() else None) == ("mine" if there else None)
 
 
 def test_files_of_the_past_are_never_overwritten(tmp_path: Path) -> None:

@@ -160,3 +160,59 @@ async def test_no_number_that_a_stranger_thinks_of_is_an_internal_error(tmp_path
                         codes[reply["id"]] = reply.get("error", {}).get("code", "done")
         assert set(codes.values()) <= {"invalid_params", "done", "unknown_event"}
     assert "Traceback" not in (tmp_path / "turnwire.log").read_text()
+
+
+def masked_pings(count: int) -> bytes:
+    """Ping frames of a client: final, opcode 9, masked, empty."""
+    return b"\x89\x80\x00\x00\x00\x00" * count
+
+
+def resident(pid: int) -> int:
+    """Bytes of memory of a process."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
+
+
+UPGRADE = (
+    "GET /ws HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    "Sec-WebSocket-Protocol: turnwire.v1{token}\r\n\r\n"
+)
+
+
+async def flood(host: str, token: str) -> int:
+    """Send pings without an end and read nothing; return how many bytes were taken until the hub cut the connection."""
+    reader, writer = await asyncio.open_connection(*host.split(":"))
+    writer.write(UPGRADE.format(host=host, token=token).encode())
+    await reader.readuntil(b"\r\n\r\n")
+    reader._transport.pause_reading()  # type: ignore[attr-defined]  # the peer reads nothing, not even into its own memory
+    sent, frames = 0, masked_pings(10_000)
+    try:
+        async with asyncio.timeout(DEADLINE):
+            while True:
+                writer.write(frames)
+                await writer.drain()
+                sent += len(frames)
+    except OSError:
+        return sent
+    finally:
+        writer.transport.abort()
+
+
+@pytest.mark.parametrize("who", ["nobody", "view"])
+async def test_pings_that_are_never_read_fill_no_memory_and_stop_nobody(tmp_path: Path, who: str) -> None:
+    async with turnwire(tmp_path, "serve", "--agent", "demo") as served:
+        host = served.base.partition("://")[2]
+        view = served.view_url.partition("token=")[2].partition("&")[0]
+        token = "" if who == "nobody" else f", turnwire.token.{view}"
+        before, cpu = resident(served.process.pid), cpu_of(served.process.pid)
+        floods = [asyncio.create_task(flood(host, token)) for _ in range(16)]
+        # each is cut, whether it reads or not
+        await asyncio.gather(*floods)
+        with await asyncio.to_thread(urlopen, f"{served.base}/healthz", timeout=DEADLINE) as answer:
+            assert answer.status == 200
+        assert resident(served.process.pid) - before < 100e6
+        assert cpu_of(served.process.pid) - cpu < 10
+        # some are cut for what they say behind their request, before the hub has answered it
+        reasons = await refused(served)
+        assert sum(reasons.values()) == 16
+        assert reasons["control_frames"] > 0

@@ -22,17 +22,18 @@ from websockets.exceptions import ConnectionClosed, NegotiationError
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request as HttpRequest
 from websockets.http11 import Response
-from websockets.protocol import State
+from websockets.protocol import Event, State
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
 from turnwire.hub.delivery.batch import Batch, as_text
 from turnwire.hub.delivery.subscription import LogUnreadable, Reader, SinkClosed
 from turnwire.hub.principals import Principal
-from turnwire.hub.server.access import Proxies, neighbourhood
+from turnwire.hub.server.access import Allowance, Proxies, neighbourhood
 from turnwire.hub.server.connection_limit import ConnectionLimit
 from turnwire.hub.server.conversation import Conversation, HubContext
 from turnwire.hub.server.event_stream import PING, EventStream
+from turnwire.hub.server.head import HEAD_END, fault
 from turnwire.hub.server.http import SECURITY_HEADERS, Answer, Request, Stream, refuse
 from turnwire.hub.server.routes import Routes, Upgrade
 from turnwire.hub.wire.codes import CloseCode
@@ -50,13 +51,17 @@ _library_log.setLevel(logging.WARNING)
 log = logging.getLogger(__name__)
 
 
-HEAD_END = b"\r\n\r\n"
-
 EARLY_BYTES = 64 * 1024
 """What a peer may say behind its request before it is answered; who says more is cut."""
 
 FRAMES_READ_AHEAD = 4
 """Frames of a frontend that wait to be heard; then it is not read from."""
+
+CONTROL_FRAMES = frozenset({Opcode.PING, Opcode.PONG})
+CONTROL_BURST = 200
+"""Control frames that a peer may send at once; websockets answers each ping at once, whatever the peer reads."""
+CONTROL_PER_S = 10.0
+"""How fast that allowance comes back. Browsers send none of their own; clients send one each 20 seconds or so."""
 
 CLOSE_S = 2.0
 """How long a peer may take to read what is left and to close."""
@@ -109,13 +114,14 @@ class FrontendConnection(ServerConnection):
         """Is it a connection for websockets: after TLS, where there is TLS?"""
         self._is_shaking_hands = False
         self._unread = listener.context.unread
+        self._control_frames = Allowance(CONTROL_BURST, CONTROL_PER_S)
         self._read_at = 0.0
         """When it was last seen to read, while more than the write limit waits for it."""
         self._waited = 0
         """How much waited then."""
         self._is_refused = False
-        self._head_tail = b""
-        """The last of what was read of the head, where its end may begin."""
+        self._head = b""
+        """What has come of the head."""
         self._is_headed = False
         """The head has ended."""
         self._is_answered = False
@@ -230,29 +236,44 @@ class FrontendConnection(ServerConnection):
         self.heard_at = self.loop.time()
         if self._is_answered:
             super().data_received(data)
-            return
-        size = self._in_head(data)
-        if size:
-            super().data_received(data[:size])
-        if self._is_headed and self.request is None:
-            self._is_answered = True  # it is no request, and websockets has said so
-        elif size < len(data):
-            # websockets would read a frame in it, and, where it is none, have no answer any more.
-            self._early += data[size:]
-            if len(self._early) > EARLY_BYTES:
-                self.drop("no_request")
+        elif self._is_headed:
+            self._keep_early(data)
+        else:
+            self._read_head(data)
 
-    def _in_head(self, data: bytes) -> int:
-        """Return how much of it belongs to the head."""
-        if self._is_headed:
-            return 0
-        seen = self._head_tail + data
-        end = seen.find(HEAD_END)
-        if end < 0:
-            self._head_tail = seen[1 - len(HEAD_END) :]
-            return len(data)
-        self._is_headed = True
-        return end + len(HEAD_END) - len(self._head_tail)
+    def _read_head(self, data: bytes) -> None:
+        """Hand websockets a head that is whole and well-formed; any other gets an answer here, as websockets gives none."""
+        self._head += data
+        end = self._head.find(HEAD_END)
+        size = len(self._head) if end < 0 else end + len(HEAD_END)
+        head, rest = self._head[:size], self._head[size:]
+        if (wrong := fault(head)) is not None:
+            self._refuse("no_request")
+            self.transport.write(serialized(refuse("bad_request", f"This is no request: {wrong}.")))
+            self.transport.close()
+        elif end >= 0:
+            self._is_headed, self._head = True, b""
+            super().data_received(head)
+            if self.request is None:
+                self._is_answered = True  # it is no request, and websockets has said so
+            elif rest:
+                self._keep_early(rest)
+
+    def _keep_early(self, data: bytes) -> None:
+        # websockets would read a frame in it, and, where it is none, have no answer any more.
+        self._early += data
+        if len(self._early) > EARLY_BYTES:
+            self.drop("no_request")
+
+    def process_event(self, event: Event) -> None:
+        """Take what websockets has parsed; a peer that sends too many control frames is cut, with a token or without."""
+        if isinstance(event, Frame) and event.opcode in CONTROL_FRAMES:
+            now = self.loop.time()
+            if self._control_frames.wait("", now) > 0:
+                self.drop("control_frames")
+                return
+            self._control_frames.spend("", now)
+        super().process_event(event)
 
     def eof_received(self) -> bool | None:  # type: ignore[override]  # as asyncio has it: True keeps it open for the answer
         """The peer says no more: it may wait for an answer all the same."""
@@ -624,6 +645,11 @@ def _response(answer: Answer) -> Response:
     return Response(
         answer.status, HTTPStatus(answer.status).phrase, headers, b"" if answer.head_only else answer.body
     )
+
+
+def serialized(answer: Answer) -> bytes:
+    """Return an answer as it is sent."""
+    return _response(answer).serialize()
 
 
 async def _delivered(reader: Reader) -> None:

@@ -16,6 +16,7 @@ REASONS = {
     "no_hello": "A WebSocket showed no token in time.",
     "wrong_token": "A wrong token.",
     "guessing": "A wrong token, after too many from the same address.",
+    "control_frames": "It sent too many pings or pongs.",
     "unread": "A frontend did not read what waited for it.",
 }
 """Why, and what that means."""

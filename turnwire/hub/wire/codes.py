@@ -41,6 +41,7 @@ REPLY_CODES = {
 """`error.code` of a reply."""
 
 HTTP_CODES = {
+    "bad_request": (400, "What came is no request of HTTP/1.1 as this hub takes it; the message says why."),
     "bad_cursor": (
         400,
         "`Last-Event-ID` or `after` is no cursor: send the `id` of the last event, EPOCH-SEQ, or leave it out for all.",
