@@ -7,6 +7,7 @@ source: they come with a repository, and nobody here agreed to them.)
 
 import fcntl
 import json
+import logging
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,8 @@ from turnwire.files.private import open_private
 from turnwire.protocol.json_values import text_at
 from turnwire.protocol.parsing import depth
 
+log = logging.getLogger(__name__)
+
 _EVERYWHERE = "*"
 
 
@@ -34,7 +37,14 @@ class Grant(NamedTuple):
     """Which calls: a command, a command's beginning (`git log:*`), a host (`domain:example.org`); "" for all."""
 
     def covers(self, call: ToolCall) -> bool:
-        """Tell whether a call was allowed; a content that is not understood covers nothing."""
+        """Tell whether a call was allowed; a content that is not understood covers nothing, and so does one that fails."""
+        try:
+            return self._covers(call)
+        except Exception:
+            log.exception("a grant failed on a call, which it does not cover", extra={"tool": call.tool})
+            return False
+
+    def _covers(self, call: ToolCall) -> bool:
         if call.tool != self.tool:
             return False
         if not self.content:

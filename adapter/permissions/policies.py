@@ -143,11 +143,13 @@ def judge_by_rule(
     found = first_match(settings.rules, call, places)
     if found is None:
         return None
-    number, rule, action = found
+    number, rule, action = found.number, found.rule, found.action
     if action == "allow" and call.is_interactive:
         return None
     reason = rule.reason or f"rule {number} of the configuration"
-    if action != rule.action:
+    if found.failed:
+        reason = f"turnwire failed to judge this call by rule {number}; its log says why"
+    elif action != rule.action:
         reason = f"it cannot be told whether this is denied by {'' if rule.reason else 'a rule: '}{reason}"
     return Verdict(action, f"rule:{number}", reason)
 

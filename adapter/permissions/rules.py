@@ -12,6 +12,7 @@ command is meant, a rule that denies asks. A path counts by its spelling and by 
     reason = "read-only"                # what the agent is told
 """
 
+import logging
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +30,8 @@ Action: TypeAlias = Literal["allow", "deny", "ask"]
 
 PATHS = ("file_path", "notebook_path", "path")
 """Arguments that are paths."""
+
+log = logging.getLogger(__name__)
 
 _KEYS = frozenset({"action", "tool", "input", "regex", "reason"})
 
@@ -97,13 +100,27 @@ class RuleMatch(NamedTuple):
     rule: Rule
     action: Action
     """What it says; "ask" where it would deny what only the shell will know."""
+    failed: bool = False
+    """True where judging the call by it failed: a fault of turnwire's, which asks."""
 
 
 def first_match(rules: Sequence[Rule], call: ToolCall, places: PathContext) -> RuleMatch | None:
-    """Return the first rule that matches; before one that allows, the first that may deny or ask counts."""
+    """Return the first rule that matches; before one that allows, the first that may deny or ask counts.
+
+    A rule that fails on a call asks, and the failure is logged.
+    """
     doubtful: RuleMatch | None = None
     for number, rule in enumerate(rules, 1):
-        match rule.matches(call, places):
+        try:
+            matched = rule.matches(call, places)
+        except Exception:
+            log.exception(
+                "a rule failed on a call, which is asked about instead",
+                extra={"rule": number, "tool": call.tool},
+            )
+            doubtful = doubtful or RuleMatch(number, rule, "ask", failed=True)
+            continue
+        match matched:
             case "yes" if doubtful is None or rule.action == "deny":
                 return RuleMatch(number, rule, rule.action)
             case "yes":

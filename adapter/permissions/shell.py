@@ -192,7 +192,10 @@ class _Reader:
         self._operators -= sum(map(line.count, _OPERATORS))
         if self._operators < 0:
             raise _TooMuch
-        source = line.encode("utf-8", "surrogatepass")
+        try:
+            source = line.encode()
+        except UnicodeEncodeError:  # half a character, which no shell is given like this
+            raise _TooMuch from None
         tree = _parser().parse(source)
         if tree.root_node.has_error:
             self._anything(depth)
@@ -230,7 +233,7 @@ class _Reader:
             self._anything(depth + 1)
         if depth == 0:
             shape.append(source[done:])
-            self._reading.shape = b"".join(shape).decode("utf-8", "surrogatepass").strip()
+            self._reading.shape = b"".join(shape).decode().strip()
 
     def _anything(self, depth: int) -> None:
         self._add(UNKNOWN, depth)
@@ -337,7 +340,7 @@ def _walk(root: "Node") -> "Iterator[Node]":
 
 
 def _source(node: "Node", source: bytes) -> str:
-    return source[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
+    return source[node.start_byte : node.end_byte].decode()
 
 
 def _words(command: "Node", source: bytes) -> list[_Word]:
@@ -404,12 +407,14 @@ def _quoted(node: "Node", source: bytes) -> str:
     if node.type == "translated_string":
         return "".join(_quoted(child, source) for child in node.named_children)
     parts: list[str] = []
-    done, end = node.start_byte + 1, node.end_byte - 1
+    # quotes that nothing closes end where the text does, perhaps in the middle of a character's bytes
+    first, last = node.children[0], node.children[-1]
+    done, end = first.end_byte, last.start_byte if last.type == '"' and last != first else node.end_byte
     for child in node.named_children:
         if child.type != "string_content":
-            parts += (source[done : child.start_byte].decode("utf-8", "surrogatepass"), UNKNOWN)
+            parts += (source[done : child.start_byte].decode(), UNKNOWN)
             done = child.end_byte
-    parts.append(source[done:end].decode("utf-8", "surrogatepass"))
+    parts.append(source[done:end].decode())
     return "".join(part if part == UNKNOWN else _ESCAPED_IN_QUOTES.sub(_unescaped, part) for part in parts)
 
 

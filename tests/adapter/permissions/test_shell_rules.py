@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from cases import for_each
 from shell_spellings import CERTAIN, DOUBTFUL, OTHER
+from turnwire.adapter.permissions import grants, rules
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.grants import Grant
 from turnwire.adapter.permissions.patterns import covers, finds, is_plain, may_match
+from turnwire.adapter.permissions.policies import PermissionSettings, judge_call
 from turnwire.adapter.permissions.rules import PathContext, RuleMatch, first_match, read_rules
 from turnwire.adapter.permissions.shell import MAX_TEXT, UNKNOWN, read_line
 
@@ -159,6 +161,53 @@ def test_a_regular_expression_that_denies_asks_where_it_cannot_be_told(line: str
 def test_a_grant_of_a_commands_beginning_covers_none_of_it(line: str) -> None:
     for content in ("git status:*", "find:*", "xargs -n:*"):
         assert not Grant("Bash", content).covers(ToolCall("Bash", {"command": line}, "execute"))
+
+
+NOT_ASCII_AT_THE_END = ('git commit -m "fix: café', 'echo "é', 'x $"é', '"é$X é', 'echo "日本 $X 語', "$'é'")
+
+
+@for_each("line", NOT_ASCII_AT_THE_END)
+def test_an_open_quote_may_end_in_any_character(line: str) -> None:
+    assert not covers("git *", line)
+    for entries in ([DENY], [{"action": "allow", "input": {"command": "git *"}}]):
+        found = judge(line, *entries)
+        assert found is None or not found.failed
+
+
+@given(st.text(alphabet="gé語🦊\ud800 \"'`$({\\\n", max_size=30))
+def test_no_text_of_any_script_fails_a_rule(line: str) -> None:
+    found = judge(line, DENY, {"action": "ask", "regex": {"command": "^git"}})
+    assert found is None or not found.failed
+
+
+@pytest.mark.parametrize("action", ["allow", "deny", "ask"])
+def test_a_rule_that_fails_asks_and_logs(
+    action: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(rules, "covers", fails)
+    monkeypatch.setattr(rules, "finds", fails)
+    settings = PermissionSettings(
+        policy="autonomous",
+        rules=read_rules([{"action": action, "input": {"command": "rm *"}}, {"action": "allow"}]),
+    )
+    verdict = judge_call(settings, (), ToolCall("Bash", {"command": "ls"}, "execute"))
+    assert (verdict.behavior, verdict.by) == ("ask", "rule:1")
+    assert "failed" in verdict.reason
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+
+
+def test_a_grant_that_fails_covers_nothing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(grants, "covers", fails)
+    assert not Grant("Bash", "ls:*").covers(ToolCall("Bash", {"command": "ls"}, "execute"))
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
 # Properties
