@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from agent_process import AgentProcess
+from live import descendants, gone
 from real_cli import real_cli, real_cli_environment
 from recordings import ROOT
 from scripted_messages_api import hang, plan, scripted_messages_api, text, tool_use
@@ -344,3 +345,77 @@ async def test_the_real_cli_is_interrupted_and_goes_on_with_what_waited(tmp_path
             cancelled, done = await cli.result(), await cli.result()
     assert (cancelled["subtype"], done["subtype"], done["result"]) == ("cancelled", "success", "ok: next")
     assert "result" not in cancelled
+
+
+# A caller that goes away while it is asked, over the real CLI
+
+
+def go(spoken: str) -> JSON:
+    if spoken == "json_rpc":
+        return {"jsonrpc": "2.0", "id": 1, "method": "run", "params": {"prompt": "go"}}
+    return {"type": "user", "message": {"role": "user", "content": "go"}}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("spoken", ["claude", "miriad", "json_rpc"])
+async def test_a_caller_that_closes_while_it_is_asked_denies_and_all_ends(
+    tmp_path: Path, spoken: str
+) -> None:
+    with scripted_messages_api() as api:
+        api.queue(
+            [tool_use("Bash", command="touch made", description="Touch")], [text("It was not allowed.")]
+        )
+        env = real_cli_environment(tmp_path / "home", api.url)
+        options = ("--as", spoken, "--permission-prompt-tool", "stdio")
+        async with stdio(tmp_path, [str(real_cli())], env, *options) as cli:
+            cli.send(go(spoken))
+            await cli.until(lambda line: "can_use_tool" in str(line))
+            said = await cli.rest()
+            assert await cli.exit_code() == 0
+        heard = api.requests[1]["messages"][-1]["content"][0]
+    assert heard["is_error"] is True
+    assert "closed" in heard["content"]
+    assert "It was not allowed." in str(said[-1])
+    assert not (tmp_path / "made").exists()
+
+
+CALLER = """
+import json, subprocess, sys, time
+first, *argv = sys.argv[1:]
+child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+child.stdin.write(first.encode() + b"\\n")
+child.stdin.flush()
+for line in child.stdout:
+    if b"can_use_tool" in line:
+        print(child.pid, flush=True)
+        time.sleep(1000)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("spoken", ["claude", "miriad", "json_rpc"])
+async def test_a_caller_that_is_killed_while_it_is_asked_leaves_nothing(tmp_path: Path, spoken: str) -> None:
+    config = tmp_path / "turnwire.toml"
+    config.write_text(f"[agents]\nunder = {json.dumps([str(real_cli())])}\n")
+    argv = [*TURNWIRE, "stdio", "--agent=under", f"--config={config}", "--as", spoken]
+    argv += ["--permission-prompt-tool", "stdio"]
+    with scripted_messages_api() as api:
+        api.queue([tool_use("Bash", command="touch made", description="Touch")], [text("Denied.")])
+        env = {**real_cli_environment(tmp_path / "home", api.url), "PYTHONPATH": str(ROOT)}
+        caller = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", CALLER, json.dumps(go(spoken)), *argv),
+            cwd=tmp_path,
+            env=env,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        try:
+            assert caller.stdout is not None
+            async with asyncio.timeout(DEADLINE):
+                turnwire = int(await caller.stdout.readline())
+            left = [turnwire, *descendants(turnwire)]
+            assert len(left) > 1
+        finally:
+            caller.kill()
+            await caller.wait()
+        await gone(left)
+    assert not (tmp_path / "made").exists()

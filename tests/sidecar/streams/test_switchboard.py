@@ -8,10 +8,16 @@ import pytest
 from cases import for_each
 from recordings import Recording, recordings
 from turnwire.normalize.inputs import Ended, Received, Sent
-from turnwire.protocol.dialects import CLAUDE, JSON_RPC, MIRIAD
+from turnwire.protocol.dialects import CLAUDE, JSON_RPC, MIRIAD, Dialect
 from turnwire.protocol.parsing.depth import TOO_DEEP
 from turnwire.sidecar.streams.stdio import bridge as switchboard
-from turnwire.sidecar.streams.stdio.bridge import OUR_GREETING, OUR_HOOK, BridgeOutput, StdioBridge
+from turnwire.sidecar.streams.stdio.bridge import (
+    CALLER_GONE,
+    OUR_GREETING,
+    OUR_HOOK,
+    BridgeOutput,
+    StdioBridge,
+)
 
 JSON = dict[str, Any]
 
@@ -307,6 +313,60 @@ def test_the_end_of_input_lets_the_turn_and_the_queue_be_done(miriad: Transcript
     assert miriad.cli(RESULT).closes
     idle = Transcript(StdioBridge(MIRIAD, CLAUDE))
     assert idle.closed().closes
+
+
+ASKS: dict[str, tuple[JSON, JSON]] = {
+    "permission": (
+        {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}},
+        {"behavior": "deny", "message": CALLER_GONE},
+    ),
+    "hook": (
+        {"subtype": "hook_callback", "callback_id": "c", "input": {"hook_event_name": "PreToolUse"}},
+        {
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "deny",
+                "permissionDecisionReason": CALLER_GONE,
+            }
+        },
+    ),
+    "form": ({"subtype": "elicitation", "mcp_server_name": "m", "message": "?"}, {"action": "cancel"}),
+    "dialog": ({"subtype": "request_user_dialog", "dialog_kind": "d"}, {"behavior": "cancelled"}),
+}
+
+
+@pytest.mark.parametrize("asks", ASKS)
+@pytest.mark.parametrize("spoken", [MIRIAD, JSON_RPC], ids=["miriad", "json_rpc"])
+def test_a_caller_that_goes_denies_what_it_was_asked(spoken: Dialect, asks: str) -> None:
+    request, denial = ASKS[asks]
+    here = Transcript(StdioBridge(spoken, CLAUDE))
+    here.bridge.on_caller_line(line(prompt("go")))
+    for name in ("answered", "taken-back", "open"):
+        here.cli({"type": "control_request", "request_id": name, "request": request})
+        assert len(here.to_caller) == 1
+    here.caller({"type": "control_response", "response": {"subtype": "success", "request_id": "answered"}})
+    here.cli({"type": "control_cancel_request", "request_id": "taken-back"})
+    here.closed()
+    assert [said["response"] for said in here.to_cli] == [
+        {"subtype": "success", "request_id": "open", "response": denial}
+    ]
+    assert not here.closes
+    here.cli({"type": "control_request", "request_id": "late", "request": request})
+    assert [said["response"]["response"] for said in here.to_cli] == [denial]
+    assert here.to_caller == []
+    assert here.cli(RESULT).closes
+
+
+def test_what_has_no_denial_fails_when_the_caller_goes(miriad: Transcript) -> None:
+    request = {"subtype": "mcp_message", "server_name": "m", "message": {}}
+    miriad.cli({"type": "control_request", "request_id": "r", "request": request})
+    (said,) = miriad.closed().to_cli
+    assert said["response"] == {"subtype": "error", "request_id": "r", "error": CALLER_GONE}
+
+
+def test_a_relayed_cli_denies_by_itself(relay: Transcript) -> None:
+    relay.cli({"type": "control_request", "request_id": "r", "request": ASKS["permission"][0]})
+    assert (relay.closed().to_cli, relay.closes) == ([], True)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from collections import deque
 from msgspec import Struct
 
 from turnwire.normalize.inputs import Ended, Received, Sent, SessionInput
-from turnwire.protocol.claude.answers import HookOutput, answer_hook
+from turnwire.protocol.claude.answers import Deny, HookOutput, answer_hook, answer_permission
 from turnwire.protocol.claude.blocks import AnyBlock, TextBlock
 from turnwire.protocol.claude.control import (
     ControlCancelRequest,
@@ -22,7 +22,16 @@ from turnwire.protocol.claude.control import (
 )
 from turnwire.protocol.claude.encode import EncodeError, checked_input, encode, encode_input
 from turnwire.protocol.claude.messages import Message, StreamEvent, Unknown, User, UserBody
-from turnwire.protocol.claude.requests import GetStatus, HookCallback, Initialize, Interrupt
+from turnwire.protocol.claude.requests import (
+    AnyRequest,
+    CanUseTool,
+    Elicitation,
+    GetStatus,
+    HookCallback,
+    Initialize,
+    Interrupt,
+    RequestUserDialog,
+)
 from turnwire.protocol.claude.results import Result
 from turnwire.protocol.claude.system import Init, System
 from turnwire.protocol.dialects import CLAUDE, MIRIAD, Dialect
@@ -38,6 +47,9 @@ OUR_GREETING = "turnwire_initialize"
 
 QUEUE_LIMIT = 64 * 1024 * 1024
 """Bytes of prompts that may wait for their turn; more are refused, since who would not be read could not interrupt."""
+
+CALLER_GONE = "the caller has closed its stream before it answered"
+"""Why a question is denied that nobody can answer any more."""
 
 HOOKS: JsonObject = {
     event: [{"matcher": None, "hookCallbackIds": [OUR_HOOK]}]
@@ -78,6 +90,8 @@ class StdioBridge:
         self._greeting: JsonObject | None = None
         self._greeters: list[str] = []
         self._hooks: set[str] = set()
+        # the denial of each question that the caller has not answered
+        self._open: dict[str, ControlResponse] = {}
 
     def begin(self) -> BridgeOutput:
         """Introduce ourselves to the CLI, where it is ours to do."""
@@ -112,9 +126,13 @@ class StdioBridge:
         return moves
 
     def on_close(self) -> BridgeOutput:
-        """The caller has closed our stdin: what was asked for is still done."""
+        """The caller has closed our stdin: what was asked for is still done, and what it was asked is denied."""
         self._is_closed = True
-        return BridgeOutput(close=self._relays or not self._is_running)
+        moves = BridgeOutput(close=self._relays or not self._is_running)
+        for denial in self._open.values():
+            self._tell(denial, moves)
+        self._open.clear()
+        return moves
 
     def on_exit(self, ended: Ended) -> BridgeOutput:
         """The CLI has gone; a turn that runs has failed, and its caller is told in a dialect that has words for it."""
@@ -179,6 +197,8 @@ class StdioBridge:
                 else:
                     self._say(success(request_id, self._greeting), moves)
             case ControlRequest() | ControlResponse():
+                if isinstance(message, ControlResponse):
+                    self._open.pop(message.request_id, None)
                 self._tell(message, moves)
             case Unknown() | Malformed():
                 pass  # the dialect has complained where it has a word for that
@@ -218,6 +238,15 @@ class StdioBridge:
             case Malformed(reason=reason, asks=str() as request_id):
                 self._tell(failure(request_id, reason), moves)
                 return
+            case ControlRequest(request_id, request) if (
+                not self._relays
+            ):  # a CLI that is relayed denies by itself
+                if self._is_closed:
+                    self._tell(denied(request_id, request), moves)
+                    return
+                self._open[request_id] = denied(request_id, request)
+            case ControlCancelRequest(request_id):
+                self._open.pop(request_id, None)
             case System() | Result():
                 self._session_id = message.session_id or self._session_id
             case _:
@@ -285,6 +314,27 @@ class StdioBridge:
             moves.to_caller.append(line + b"\n")
         else:
             moves.to_caller += self._caller.write(message, line).lines
+
+
+def denied(request_id: str, request: AnyRequest) -> ControlResponse:
+    """Return the answer to a request of the CLI whose caller has gone: whatever could be forbidden is."""
+    match request:
+        case CanUseTool():
+            return answer_permission(request_id, Deny(CALLER_GONE))
+        case HookCallback(input={"hook_event_name": "PreToolUse"}):
+            # a hook that fails forbids nothing
+            decision: JsonObject = {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "deny",
+                "permissionDecisionReason": CALLER_GONE,
+            }
+            return answer_hook(request_id, HookOutput(hook_specific_output=decision))
+        case Elicitation():
+            return success(request_id, {"action": "cancel"})
+        case RequestUserDialog():
+            return success(request_id, {"behavior": "cancelled"})
+        case _:
+            return failure(request_id, CALLER_GONE)
 
 
 def joined(prompts: list[User]) -> User:
