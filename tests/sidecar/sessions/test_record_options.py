@@ -16,6 +16,8 @@ FULL = RecordOptions(
     attached=2,
     conversation="c",
     reading=True,
+    claim={"conversation": "c"},
+    believed=False,
 )
 
 
@@ -23,7 +25,8 @@ def test_options_are_read_as_they_were_kept() -> None:
     assert RecordOptions.from_record(FRESH) == RecordOptions()
     assert RecordOptions.from_record(FULL.put(FRESH)) == FULL
     assert FULL.put(FRESH).options.keys() == {
-        *("agent_options", "mcp_servers", "going", "origin", "attached", "conversation", "reading")
+        *("agent_options", "mcp_servers", "going", "origin", "attached", "conversation", "reading"),
+        *("claim", "believed"),
     }
 
 
@@ -37,12 +40,16 @@ def test_a_change_leaves_the_rest_and_what_another_version_keeps() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["agent_options", "mcp_servers", "going", "origin", "attached", "conversation", "reading"]
+    "name",
+    [
+        *("agent_options", "mcp_servers", "going", "origin", "attached", "conversation", "reading"),
+        *("claim", "believed"),
+    ],
 )
 @pytest.mark.parametrize("damage", [None, 7.5, "x" * 3, [1], {"a": "b"}])
 def test_what_does_not_fit_counts_as_absent(name: str, damage: object) -> None:
     kept = RecordOptions.from_record(replace(FRESH, options={name: damage}))
-    if damage == {"a": "b"} and name in ("agent_options", "going", "origin"):
+    if damage == {"a": "b"} and name in ("agent_options", "going", "origin", "claim"):
         assert getattr(kept, name) == damage
     elif damage == "xxx" and name == "conversation":
         assert kept.conversation == damage

@@ -611,10 +611,14 @@ class Index:
         if folder is not None:
             conditions.append("(folder = ? OR folder LIKE ? ESCAPE '\\')")
             values += [folder, f"{_escaped(folder.rstrip('/'))}/%"]
+        kept, kept_values = "1", list[object]()
         if within is not None:
             condition, seen = within.condition("session", "folder")
             conditions.append(condition)
             values += seen
+            # a file that may not be seen counts nothing: the log does
+            kept, seen = within.condition("kept.id", "kept.folder")
+            kept_values += seen
         by = ", ".join(str(number + 1) for number in range(len(chosen)))
         # A session of turnwire's own that left a file as well is counted by the file.
         # SQLite gives the other columns of the row that has the minimum: the original, not its copies
@@ -628,7 +632,7 @@ class Index:
                      once.cost_usd IS NULL AND once.estimate IS NULL AS unknown
               FROM once JOIN sessions ON sessions.id = once.session
               WHERE once.session NOT LIKE 'live:%'
-                 OR NOT EXISTS (SELECT 1 FROM sessions AS kept WHERE kept.id = rtrim(substr(once.key, 6, 36)))
+                 OR NOT EXISTS (SELECT 1 FROM sessions AS kept WHERE kept.id = rtrim(substr(once.key, 6, 36)) AND {kept})
               UNION ALL
               SELECT id, ended, folder, '(other)', agent, 0, 0, 0, 0, 0, other_usd, NULL, 0 FROM sessions WHERE other_usd > 0
             )
@@ -637,7 +641,7 @@ class Index:
             FROM spent WHERE {" AND ".join(conditions)} {f"GROUP BY {by} ORDER BY {by}" if chosen else ""}
         """
         with self._reading():
-            rows = self._db.execute(statement, values).fetchall()
+            rows = self._db.execute(statement, [*kept_values, *values]).fetchall()
         spent = []
         for row in rows:
             of, (answers, sent, written, read, created, cost, estimate, unknown) = (

@@ -7,12 +7,12 @@ from turnwire.journal.sessions import SessionRecord
 from turnwire.sidecar.library.index import LIVE, ListedConversation
 
 
-def listed_of(record: SessionRecord, shown: SessionSummary) -> ListedConversation:
-    """Return a session as the index keeps it; in the place of a path is the agent's own session id."""
+def listed_of(record: SessionRecord, shown: SessionSummary, conversation: str | None) -> ListedConversation:
+    """Return a session as the index keeps it; in the place of a path is the conversation that it has for certain."""
     created = datetime.fromisoformat(record.created).timestamp()
     return ListedConversation(
         id=f"{LIVE}:{record.session}",
-        path=shown.cli_session_id or "",
+        path=conversation or "",
         agent=record.agent or "",
         folder=record.workspace,
         title=record.title,

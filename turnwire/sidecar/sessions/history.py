@@ -28,6 +28,7 @@ from turnwire.sidecar.config.agents import goes_on_with
 from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.library.following import Follower
 from turnwire.sidecar.library.visibility import VisibleConversations
+from turnwire.sidecar.sessions.claims import conversation_of
 from turnwire.sidecar.sessions.hosted import refuse
 from turnwire.sidecar.sessions.live import LiveSession
 
@@ -170,6 +171,19 @@ class History:
             return False
         return conversation in await asyncio.to_thread(self.library().running)
 
+    async def times(self, conversation: str) -> tuple[float | None, float | None] | None:
+        """Return when a conversation began and ended; None where it has no file, and where nothing is listed.
+
+        Refuses while the first look at the folders goes on: whether there is a file is not known yet.
+        """
+        if not self._settings.history:
+            return None
+        library, complete = self.library(), await self._look()
+        listed = await asyncio.to_thread(library.index.find, conversation)
+        if listed is None and not complete:
+            refuse("no_library", "the conversations of agents are still being read; try again in a moment")
+        return None if listed is None else (listed.began, listed.ended)
+
     async def has_message(self, conversation: str | None, message: str) -> bool | None:
         """Tell whether an agent's own file has a message; None where there is no such file, or none may be read."""
         from turnwire.sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
@@ -271,7 +285,7 @@ class History:
     async def _stamp(self, seen: Callable[[], Seen]) -> Hashable:
         """Return what is another value wherever a list may be another one, and is cheaper than a list."""
         changes = await asyncio.to_thread(self.library().index.changes)
-        own = tuple(session.summary().cli_session_id for session in seen()[0])
+        own = tuple(_certain(session) for session in seen()[0])
         return changes, self._running, own, self._looked is not None
 
     async def _list(
@@ -296,7 +310,7 @@ class History:
                 within=within,
             )
         running = await asyncio.to_thread(library.running)
-        own = {session.summary().cli_session_id: session.session for session in sessions}
+        own = {_certain(session): session.session for session in sessions}
         listed: list[JsonValue] = [
             {**conversation(one, running), "session": own.get(one.id), "cursor": _place(one)} for one in found
         ]
@@ -418,7 +432,7 @@ class History:
         from turnwire.sidecar.library.live import listed_of  # noqa: PLC0415 - as above
 
         folded, shown, imported = Conversation(), session.summary(), False
-        piece = LogPiece(self._journal.epoch, known, [], [], listed_of(session.record, shown))
+        piece = LogPiece(self._journal.epoch, known, [], [], listed_of(session.record, shown, _certain(session)))
         async for envelope, event in self._events(session.session, known):
             folded.handle(event, envelope.seq)
             match event:
@@ -436,6 +450,10 @@ class History:
                 case _:
                     pass
         await asyncio.to_thread(self.library().index.log, session.session, piece)
+
+
+def _certain(session: LiveSession) -> str | None:
+    return conversation_of(session.record, session.summary().cli_session_id)
 
 
 def about(listed: "ListedConversation") -> ev.History:

@@ -25,6 +25,7 @@ from turnwire.sidecar.config.agents import goes_on_with
 from turnwire.sidecar.config.rulebook import Rulebook
 from turnwire.sidecar.library.visibility import VisibleConversations
 from turnwire.sidecar.sessions.choices import agent_choices
+from turnwire.sidecar.sessions.claims import Claim, is_anothers, is_believed, steered_by
 from turnwire.sidecar.sessions.commands import execute
 from turnwire.sidecar.sessions.cut import LogCut, copy_to, cut_at, cut_of_last_turn, whole
 from turnwire.sidecar.sessions.frontend_limits import FrontendLimits
@@ -168,6 +169,8 @@ class LiveHost:
 
     async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
         """Do a command; raises CommandRefused."""
+        if isinstance(command, frames.SessionCommand) and frontend.role == "control" and not frontend.scope.all:
+            self._steered(command.session)
         try:
             match command:
                 case frames.SessionList():
@@ -226,6 +229,13 @@ class LiveHost:
         except JournalError as error:
             refuse("journal_unavailable", str(error))
 
+    def _steered(self, name: str) -> None:
+        """Note that somebody commands a session who may not see all conversations."""
+        session = self._registry.find(name)
+        record = steered_by(session.record, sees_all=False)
+        if record != session.record:
+            session.amend(options=record.options)
+
     async def open(
         self,
         command: frames.SessionCreate,
@@ -266,6 +276,7 @@ class LiveHost:
         else:
             _check_scope(frontend, record)
             record = self._frontend_limits.new(record, command.env or {})
+            record = steered_by(record, sees_all=frontend.scope.all)
         return await self._add(record, resume_point, command.env, before=before)
 
     async def _with_past(
@@ -319,7 +330,12 @@ class LiveHost:
         if frontend.scope.all:
             return sessions, None
         seen = [session for session in sessions if frontend.sees(session.summary())]
-        known = {name for session in seen if (name := session.summary().cli_session_id) is not None}
+        # never what an agent says of itself: it may name another's conversation
+        known = {
+            name
+            for session in seen
+            if (name := RecordOptions.from_record(session.record).conversation) is not None
+        }
         live = {f"live:{session.session}" for session in seen}
         return seen, VisibleConversations(frontend.scope.folders, frozenset(known | live))
 
@@ -408,6 +424,7 @@ class LiveHost:
                 "agent",
             )
         _check_scope(frontend, record)
+        record = steered_by(record, sees_all=frontend.scope.all)
         if command is not None:
             workspace_of(listed.folder)
             record = self._frontend_limits.new(record, asked.env or {})
@@ -470,9 +487,29 @@ class LiveHost:
             self._frontend_limits.new(record, session.env)
             session.amend(options=with_options(record, reading=False).options)
 
+    async def _check_claim(self, record: SessionRecord, conversation: str | None) -> None:
+        """Refuse to go on with a conversation that is a session's only by what its agent says, and another's by what is known."""
+        claim = Claim.of(record)
+        if (
+            claim is None
+            or claim.conversation != conversation
+            or is_believed(record)
+            or RecordOptions.from_record(record).conversation == conversation
+        ):
+            return
+        began, ended = await self._history.times(claim.conversation) or (None, None)
+        others = [one.record for one in self._registry.sessions.values()]
+        if is_anothers(claim, record, others, began, ended):
+            refuse(
+                "not_allowed",
+                f"the agent of {record.session} names the conversation {claim.conversation}, which is another's; begin a new session",
+                "session",
+            )
+
     async def _go_back(self, session: LiveSession, at: str) -> None:
         """Go on from a message; when the CLI does not take it, what ran runs on from where it was."""
         before, ran = session.record, session.cli is not None
+        await self._check_claim(before, before.cli_session_id)
         family = family_of(before, self._settings)
         place = await place_of(self._services.journal, before, at, family, self._history.has_message)
         cut = await cut_at(self._services.journal, session.session, at)
@@ -512,6 +549,8 @@ class LiveHost:
         )
         kept = RecordOptions.from_record(origin)
         record = with_options(record, mcp_servers=kept.mcp_servers, agent_options=kept.agent_options)
+        record = steered_by(record, sees_all=frontend.scope.all and is_believed(origin))
+        await self._check_claim(origin, origin.cli_session_id)
         if kept.reading:
             workspace_of(origin.workspace)
             self._frontend_limits.new(record, parent.env)
@@ -555,6 +594,7 @@ class LiveHost:
             can = session.capabilities
             if record.turns > 1 and session.cli is not None and not can.resumes:
                 _cannot(session, "go on with its conversation, so nothing can be retried; prompt it again")
+            await self._check_claim(record, record.cli_session_id)
             cut = await cut_of_last_turn(self._services.journal, session.session, record.retry_token)
             await session.stop()
             await self._start(session, ResumePoint.back(record, can))
@@ -633,6 +673,7 @@ class LiveHost:
         """Start a CLI; nothing is awaited between the look at the limit and the start."""
         await session.cleared()
         await self._check_history(session)
+        await self._check_claim(session.record, resume_point.resume)
         if self._stopping:
             refuse("cannot_start", "the sidecar is stopping")
         running = self.processes

@@ -6,6 +6,7 @@ The session outlives its CLI: when the process ends, the log and the record stay
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -28,6 +29,7 @@ from turnwire.normalize.core import Core, Happened
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import Announced, Ended, SessionInput
 from turnwire.sidecar.library.following import Follower
+from turnwire.sidecar.sessions.claims import Claim
 from turnwire.sidecar.sessions.launch import family_of
 from turnwire.sidecar.sessions.pipeline import Pipeline
 from turnwire.sidecar.sessions.prompt_history import PromptHistory
@@ -90,6 +92,10 @@ class LiveSession:
         self._following = asyncio.Lock()
         self._importing = False
         self._before_turn: str | None = None
+        self._since = 0.0
+        """When the turn began, or the process; seconds since 1970."""
+        self._resumed = False
+        """Whether the process was to go on with a conversation."""
         self._state = ObservedState(
             state="exited",
             model=record.model,
@@ -440,6 +446,7 @@ class LiveSession:
         state.resume_token = None if going is None else resume_point.at or state.resume_token
         version = self.record.cli_version if cli.version is None else cli.version
         state.cli_version = version
+        self._since, self._resumed = time.time(), resume_point != NEW
         self.amend(
             state="starting",
             pid=cli.identity.pid,
@@ -460,10 +467,17 @@ class LiveSession:
             self._exit = next((event for event in events if isinstance(event, ev.ProcessStatus)), None)
         state, changed = self._state, False
         for event in events:
-            before = state.resume_token
+            before, conversation = state.resume_token, state.cli_session_id
             if self._importing:
                 self._imported(event)
             changed |= state.observe((event,))
+            if self._importing or self._follower is not None:
+                # the file was found under its name, whatever its lines say
+                state.cli_session_id = conversation or state.cli_session_id
+            elif isinstance(event, ev.TurnStarted):
+                self._since = time.time()
+            if state.cli_session_id not in (None, conversation):
+                self._claimed(state.cli_session_id)
             match event:
                 case ev.TurnStarted() | ev.Injected() if self.prompt_history.observe(event):
                     self._said(before, event)
@@ -486,6 +500,10 @@ class LiveSession:
                 turns=self._pipeline.core.turns,
             )
             self._services.changed()
+
+    def _claimed(self, conversation: str) -> None:
+        claim = Claim(conversation, self._since, self._resumed)
+        self.amend(options=with_options(self.record, claim=claim.json()).options)
 
     def _imported(self, event: AgentEvent) -> None:
         """Remember what a retry would go back to, and say again."""

@@ -28,6 +28,10 @@ class RecordOptions:
     """The conversation of somebody's own agent that the session follows or goes on with."""
     reading: bool = False
     """True where it was opened to be read: whether frontends may work there is still to be asked."""
+    claim: JsonObject | None = None
+    """What the agent said of its conversation, and when (turnwire/sidecar/sessions/claims.py)."""
+    believed: bool | None = None
+    """Whether that counts; None where nobody in particular began the session, and it does."""
     unknown: JsonObject = field(default_factory=dict)
     """What another version keeps."""
 
@@ -47,12 +51,16 @@ class RecordOptions:
             attached=kept["attached"] if type(kept.get("attached")) is int else 0,
             conversation=kept["conversation"] if isinstance(kept.get("conversation"), str) else None,
             reading=kept.get("reading") is True,
+            claim=_object(kept.get("claim")),
+            believed=kept["believed"] if isinstance(kept.get("believed"), bool) else None,
             unknown={name: value for name, value in kept.items() if name not in _NAMES},
         )
 
     def put(self, record: SessionRecord) -> SessionRecord:
         """Return a record with these options; what is empty is left out."""
         known = {name: value for name in _NAMES if (value := getattr(self, name)) not in (None, False, 0)}
+        if self.believed is False:
+            known["believed"] = False
         return replace(record, options={**self.unknown, **known})
 
 
