@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 SECRET = "the-word-of-bob"
 OLD = "conversation-of-bob"
 
-CLAUDE = '''
+CLAUDE = """
 import json, sys
 resumed = [a.partition("=")[2] for a in sys.argv if a.startswith("--resume=")]
 if "--version" in sys.argv or "-v" in sys.argv:
@@ -43,9 +43,9 @@ for row in sys.stdin:
                  "content": [{"type": "text", "text": said}], "usage": {"input_tokens": 1, "output_tokens": 1}})
     say(type="result", subtype="success", is_error=False, duration_ms=1, duration_api_ms=1, num_turns=1, result="x",
         session_id=claimed, total_cost_usd=0.0, usage={"input_tokens": 1, "output_tokens": 1}, uuid="u-3")
-'''
+"""
 
-ACP = '''
+ACP = """
 import json, sys
 def say(**row):
     print(json.dumps({"jsonrpc": "2.0", **row}), flush=True)
@@ -65,7 +65,7 @@ for row in sys.stdin:
         say(id=number, result={"stopReason": "end_turn"})
     elif number is not None and method:
         say(id=number, error={"code": -32601, "message": "no"})
-'''
+"""
 
 
 @asynccontextmanager
@@ -137,7 +137,10 @@ async def test_an_agent_that_claims_anothers_conversation_opens_it_to_nobody(
             # nor does her agent go on with it
             await client.close_session(mine.session)
             assert await refused(client, ask.SessionResume(session=mine.session)) == "not_allowed"
-            assert await refused(client, ask.Prompt(session=mine.session, text="what was said?")) == "not_allowed"
+            assert (
+                await refused(client, ask.Prompt(session=mine.session, text="what was said?"))
+                == "not_allowed"
+            )
             if agent == "liar":
                 assert await refused(client, ask.SessionFork(session=mine.session)) == "not_allowed"
             # and the claim hides nothing from who may see all

@@ -432,7 +432,9 @@ class History:
         from turnwire.sidecar.library.live import listed_of  # noqa: PLC0415 - as above
 
         folded, shown, imported = Conversation(), session.summary(), False
-        piece = LogPiece(self._journal.epoch, known, [], [], listed_of(session.record, shown, _certain(session)))
+        piece = LogPiece(
+            self._journal.epoch, known, [], [], listed_of(session.record, shown, _certain(session))
+        )
         async for envelope, event in self._events(session.session, known):
             folded.handle(event, envelope.seq)
             match event:
