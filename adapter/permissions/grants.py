@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
+from turnwire.adapter.permissions.addresses import DOMAIN, covers_domain
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.patterns import covers
 from turnwire.files.private import open_private
@@ -34,7 +34,7 @@ class Grant(NamedTuple):
     tool: str
     """The tool's name."""
     content: str = ""
-    """Which calls: a command, a command's beginning (`git log:*`), a host (`domain:example.org`); "" for all."""
+    """Which calls: a command, a command's beginning (`git log:*`), a host by http or https on their own ports (`domain:example.org`); "" for all."""
 
     def covers(self, call: ToolCall) -> bool:
         """Tell whether a call was allowed; a content that is not understood covers nothing, and so does one that fails."""
@@ -51,8 +51,9 @@ class Grant(NamedTuple):
             return True
         if call.kind == "execute":
             return _covers_command(self.content, text_at(call.arguments, "command"))
-        if call.kind == "fetch" and self.content.startswith("domain:"):
-            return _host(text_at(call.arguments, "url")) == self.content.removeprefix("domain:")
+        if call.kind == "fetch" and self.content.startswith(DOMAIN):
+            host = escape(self.content.removeprefix(DOMAIN))
+            return covers_domain(host, text_at(call.arguments, "url"))
         return False
 
 
@@ -114,10 +115,3 @@ def _covers_command(content: str, command: str) -> bool:
         return command == content and "*" not in content
     beginning = escape(content.removesuffix(":*"))
     return covers(beginning, command) or covers(f"{beginning} *", command)
-
-
-def _host(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None

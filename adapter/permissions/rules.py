@@ -21,6 +21,12 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
+from turnwire.adapter.permissions.addresses import (
+    covers_address,
+    covers_address_by,
+    finds_address,
+    finds_address_by,
+)
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.patterns import Match, covers, finds, is_plain, read
 from turnwire.adapter.permissions.shell import UNKNOWN
@@ -202,11 +208,17 @@ def _matches(name: str, value: object, pattern: str, places: PathContext, *, all
         return "no"
     if name in PATHS:
         return _matches_path(value, pattern, places, allows=allows)
-    if name != "command":
-        return "yes" if fnmatchcase(value, pattern) else "no"
-    if allows:
-        return "yes" if covers(pattern, value) else "no"
-    return finds(pattern, value)
+    match name:
+        case "command" if allows:
+            return "yes" if covers(pattern, value) else "no"
+        case "command":
+            return finds(pattern, value)
+        case "url" if allows:
+            return "yes" if covers_address(pattern, value) else "no"
+        case "url":
+            return finds_address(pattern, value)
+        case _:
+            return "yes" if fnmatchcase(value, pattern) else "no"
 
 
 def _contains(
@@ -215,6 +227,10 @@ def _contains(
     """The same for a regular expression."""
     if not isinstance(value, str):
         return "no"
+    if name == "url":
+        if allows:
+            return "yes" if covers_address_by(regex, value) else "no"
+        return finds_address_by(regex, value)
     found = regex.search(value) is not None
     if name == "command":
         if allows:

@@ -5,11 +5,11 @@ as well. Ours have the form of the CLI's and are as narrow as its own: this very
 """
 
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 from turnwire.normalize.claude.tool_kinds import kind_of
 from turnwire.protocol.claude.requests import CanUseTool
 from turnwire.protocol.json_values import JsonObject, text_at
+from turnwire.protocol.parsing.addresses import read_address
 
 
 def suggestions(request: CanUseTool) -> list[JsonObject]:
@@ -36,11 +36,11 @@ def _command(arguments: JsonObject) -> str:
 
 
 def _domain(arguments: JsonObject) -> str:
-    try:
-        host = urlsplit(text_at(arguments, "url")).hostname
-    except ValueError:
+    address = read_address(text_at(arguments, "url"))
+    # a rule by host is about the ports of http and https alone, and a star in it is a wildcard
+    if address is None or not address.is_web or "*" in address.host:
         return ""
-    return f"domain:{host}" if host else ""
+    return f"domain:{address.host}"
 
 
 _CONTENTS: dict[str, Callable[[JsonObject], str]] = {"Bash": _command, "WebFetch": _domain}
