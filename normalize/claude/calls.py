@@ -1,7 +1,8 @@
 """Tool calls: published when the model makes them, ended by their result, or at the latest with their turn.
 
 A call within a background subagent outlives its turn; it ends with its result, with its task, or with the process.
-A call ends once: a result that comes after it is no news.
+A call ends once: a result that comes after it is no news. A result that comes before its call waits for it, for a few
+answers of the model and at the latest until the turn ends: two writers may swap lines.
 """
 
 from collections.abc import Collection
@@ -34,6 +35,27 @@ _REMEMBERED = 1024
 
 _LOOKED_AT = 256
 """Pending calls, the newest, among which the one is looked for that a request without an id is about."""
+
+
+_EARLY = 16
+"""Results that may wait for their call."""
+
+_EARLY_LINES = 8
+"""Lines of the model that a result waits for its call."""
+
+
+class EarlyResult(Struct, gc=False):
+    """A result whose call was not heard of yet."""
+
+    block: ToolResultBlock
+    structured: Json
+    """What the tool returned, structured."""
+    parent: str | None
+    uuid: str | None
+    leave: Leave | None
+    """What it says of the question whether the call may run."""
+    lines: int = _EARLY_LINES
+    """Lines of the model that it goes on waiting for."""
 
 
 class Call(Struct, gc=False):
@@ -69,6 +91,8 @@ class Calls:
         """Calls that have ended in any turn, and whether their beginning was heard."""
         self._background: BoundedDict[None] = BoundedDict(_REMEMBERED)
         """Calls whose work goes on, or went on, in the background: a subagent there can be sent on again."""
+        self.early: dict[str, EarlyResult] = {}
+        """Results that came before their call, by its id."""
 
     def open(
         self,
@@ -83,7 +107,7 @@ class Calls:
         """The model calls a tool; a call that is known already is not published again.
 
         Some agents number their calls anew in each turn, so the id of an earlier turn is a new call; one whose
-        result came before it has ended already.
+        result was told before it has ended already.
         """
         if call_id in self._pending or call_id in self._ended_now or self._ended.get(call_id) is False:
             return []
@@ -135,38 +159,70 @@ class Calls:
         return next(iter(unasked or same), None)
 
     def end(
-        self, block: ToolResultBlock, tool_use_result: Json, *, parent: str | None, uuid: str | None
+        self,
+        block: ToolResultBlock,
+        tool_use_result: Json,
+        *,
+        parent: str | None,
+        uuid: str | None,
+        leave: Leave | None,
+        waits: bool,
     ) -> list[ToolUpdate]:
-        """A result has come. A second one for the same call is not news."""
+        """A result has come. A second one for the same call is not news.
+
+        `leave`: what the result says of the question whether the call may run. `waits`: one that comes before its
+        call waits for it, if a turn is open.
+        """
         call_id = block.tool_use_id
-        if call_id in self._ended:
+        if call_id in self._ended or call_id in self.early:
             return []
         call = self._pending.pop(call_id, None)
         if call is None:
+            if waits and self._place.here["operation_id"] is not None and len(self.early) < _EARLY:
+                self.early[call_id] = EarlyResult(block, tool_use_result, parent, uuid, leave)
+                return []
             call = _unseen(call_id, parent)
+        call.leave = leave or call.leave
+        return [self._end(call, block, tool_use_result, uuid)]
+
+    def line_over(self) -> list[ToolUpdate]:
+        """A line of the model was read; tell the results that have waited long enough for their call."""
+        waited = list(self.early.values())
+        for result in waited:
+            result.lines -= 1
+        return [self._unheard(result) for result in waited if result.lines <= 0]
+
+    def _unheard(self, result: EarlyResult) -> ToolUpdate:
+        """Tell a result whose call has not come."""
+        call_id = result.block.tool_use_id
+        del self.early[call_id]
+        call = _unseen(call_id, result.parent)
+        call.leave = result.leave
+        return self._end(call, result.block, result.structured, result.uuid)
+
+    def _end(self, call: Call, block: ToolResultBlock, tool_use_result: Json, uuid: str | None) -> ToolUpdate:
+        call_id = call.id
         self._over(call)
         enriched = results.enrich(call.payload, block, tool_use_result, leave=call.leave)
         if enriched.background:
             self._background.put(call_id, None)
         here = self._place.here
-        return [
-            ToolUpdate(
-                session_id=here["session_id"],
-                operation_id=here["operation_id"],
-                parent_tool_call_id=call.parent,
-                message_id=call.message_id,
-                block_index=call.block_index,
-                tool_call_id=call_id,
-                tool_name=call.name or None,
-                tool_title=call.title or None,
-                tool_status=enriched.status,
-                normalized=enriched.payload,
-                error=enriched.error,
-                reason=enriched.reason,
-                background=enriched.background or None,
-                uuid=uuid,
-            )
-        ]
+        return ToolUpdate(
+            session_id=here["session_id"],
+            operation_id=here["operation_id"],
+            parent_tool_call_id=call.parent,
+            message_id=call.message_id,
+            block_index=call.block_index,
+            tool_call_id=call_id,
+            tool_name=call.name or None,
+            tool_title=call.title or None,
+            tool_status=enriched.status,
+            normalized=enriched.payload,
+            error=enriched.error,
+            reason=enriched.reason,
+            background=enriched.background or None,
+            uuid=uuid,
+        )
 
     def left(self, call_id: str | None, leave: Leave) -> None:
         """The question whether a call may run was asked, answered or taken back."""
@@ -235,17 +291,18 @@ class Calls:
 
         In a turn that `succeeded` they count as complete (spec 3, "Result Message").
         """
-        updates: list[ToolUpdate] = []
+        updates = [self._unheard(result) for result in list(self.early.values())]
         if self._pending:
             lost = [call for call in self._pending.values() if not call.background]
-            updates = [self._lose(call, reason, succeeded=succeeded) for call in lost]
+            updates += [self._lose(call, reason, succeeded=succeeded) for call in lost]
         self._ended_now.clear()
         return updates
 
     def process_over(self) -> list[ToolUpdate]:
         """End all calls: nobody is left to answer."""
+        updates = [self._unheard(result) for result in list(self.early.values())]
         lost = list(self._pending.values())
-        updates = [self._lose(call, "process_exited", succeeded=False) for call in lost]
+        updates += [self._lose(call, "process_exited", succeeded=False) for call in lost]
         self._ended_now.clear()
         self._background.clear()
         return updates

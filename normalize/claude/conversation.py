@@ -56,6 +56,8 @@ def assistant(state: State, message: Assistant) -> list[AgentEvent]:
             events += _call(state, thread, message_id, parent, call)
         else:
             events += _other_block(state, thread, message_id, parent, block)
+    if state.calls.early:
+        events += state.calls.line_over()
     error = message.error
     failed = message.is_api_error_message or error is not None
     if failed:
@@ -79,11 +81,11 @@ def _other_block(
             return _call(state, thread, message_id, parent, (block.id, block.name, block.arguments))
         case blocks.ToolResultBlock():
             thread.index(message_id)
-            return user_lines.tool_result(state, block, None, parent=parent, uuid=None)
+            return user_lines.tool_result(state, block, None, parent=parent, uuid=None, waits=False)
         case blocks.UnknownBlock(tool_use_id=call_id) if call_id:
             thread.index(message_id)
             answer, structured = server_tools.result(block)
-            return user_lines.tool_result(state, answer, structured, parent=parent, uuid=None)
+            return user_lines.tool_result(state, answer, structured, parent=parent, uuid=None, waits=False)
         case _:
             if isinstance(block, blocks.UnknownBlock) and (call := server_tools.call(block)):
                 return _call(state, thread, message_id, parent, call)
@@ -108,6 +110,10 @@ def _call(
         if type(call_event.normalized) is ShowPlanPayload:
             found = state.calls.find(call_id, name, arguments)
             events += state.requests.plan(call_event.normalized, call_id, found)
+    if opened and state.calls.early and (early := state.calls.early.pop(call_id, None)) is not None:
+        events += user_lines.tool_result(
+            state, early.block, early.structured, parent=early.parent, uuid=early.uuid, leave=early.leave
+        )
     return events
 
 

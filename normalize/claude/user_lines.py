@@ -2,7 +2,7 @@
 
 import re
 
-from turnwire.normalize.claude.results.answer import parts
+from turnwire.normalize.claude.results.answer import Leave, parts
 from turnwire.normalize.claude.state import State
 from turnwire.normalize.claude.tools import server as server_tools
 from turnwire.normalize.claude.turns import Turn
@@ -40,10 +40,14 @@ def user(state: State, message: User) -> list[AgentEvent]:
             case ToolResultBlock():
                 # The structured result is the message's; with several results in one nobody can tell whose.
                 structured = message.tool_use_result if alone else None
-                if block.is_error and _rejected(message, block.tool_use_id):
-                    state.calls.left(block.tool_use_id, "denied")
+                denied = block.is_error and _rejected(message, block.tool_use_id)
                 events += tool_result(
-                    state, block, structured, parent=message.parent_tool_use_id, uuid=message.uuid
+                    state,
+                    block,
+                    structured,
+                    parent=message.parent_tool_use_id,
+                    uuid=message.uuid,
+                    leave="denied" if denied else None,
                 )
             case UnknownBlock(tool_use_id=call_id) if call_id:
                 answer, structured = server_tools.result(block)
@@ -60,12 +64,22 @@ def user(state: State, message: User) -> list[AgentEvent]:
 
 
 def tool_result(
-    state: State, block: ToolResultBlock, structured: Json, *, parent: str | None, uuid: str | None
+    state: State,
+    block: ToolResultBlock,
+    structured: Json,
+    *,
+    parent: str | None,
+    uuid: str | None,
+    leave: Leave | None = None,
+    waits: bool = True,
 ) -> list[AgentEvent]:
-    """End a tool call, and the question whether it may run, if that is still open."""
+    """End a tool call, and the question whether it may run, if that is still open.
+
+    `leave`: what the result says of that question. `waits`: a result that comes before its call waits for it.
+    """
     if parent is None and state.turns.current is not None:
         state.turns.current.active = True
-    updates = state.calls.end(block, structured, parent=parent, uuid=uuid)
+    updates = state.calls.end(block, structured, parent=parent, uuid=uuid, leave=leave, waits=waits)
     events: list[AgentEvent] = []
     for update in updates:
         denied = update.reason == "denied"

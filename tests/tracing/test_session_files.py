@@ -1,6 +1,7 @@
 """Session files of the CLI are recordings like others: the same conversation gives the same transcript as its stdout."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -304,6 +305,71 @@ def test_results_of_parallel_calls_beside_the_living_branch_are_part_of_it(tmp_p
         record("a3", "r2", "assistant", content="both"),
     )
     assert set(transcript(events_of(path)).results) == {"c1", "c2"}
+
+
+def results_first(path: Path, to: Path) -> int:
+    """Write a file in which each result is ahead of the call that it hangs on, as 2.1.104 and later may; return how many."""
+    lines = path.read_bytes().splitlines()
+    uuids = {session_lines.read(line).uuid: line for line in lines}
+    moved = 0
+    for line in list(lines):
+        above = uuids.get(session_lines.read(line).parent_uuid)
+        if above is not None and b'"tool_result"' in line and b'"tool_use"' in above:
+            lines.remove(line)
+            lines.insert(lines.index(above), line)
+            moved += 1
+    written(to, *lines)
+    return moved
+
+
+@pytest.mark.parametrize("scenario", ["files-and-shell", "subagent", "denied", "background"])
+def test_results_that_are_written_before_their_calls_change_nothing(scenario: str, tmp_path: Path) -> None:
+    path = kept("2.1.330", scenario).file
+    swapped = tmp_path / path.name
+    moved = results_first(path, swapped)
+    if path.with_suffix("").exists():
+        shutil.copytree(path.with_suffix(""), swapped.with_suffix(""))
+    for below in swapped.with_suffix("").glob("subagents/*.jsonl"):
+        moved += results_first(below, below)
+    seen = transcript(events_of(path))
+    assert moved == len(seen.calls)
+    assert transcript(events_of(swapped)) == seen
+    assert [branch.leaf for branch in outline(swapped).branches] == []
+
+
+def test_records_before_their_parents_are_sorted_whatever_hangs_on_what(tmp_path: Path) -> None:
+    use = [{"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "ls"}}]
+    done = [{"type": "tool_result", "tool_use_id": "c1", "content": "one"}]
+    path = written(
+        tmp_path / "s.jsonl",
+        record("p", None),
+        record("r", "a", content=done),
+        record("below", "r", "system", subtype="informational", content="below the result"),
+        record("a", "p", "assistant", content=use),
+        record("r", "a", content=done),
+        record("x", "y", "assistant", content="in a circle"),
+        record("y", "x", "assistant", content="of two"),
+        record("b", "below", "assistant", content="after it"),
+        record("q", "lost"),
+    )
+    seen = transcript(events_of(path))
+    assert seen.results == {"c1": ("complete", None)}
+    order = [event.type for event in events_of(path) if event.type in ("tool_call", "tool_update", "notice")]
+    assert order == ["tool_call", "tool_update", "notice"]
+    assert set(seen.texts) == {"in a circle", "of two", "after it"}
+    assert seen.prompts == ["say p", "say q"]
+
+
+def test_what_waits_for_its_parent_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("turnwire.normalize.claude.kept.reader.HELD_BYTES", 1000)
+    waiting = [record(f"w{number}", "a", "assistant", content=str(number)) for number in range(20)]
+    path = written(
+        tmp_path / "s.jsonl", record("p", None), *waiting, record("a", "p", "assistant", content="late")
+    )
+    said = [event.text for event in events_of(path) if isinstance(event, ev.MessageChunk)]
+    held = 1000 // len(waiting[0])
+    assert said[-held:] == [str(number) for number in range(held)]
+    assert said[:-held] == [*(str(number) for number in range(held, 20)), "late"]
 
 
 def test_a_conversation_that_was_rewound_in_the_middle_of_a_turn_goes_on_there(tmp_path: Path) -> None:

@@ -5,13 +5,15 @@ where the next one ends it.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple
 
 import msgspec
 
 from turnwire.normalize.claude.conversation import SYNTHETIC
 from turnwire.normalize.claude.kept.answers import Answers
 from turnwire.normalize.claude.kept.open_turn import OpenTurn
+from turnwire.normalize.claude.kept.order import HELD_BYTES
 from turnwire.normalize.claude.kept.records import (
     BOOKKEEPING,
     is_meta,
@@ -36,6 +38,14 @@ from turnwire.protocol.claude.notices import KeepAlive
 from turnwire.protocol.claude.session_lines import NO_LINE, MessageHead, SessionLine
 
 
+class _Held(NamedTuple):
+    """A record that waits for its parent."""
+
+    line: bytes
+    told: SessionLine
+    agent: str | None
+
+
 class ClaudeReader:
     """Makes inputs of the lines of one branch."""
 
@@ -46,13 +56,18 @@ class ClaudeReader:
         answers: Answers,
         subagents: Subagents,
         *,
+        late: AbstractSet[str],
         left: Left,
     ) -> None:
-        """What a survey has found, which may go on beside this reader; `left` is what is not read."""
+        """What a survey has found, which may go on beside this reader.
+
+        `late`: the records that are written behind what hangs on them. `left`: what is not read.
+        """
         self._summary = summary
         self._tree = tree
         self._answers = answers
         self._subagents = subagents
+        self._late = late
         self._left = left.records
         self._branches = left.branches
         self._costs = answers.costs()
@@ -66,12 +81,46 @@ class ClaudeReader:
         self._read: set[str] = set()
         self._early: dict[str, list[tuple[SessionLine, float | None, str, str | None]]] = {}
         """What subagents said by the clock before the record that has their call was read, by that record."""
+        self._held: dict[str, list[_Held]] = {}
+        """Records whose parent is still to come, by that parent."""
+        self._held_bytes = 0
+        self._holding: set[str] = set()
+        """The held records themselves."""
 
     def read(self, line: bytes, agent: str | None = None) -> Sequence[DatedInput]:
-        """Return what a line says."""
+        """Return what a line says, and what waited for it; nothing yet of a record whose parent comes behind it."""
         if not line.strip():
             return []
         told = session_lines.read(line)
+        if self._waits(told, len(line)):
+            self._held.setdefault(told.parent_uuid or "", []).append(_Held(line, told, agent))
+            self._held_bytes += len(line)
+            self._holding.add(told.uuid or "")
+            return []
+        found = self._in_place(line, told, agent)
+        return [*found, *self._released(told.uuid)] if self._held else found
+
+    def _waits(self, told: SessionLine, size: int) -> bool:
+        """Tell whether the record that this one hangs on is still to come, and there is room to wait for it."""
+        if not self._late or told.uuid is None or told.uuid in self._read:
+            return False
+        parent = told.parent_uuid
+        comes = parent in self._late or parent in self._holding
+        return comes and parent not in self._read and self._held_bytes + size <= HELD_BYTES
+
+    def _released(self, uuid: str | None) -> list[DatedInput]:
+        """Return what waited for a record, and in turn for that."""
+        found: list[DatedInput] = []
+        ready = self._held.pop(uuid or "", [])[::-1]
+        while ready:
+            one = ready.pop()
+            self._held_bytes -= len(one.line)
+            self._holding.discard(one.told.uuid or "")
+            found += self._in_place(*one)
+            ready += self._held.pop(one.told.uuid or "", [])[::-1]
+        return found
+
+    def _in_place(self, line: bytes, told: SessionLine, agent: str | None) -> Sequence[DatedInput]:
         at = moment(told.timestamp)
         if told is NO_LINE or not told.type:
             return [DatedInput(self._last, Received(line, decode(line)))]
@@ -131,8 +180,10 @@ class ClaudeReader:
         return [said for one in early for said in self._said_below(*one)]
 
     def close(self) -> Sequence[DatedInput]:
-        """Return the end of the last turn, where it has one."""
-        return self._result(self._last) if self._turn is not None and self._turn.finished else []
+        """Return what still waits, and the end of the last turn, where it has one."""
+        found = [said for parent in list(self._held) for said in self._released(parent)]
+        ended = self._result(self._last) if self._turn is not None and self._turn.finished else []
+        return [*found, *ended]
 
     def _counted(self, at: float | None) -> DatedInput:
         return DatedInput(at or self._last, _COUNTED)

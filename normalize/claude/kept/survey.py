@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from turnwire.normalize.claude.kept.answers import Answers
+from turnwire.normalize.claude.kept.order import Order
 from turnwire.normalize.claude.kept.reader import ClaudeReader
 from turnwire.normalize.claude.kept.records import RecordKind, is_task_end, kind_of, searchable, typed_command
 from turnwire.normalize.claude.kept.subagents import Subagents
@@ -18,7 +19,8 @@ class ClaudeSurvey:
 
     def __init__(self) -> None:
         self._summary = ConversationSummary()
-        self._tree = Tree()
+        self._order = Order()
+        self._tree = Tree(self._order.late)
         self._answers = Answers()
         self._subagents = Subagents()
         self._custom_title: str | None = None
@@ -52,6 +54,8 @@ class ClaudeSurvey:
         at = moment(read.timestamp)
         if read.type == "assistant":
             self._note_answer(read, head, at, agent)
+        if read.uuid is not None:
+            self._order.note(read.uuid, read.parent_uuid)
         text = head.text if read.type == "user" else ""
         if agent is not None or read.is_sidechain:
             self._subagents.note_own(read, head, text, agent)
@@ -84,7 +88,12 @@ class ClaudeSurvey:
     def reader(self, leaf: str | None = None) -> ClaudeReader:
         """Return a reader of a branch; KeyError for a message that is not there."""
         return ClaudeReader(
-            self._summary, self._tree, self._answers, self._subagents, left=self._tree.left(leaf)
+            self._summary,
+            self._tree,
+            self._answers,
+            self._subagents,
+            late=self._order.late,
+            left=self._tree.left(leaf),
         )
 
     def _note(self, line: SessionLine, at: float | None) -> None:

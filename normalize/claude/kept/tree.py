@@ -6,6 +6,7 @@ calls, output of commands, the summary of a compaction.
 """
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -22,6 +23,8 @@ class Node(Struct):
     """A record of the main thread."""
 
     uuid: str
+    named: str | None
+    """The record that it names as its parent."""
     parent: "Node | None"
     kind: RecordKind
     at: float | None
@@ -47,7 +50,9 @@ class Left(NamedTuple):
 class Tree:
     """The records of the main thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, late: AbstractSet[str] = frozenset()) -> None:
+        """`late`: records that are written behind what hangs on them; it may still grow."""
+        self._late = late
         self._nodes: dict[str, Node] = {}
         self._last: Node | None = None
         self._boundary: str | None = None
@@ -63,16 +68,13 @@ class Tree:
     @property
     def leaf(self) -> str | None:
         """The last record."""
+        self._sort()
         return None if self._last is None else self._last.uuid
 
     def join(self, uuid: str, line: SessionLine, kind: RecordKind, at: float | None, text: str) -> None:
         """Take in a record that is not there yet."""
         named = line.parent_uuid or line.logical_parent_uuid
-        parent = self._nodes.get(named) if named else None
-        if parent is None and (named or kind is RecordKind.OTHER):
-            # A file that lost lines, or an older CLI's compaction: it goes on from what came before.
-            parent = self._last
-        node = Node(uuid, parent, kind, at, text[:_SHOWN], is_task_end(line))
+        node = Node(uuid, named, None, kind, at, text[:_SHOWN], is_task_end(line))
         if line.subtype == "compact_boundary":
             self._boundary = uuid
         elif kind is RecordKind.COMMAND and self._boundary is not None and text.startswith("/compact"):
@@ -82,10 +84,37 @@ class Tree:
             self._boundary = None
         if kind is RecordKind.PROMPT and self.first_prompt is None and not node.woken:
             self.first_prompt = node.text
-        self._nodes[uuid] = self._last = node
+        self._place(node)
+
+    def _place(self, node: Node) -> None:
+        """Hang a record on its parent, behind all that came before."""
+        node.parent = self._nodes.get(node.named) if node.named else None
+        if node.parent is None and (node.named or node.kind is RecordKind.OTHER):
+            # A file that lost lines, or an older CLI's compaction: it goes on from what came before.
+            node.parent = self._last
+        self._nodes[node.uuid] = self._last = node
+
+    def _sort(self) -> None:
+        """Put records behind their parents, where the file has some of them the other way round."""
+        if not self._late:
+            return
+        written, self._nodes, self._last = self._nodes, {}, None
+        waiting: dict[str, list[Node]] = {}
+        for first in written.values():
+            ready = [first]
+            while ready:
+                node = ready.pop()
+                if node.named and node.named in written and node.named not in self._nodes:
+                    waiting.setdefault(node.named, []).append(node)
+                else:
+                    self._place(node)
+                    ready += reversed(waiting.pop(node.uuid, ()))
+        for node in [node for circle in waiting.values() for node in circle]:
+            self._place(node)
 
     def turns(self, left: set[str]) -> int:
         """Count the turns of a branch by the records that it left; what several tasks that ended at once have woken is one."""
+        self._sort()
         turns, waking = 0, False
         for node in self._nodes.values():
             if node.uuid in left:
@@ -99,6 +128,7 @@ class Tree:
 
     def left(self, leaf: str | None = None) -> Left:
         """Return what is beside the branch that lives, or the one that ends with a record; KeyError for none."""
+        self._sort()
         living = _upwards(self._last if leaf is None else self._nodes[leaf])
         nodes = self._nodes.values()
         self._mark()

@@ -13,6 +13,7 @@ from tests.normalize.lines import (
 )
 
 NO_RESULT = "no_result The turn ended without a result for this call."
+REJECTED = [{"id": "b", "permission_decision": {"decision": "reject"}}]
 INTERRUPTED = "interrupted The turn was interrupted before the tool answered."
 
 
@@ -65,10 +66,41 @@ def test_a_repeated_call_or_result_is_no_news() -> None:
     assert talk.hears(user(tool_result("t")), assistant(tool_use("t"))) == []
 
 
-def test_a_result_without_a_call_is_kept() -> None:
+def test_a_result_without_a_call_is_kept_until_it_is_clear_that_none_comes() -> None:
+    talk = Talk()
+    assert talk.hears(user(tool_result("idle", "text"))) == ["tool_update idle complete"]
+    talk.hears(init())
+    assert talk.hears(user(tool_result("unseen", "text"), parent="p"), user(tool_result("unseen"))) == []
+    told = [talk.hears(assistant(text(str(number)), id=f"m{number}")) for number in range(8)]
+    assert [line for line in told if "tool_update [p] unseen complete" in line] == told[-1:]
+    talk.hears(user(tool_result("another")))
+    assert talk.hears(result("Done"))[0] == "tool_update another complete"
+    talk.hears(init(), user(tool_result("last")))
+    assert talk.ends()[0] == "tool_update last complete"
+
+
+def test_a_result_that_comes_before_its_call_is_told_with_it() -> None:
     talk = Talk()
     talk.hears(init())
-    assert talk.hears(user(tool_result("unseen", "text"), parent="p")) == ["tool_update [p] unseen complete"]
+    edited = tool_result("e", "The file has been updated.")
+    assert (
+        talk.hears(user(edited), user(tool_result("b", "No", is_error=True), tool_result_meta=REJECTED)) == []
+    )
+    edit = tool_use("e", "Edit", file_path="/f", old_string="one", new_string="two")
+    assert talk.hears(assistant(edit)) == ["tool_call e running", "tool_update e complete"]
+    assert "+two" in talk.last("tool_update")["normalized"]["modify_file"]["mutations"][0]["diff"]
+    assert talk.hears(assistant(tool_use("b", command="ls"))) == [
+        "tool_call b running",
+        "tool_update b error denied No",
+    ]
+    assert talk.hears(result("Done"))[0] == "message_chunk Done result"
+
+
+def test_no_more_than_a_few_results_wait_for_their_call() -> None:
+    talk = Talk()
+    talk.hears(init())
+    told = [talk.hears(user(tool_result(f"t{number}"))) for number in range(100)]
+    assert told == [[]] * 16 + [[f"tool_update t{number} complete"] for number in range(16, 100)]
 
 
 def test_a_call_without_a_result_ends_with_its_turn() -> None:
@@ -328,9 +360,9 @@ def test_a_refusal_beside_the_result_is_a_denial() -> None:
     other = user(tool_result("t2", "No, thanks", is_error=True), tool_result_meta=meta)
     assert talk.hears(other) == ["tool_update t2 error failed No, thanks"]
     unseen = [{"id": "t3", "permission_decision": {"decision": "reject"}}]
-    assert talk.hears(user(tool_result("t3", "x", is_error=True), tool_result_meta=unseen))[0].startswith(
-        "tool_update t3"
-    )
+    assert talk.hears(user(tool_result("t3", "x", is_error=True), tool_result_meta=unseen), result("Done"))[
+        0
+    ].startswith("tool_update t3 error denied")
 
 
 def test_a_task_of_a_subagent_says_whose_it_is() -> None:

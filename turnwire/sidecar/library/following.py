@@ -111,12 +111,13 @@ class Follower:
     def more(self) -> list[SessionInput]:
         """Return what was added since."""
         assert self._reader is not None
-        found: list[SessionInput] = []
+        added: list[tuple[bytes, str | None]] = []
         for place in self._agents(self._places):
             for line in place.lines():
                 self._survey.handle(line, place.agent)
-                found += [happened for _, happened in self._reader.read(line, place.agent)]
-        return found
+                added.append((line, place.agent))
+        # looked over as a whole first: a record may be written before the one it hangs on
+        return [happened for line, agent in added for _, happened in self._reader.read(line, agent)]
 
     def close(self) -> list[SessionInput]:
         """Return the end of the last turn, if it has one."""
