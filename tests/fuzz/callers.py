@@ -24,8 +24,7 @@ def bridged(data: bytes) -> Features:
     caller = CALLERS[len(data) % len(CALLERS)]
     bridge = StdioBridge(caller, CLAUDE)
     rows = list(rows_of(data))
-    done = [(b"", bridge.begin())]
-    done += [
+    done = [
         (direction, (bridge.on_caller_line if direction == b">" else bridge.on_cli_line)(line))
         for direction, line in rows
     ]
@@ -37,7 +36,7 @@ def bridged(data: bytes) -> Features:
     sizes = sum(len(line) for _, output in done for line in (*output.to_caller, *output.to_cli))
     assert sizes <= 40 * len(data) + 20_000, f"{sizes} bytes of {len(data)}"
     if caller is CLAUDE:
-        _passed_on(rows, done[1:-2])
+        _passed_on(rows, done[:-2])
     else:
         _each_prompt_once(caller, rows, [output for _, output in done])
     return {(caller.name, *_published([each for _, output in done for each in output.seen]))}

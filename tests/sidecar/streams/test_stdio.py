@@ -419,3 +419,102 @@ async def test_a_caller_that_is_killed_while_it_is_asked_leaves_nothing(tmp_path
             await caller.wait()
         await gone(left)
     assert not (tmp_path / "made").exists()
+
+
+# What a caller introduces itself with, over the real CLI
+
+
+class Rpc:
+    """A caller of either wire that has hooks and an MCP server, and answers what it is asked."""
+
+    def __init__(self, cli: AgentProcess, spoken: str) -> None:
+        self.cli = cli
+        self.is_rpc = spoken == "json_rpc"
+        self.hooked: list[tuple[str, str]] = []
+        self.called: list[JSON] = []
+
+    def initialize(self, body: JSON) -> None:
+        if self.is_rpc:
+            self.cli.send({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": body})
+        else:
+            self.cli.control("i", subtype="initialize", **body)
+
+    async def until_result(self) -> JSON:
+        while True:
+            line = await self.cli.next()
+            asks = ("method" in line and "id" in line) if self.is_rpc else line["type"] == "control_request"
+            if asks:
+                self._answer(line)
+            elif line.get("id") == 1 or line.get("type") == "result":
+                return line
+
+    def _answer(self, line: JSON) -> None:
+        request = {"subtype": line["method"], **line["params"]} if self.is_rpc else line["request"]
+        answer = self._hook(request) if request["subtype"] == "hook_callback" else self._mcp(request)
+        if self.is_rpc:
+            self.cli.send({"jsonrpc": "2.0", "id": line["id"], "result": answer})
+        else:
+            self.cli.answer(line, **answer)
+
+    def _hook(self, request: JSON) -> JSON:
+        event = request["input"]["hook_event_name"]
+        self.hooked.append((event, request["callback_id"]))
+        denies = {"permissionDecision": "deny", "permissionDecisionReason": "no touching"}
+        return {"hookSpecificOutput": {"hookEventName": event, **denies}} if event == "PreToolUse" else {}
+
+    def _mcp(self, request: JSON) -> JSON:
+        assert (request["subtype"], request["server_name"]) == ("mcp_message", "calc")
+        asked = request["message"]
+        match asked["method"]:
+            case "initialize":
+                version = asked["params"]["protocolVersion"]
+                info = {"name": "calc", "version": "1"}
+                result: JSON = {
+                    "protocolVersion": version,
+                    "capabilities": {"tools": {}},
+                    "serverInfo": info,
+                }
+            case "tools/list":
+                result = {"tools": [{"name": "add", "inputSchema": {"type": "object"}}]}
+            case "tools/call":
+                self.called.append(asked["params"]["arguments"])
+                result = {"content": [{"type": "text", "text": "the sum is 42"}]}
+            case _:
+                result = {}
+        return {"mcp_response": {"jsonrpc": "2.0", "id": asked.get("id", 0), "result": result}}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("spoken", ["miriad", "json_rpc"])
+async def test_hooks_servers_and_prompt_of_an_introduction_hold(tmp_path: Path, spoken: str) -> None:
+    with scripted_messages_api() as api:
+        api.queue(
+            [tool_use("Bash", command="touch made", description="Touch")],
+            [tool_use("mcp__calc__add", a=40, b=2)],
+            [text("Done.")],
+        )
+        env = real_cli_environment(tmp_path / "home", api.url)
+        options = ("--as", spoken, "--permission-mode", "bypassPermissions")
+        async with stdio(tmp_path, [str(real_cli())], env, *options) as cli:
+            caller = Rpc(cli, spoken)
+            caller.initialize(
+                {
+                    "hooks": {
+                        "PreToolUse": [{"matcher": "Bash", "hookCallbackIds": ["guard"]}],
+                        "PostToolUse": [{"matcher": None, "hookCallbackIds": ["after"]}],
+                    },
+                    "sdkMcpServers": ["calc"],
+                    "systemPrompt": "You speak like a pirate.",
+                }
+            )
+            cli.send(go(spoken))
+            result = await caller.until_result()
+            assert await cli.rest() == []
+        requests = api.requests
+    assert ("result" in result, "Done." in str(result)) == (True, True)
+    assert "pirate" in json.dumps(requests[0]["system"])
+    assert "no touching" in json.dumps(requests[1]["messages"][-1])
+    assert not (tmp_path / "made").exists()
+    assert caller.called == [{"a": 40, "b": 2}]
+    assert "the sum is 42" in json.dumps(requests[2]["messages"][-1])
+    assert caller.hooked == [("PreToolUse", "guard"), ("PostToolUse", "after")]

@@ -1,14 +1,18 @@
 """What `turnwire stdio` makes of each line, as transcripts. Prompts wait for a tool's end, or for the next turn."""
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from cases import for_each
-from recordings import Recording, recordings
+from recordings import ROOT, Recording, recordings
 from turnwire.normalize.inputs import Ended, Received, Sent
+from turnwire.protocol.claude.control import ControlResponse
+from turnwire.protocol.claude.messages import Assistant, Message, Unknown, User
+from turnwire.protocol.claude.system import System
 from turnwire.protocol.dialects import CLAUDE, JSON_RPC, MIRIAD, Dialect
+from turnwire.protocol.malformed import Malformed
 from turnwire.protocol.parsing.depth import TOO_DEEP
 from turnwire.sidecar.streams.stdio import bridge as switchboard
 from turnwire.sidecar.streams.stdio.bridge import (
@@ -32,6 +36,8 @@ RESULT = {
     "duration_ms": 5,
 }
 FAILED = {"type": "result", "subtype": "error_during_execution", "is_error": True, "session_id": "s"}
+SPOKEN = pytest.mark.parametrize("spoken", [MIRIAD, JSON_RPC], ids=["miriad", "json_rpc"])
+
 HOOK = {
     "type": "control_request",
     "request_id": "h1",
@@ -57,7 +63,7 @@ class Transcript:
 
     def __init__(self, bridge: StdioBridge) -> None:
         self.bridge = bridge
-        self.to_cli = objects(bridge.begin().to_cli)
+        self.to_cli: list[JSON] = []
         self.to_caller: list[JSON] = []
         self.closes = False
 
@@ -92,7 +98,6 @@ def relay() -> Transcript:
 @for_each("recording", recordings(version="2.1.330"))
 def test_every_recorded_line_is_relayed_byte_for_byte(recording: Recording) -> None:
     bridge = StdioBridge(CLAUDE, CLAUDE)
-    assert bridge.begin().to_cli == []
     for received in recording.received():
         assert b"".join(bridge.on_cli_line(received).to_caller) == received + b"\n"
     for sent in recording.sent():
@@ -160,12 +165,12 @@ def test_a_hook_of_ours_that_the_cli_takes_back_is_none_of_the_callers(miriad: T
 
 
 def test_a_turn(miriad: Transcript) -> None:
-    (greeting,) = miriad.to_cli
+    greeting, said = miriad.caller(prompt("hi")).to_cli
+    assert said == prompt("hi")
     assert (greeting["request_id"], greeting["request"]["subtype"]) == (OUR_GREETING, "initialize")
     assert set(greeting["request"]["hooks"]) == {"PostToolUse", "PostToolUseFailure"}
     answer = {"subtype": "success", "request_id": OUR_GREETING, "response": {"commands": []}}
     assert miriad.cli({"type": "control_response", "response": answer}).to_caller == []
-    assert miriad.caller(prompt("hi")).to_cli == [prompt("hi")]
     assert miriad.cli(INIT).to_caller == [INIT]
     assert miriad.cli(RESULT).to_caller == [
         {
@@ -336,7 +341,7 @@ ASKS: dict[str, tuple[JSON, JSON]] = {
 
 
 @pytest.mark.parametrize("asks", ASKS)
-@pytest.mark.parametrize("spoken", [MIRIAD, JSON_RPC], ids=["miriad", "json_rpc"])
+@SPOKEN
 def test_a_caller_that_goes_denies_what_it_was_asked(spoken: Dialect, asks: str) -> None:
     request, denial = ASKS[asks]
     here = Transcript(StdioBridge(spoken, CLAUDE))
@@ -389,7 +394,7 @@ def test_a_cli_that_dies_in_a_turn_is_an_error_and_a_result(
 def test_what_happens_is_told_to_who_watches(miriad: Transcript) -> None:
     kinds = [type(item) for item in miriad.bridge.on_caller_line(line(prompt("hi"))).seen]
     kinds += [type(item) for item in miriad.bridge.on_cli_line(line(RESULT)).seen]
-    assert kinds == [Sent, Received]
+    assert kinds == [Sent, Sent, Received]
 
 
 # A caller of JSON-RPC
@@ -401,7 +406,7 @@ def test_every_run_is_answered_with_the_result_of_the_turn_that_heard_it() -> No
     def run(number: int, text: str) -> Transcript:
         return rpc.caller({"jsonrpc": "2.0", "id": number, "method": "run", "params": {"prompt": text}})
 
-    assert run(1, "a").to_cli == [prompt("a")]
+    assert run(1, "a").to_cli[-1] == prompt("a")
     assert run(2, "b").to_caller[0]["params"]["subtype"] == "queued"
     rpc.cli(HOOK)
     run(3, "c")
@@ -424,15 +429,125 @@ def test_every_run_is_answered_when_the_cli_dies() -> None:
     ]
 
 
-def test_an_introduction_is_asked_of_the_cli_once() -> None:
-    rpc = Transcript(StdioBridge(JSON_RPC, CLAUDE))
-    ask = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
-    assert (rpc.caller(ask).to_caller, rpc.to_cli) == ([], [])
-    answer = {"subtype": "success", "request_id": OUR_GREETING, "response": {"commands": []}}
-    rpc.cli({"type": "control_response", "response": answer})
-    assert rpc.to_caller == [{"jsonrpc": "2.0", "id": 1, "result": {"commands": []}}]
-    again = rpc.caller({**ask, "id": 2})
-    assert again.to_caller == [{"jsonrpc": "2.0", "id": 2, "result": {"commands": []}}]
+def introduction(spoken: Dialect, body: JSON, number: int = 1) -> JSON:
+    if spoken is JSON_RPC:
+        return {"jsonrpc": "2.0", "id": number, "method": "initialize", "params": body}
+    request = {"subtype": "initialize", **body}
+    return {"type": "control_request", "request_id": str(number), "request": request}
+
+
+def answered(said: JSON) -> Any:
+    """What an introduction is answered, or the words of its refusal."""
+    if "response" in said:
+        return said["response"].get("response") or said["response"]["error"]
+    return said["result"] if "result" in said else said["error"]["message"]
+
+
+def greeted(here: Transcript, **body: Any) -> Transcript:
+    return here.cli(
+        {"type": "control_response", "response": {"subtype": "success", "request_id": OUR_GREETING, **body}}
+    )
+
+
+@SPOKEN
+def test_what_a_caller_introduces_itself_with_is_merged_with_our_hook(spoken: Dialect) -> None:
+    here = Transcript(StdioBridge(spoken, CLAUDE))
+    own = {"matcher": "Bash", "hookCallbackIds": ["mine"], "onFailure": "block"}
+    body = {
+        "hooks": {"PreToolUse": [own], "PostToolUse": [own]},
+        "sdkMcpServers": ["calc"],
+        "systemPrompt": "Be brief.",
+        "brandNew": {"x": 1},
+    }
+    (said,) = here.caller(introduction(spoken, body)).to_cli
+    ours = {"matcher": None, "hookCallbackIds": [OUR_HOOK]}
+    assert said["request"] == {
+        **body,
+        "subtype": "initialize",
+        "hooks": {"PreToolUse": [own], "PostToolUse": [own, ours], "PostToolUseFailure": [ours]},
+    }
+    assert here.to_caller == []
+    (said,) = greeted(here, response={"commands": []}).to_caller
+    told = answered(said)
+    assert told["commands"] == []
+    assert told["turnwire"]["not_carried"] == spoken.untold
+    assert here.caller(prompt("hi")).to_cli == [prompt("hi")]
+    asked = {
+        "subtype": "hook_callback",
+        "callback_id": "mine",
+        "input": {"hook_event_name": "PreToolUse"},
+        "new": 1,
+    }
+    (said,) = here.cli({"type": "control_request", "request_id": "h", "request": asked}).to_caller
+    request = {"subtype": said["method"], **said["params"]} if spoken is JSON_RPC else said["request"]
+    assert request == asked
+
+
+@SPOKEN
+def test_an_introduction_that_cannot_hold_is_refused_by_name(spoken: Dialect) -> None:
+    here = Transcript(StdioBridge(spoken, CLAUDE))
+    taken: JSON = {"hooks": {"Stop": [{"hookCallbackIds": [OUR_HOOK]}]}}
+    for body, words in (
+        (taken, OUR_HOOK),
+        ({"hooks": "x"}, "hooks must be"),
+        ({"hooks": {"Stop": 1}}, "hooks must be"),
+    ):
+        (said,) = here.caller(introduction(spoken, body)).to_caller
+        assert words in answered(said)
+        assert here.to_cli == []
+    here.caller(prompt("hi"))
+    late: JSON = {"hooks": {"Stop": []}, "systemPrompt": "x", "agents": None, "title": ""}
+    (said,) = here.caller(introduction(spoken, late)).to_caller
+    assert answered(said).startswith("initialize: hooks, systemPrompt came too late")
+    assert here.to_cli == []
+
+
+@SPOKEN
+def test_an_introduction_that_the_cli_refuses_is_refused_and_may_be_sent_again(spoken: Dialect) -> None:
+    here = Transcript(StdioBridge(spoken, CLAUDE))
+    here.caller(introduction(spoken, {"agents": {"a": 1}}))
+    refused = {"subtype": "error", "request_id": OUR_GREETING, "error": "no such agent"}
+    (said,) = here.cli({"type": "control_response", "response": refused}).to_caller
+    assert answered(said) == "no such agent"
+    (again,) = here.caller(introduction(spoken, {}, number=2)).to_cli
+    assert again["request"]["subtype"] == "initialize"
+
+
+@SPOKEN
+def test_an_introduction_of_nothing_is_asked_of_the_cli_once(spoken: Dialect) -> None:
+    here = Transcript(StdioBridge(spoken, CLAUDE))
+    here.caller(introduction(spoken, {}))
+    assert here.to_caller == []
+    (first,) = greeted(here, response={"commands": []}).to_caller
+    (second,) = here.caller(introduction(spoken, {}, number=2)).to_caller
+    assert answered(first) == answered(second)
+    assert here.to_cli == []
+
+
+@SPOKEN
+def test_what_a_dialect_is_said_not_to_carry_is_what_it_leaves_out(spoken: Dialect) -> None:
+    """Of every message that Claude Code has: either there are words for it, or the table names it."""
+    agent = spoken.agent()
+    lines = {
+        kind: agent.write(kind()).lines
+        for kind in get_args(Message)
+        if kind not in (Unknown, Malformed, System, User, Assistant, ControlResponse)
+    }
+    left_out = {kind.__struct_config__.tag for kind, said in lines.items() if not said}
+    assert left_out == {name for name, fate in spoken.untold.items() if fate.startswith("left out")} & {
+        kind.__struct_config__.tag for kind in lines
+    }
+
+
+def test_the_table_of_the_manual_is_what_the_answer_to_an_introduction_says() -> None:
+    rows = [
+        f"| `{dialect.name}`, {whom} | `{name}` | {fate} |"
+        for dialect in (MIRIAD, JSON_RPC)
+        for whom, lost in (("to a caller", dialect.untold), ("to an agent", dialect.untaken))
+        for name, fate in lost.items()
+    ]
+    manual = (ROOT / "docs" / "stdio.md").read_text()
+    assert [row for row in manual.splitlines() if ", to a" in row] == rows
 
 
 # An agent underneath that is not Claude Code
@@ -442,7 +557,8 @@ def test_a_claude_caller_over_a_miriad_agent() -> None:
     mixed = Transcript(StdioBridge(CLAUDE, MIRIAD))
     greeting = {"type": "control_request", "request_id": "g", "request": {"subtype": "initialize"}}
     (answer,) = mixed.caller(greeting).to_caller
-    assert answer["response"] == {"subtype": "success", "request_id": "g", "response": {}}
+    told = {"turnwire": {"not_carried": dict(MIRIAD.untaken)}}
+    assert answer["response"] == {"subtype": "success", "request_id": "g", "response": told}
     assert mixed.caller(prompt("hi")).to_cli == [prompt("hi")]
     assert mixed.caller(prompt("more")).to_cli == [prompt("more")]
     result = {"type": "tool_result", "tool_use_id": "t", "content": "x"}
@@ -450,3 +566,14 @@ def test_a_claude_caller_over_a_miriad_agent() -> None:
     assert user["message"]["content"] == [result]
     interrupt = {"type": "control_request", "request_id": "i", "request": {"subtype": "interrupt"}}
     assert mixed.caller(interrupt).to_cli == [{"type": "control", "action": "interrupt"}]
+
+
+@pytest.mark.parametrize("agent", [MIRIAD, JSON_RPC], ids=["miriad", "json_rpc"])
+def test_an_agent_that_takes_no_introduction_has_what_is_in_it_refused_by_name(agent: Dialect) -> None:
+    mixed = Transcript(StdioBridge(CLAUDE, agent))
+    body = {"hooks": {"Stop": [{"hookCallbackIds": ["a"]}]}, "supportedDialogKinds": ["x"], "brandNew": 1}
+    (said,) = mixed.caller(introduction(CLAUDE, body)).to_caller
+    assert answered(said) == f"initialize: an agent of the dialect {agent.name} takes no hooks, brandNew"
+    (said,) = mixed.caller(introduction(CLAUDE, {"hooks": None, "supportedDialogKinds": ["x"]})).to_caller
+    assert answered(said)["turnwire"]["not_carried"] == agent.untaken
+    assert mixed.to_cli == []

@@ -1,6 +1,6 @@
 """What a dialect is: a pair of peers, each a pure state machine over lines and messages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from msgspec import Struct, field
@@ -50,3 +50,7 @@ class Dialect(Struct, frozen=True):
     """Make our end towards an agent."""
     agent: Callable[[], AgentPeer]
     """Make our end towards somebody who drives us."""
+    untold: Mapping[str, str] = field(default_factory=dict)
+    """What Claude Code says that a caller of this dialect is not told: its name on Claude's wire, and what becomes of it."""
+    untaken: Mapping[str, str] = field(default_factory=dict)
+    """What can be said to Claude Code that an agent of this dialect cannot be told, likewise."""

@@ -11,7 +11,7 @@ from itertools import count
 import msgspec
 from msgspec import Struct
 
-from turnwire.protocol.claude.control import ControlRequest, ControlResponse
+from turnwire.protocol.claude.control import ControlRequest, ControlResponse, UnknownRequest
 from turnwire.protocol.claude.decode import NOT_AN_OBJECT, message_of
 from turnwire.protocol.claude.encode import to_json
 from turnwire.protocol.claude.messages import Message, Unknown, User, UserBody
@@ -78,6 +78,8 @@ class JsonRpcAgent:
             self._interrupts.add(name)
         params = item.get("params")
         body = {**(params if isinstance(params, dict) else {}), "subtype": method}
+        if method == "initialize":  # whole: what has no model here may be what the CLI has to obey
+            return Exchange([ControlRequest(name, UnknownRequest(body))])
         return Exchange([message_of({"type": "control_request", "request_id": name, "request": body})])
 
     def _run(self, item: JsonObject, request_id: Id) -> Exchange:
@@ -111,7 +113,7 @@ class JsonRpcAgent:
             case ControlResponse():
                 return self._answer(message)
             case ControlRequest():
-                told = to_json(message.request)
+                told = _value(message, line).get("request")
                 params = dict(told) if isinstance(told, dict) else {"request": told}
                 method = text_at(params, "subtype") or ""
                 params.pop("subtype", None)

@@ -10,4 +10,9 @@ from turnwire.protocol.json_rpc.host import JsonRpcHost
 
 __all__ = ["JSON_RPC", "JsonRpcAgent", "JsonRpcHost"]
 
-JSON_RPC = Dialect("json_rpc", JsonRpcHost, JsonRpcAgent)
+JSON_RPC = Dialect(
+    "json_rpc",
+    JsonRpcHost,
+    JsonRpcAgent,
+    untaken={"initialize": "answered here; hooks, MCP servers, prompts and agents in it are refused"},
+)

@@ -9,7 +9,6 @@ from turnwire.protocol.claude.control import (
     ControlCancelRequest,
     ControlRequest,
     ControlResponse,
-    Initialize,
     failure,
     success,
 )
@@ -54,7 +53,7 @@ class JsonRpcHost:
                 run = _Run(next(self._ids))
                 self._runs.append(run)
                 return Exchange(lines=[envelope.request(run.id, "run", to_json(message))])
-            case ControlRequest(request_id=request_id, request=Initialize()):
+            case ControlRequest(request_id=request_id, request=request) if request.subtype == "initialize":
                 return Exchange([success(request_id, {})])
             case ControlRequest(request_id=request_id, request=request):
                 fields = to_json(request)

@@ -249,4 +249,34 @@ def _error(text: str) -> bytes:
     return line_of(to_json(SystemFailure(message=text)))
 
 
-MIRIAD = Dialect("miriad", MiriadHost, MiriadAgent)
+_LEFT_OUT = "left out"
+
+MIRIAD = Dialect(
+    "miriad",
+    MiriadHost,
+    MiriadAgent,
+    untold={
+        "thinking": "left out of assistant lines",
+        "redacted_thinking": "left out of assistant lines",
+        "assistant": "content, model and parent_tool_use_id alone",
+        "user": "tool results alone, as system lines; their structured form is left out",
+        "result": "cost, models, denials and structured output are left out",
+        "stream_event": "left out: texts come whole",
+        "rate_limit_event": _LEFT_OUT,
+        "rate_limit": _LEFT_OUT,
+        "tool_use_summary": _LEFT_OUT,
+        "tool_progress": _LEFT_OUT,
+        "auth_status": _LEFT_OUT,
+        "prompt_suggestion": _LEFT_OUT,
+        "command_lifecycle": _LEFT_OUT,
+        "conversation_reset": _LEFT_OUT,
+        "keep_alive": _LEFT_OUT,
+        "active_goal": _LEFT_OUT,
+        "transcript_mirror": _LEFT_OUT,
+    },
+    untaken={
+        "initialize": "answered here; hooks, MCP servers, prompts and agents in it are refused",
+        "control_request": "interrupt and status alone; others are refused",
+        "control_response": "the agent asks nothing",
+    },
+)

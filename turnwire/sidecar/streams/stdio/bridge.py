@@ -28,18 +28,20 @@ from turnwire.protocol.claude.requests import (
     Elicitation,
     GetStatus,
     HookCallback,
-    Initialize,
     Interrupt,
     RequestUserDialog,
+    UnknownRequest,
 )
 from turnwire.protocol.claude.results import Result
 from turnwire.protocol.claude.system import Init, System
 from turnwire.protocol.dialects import CLAUDE, MIRIAD, Dialect
 from turnwire.protocol.dialects.base import Exchange
-from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.protocol.malformed import Malformed
 from turnwire.protocol.miriad.system import Injected, Queued, SystemFailure
+from turnwire.protocol.parsing import generic
 from turnwire.protocol.parsing.depth import TOO_DEEP
+from turnwire.protocol.text import scrub_json
 
 BLANK_LINE = "\n\n"
 OUR_HOOK = "turnwire_tool_ended"
@@ -51,10 +53,20 @@ QUEUE_LIMIT = 64 * 1024 * 1024
 CALLER_GONE = "the caller has closed its stream before it answered"
 """Why a question is denied that nobody can answer any more."""
 
-HOOKS: JsonObject = {
-    event: [{"matcher": None, "hookCallbackIds": [OUR_HOOK]}]
-    for event in ("PostToolUse", "PostToolUseFailure")
-}
+TOOL_ENDS = ("PostToolUse", "PostToolUseFailure")
+OUR_MATCHER: JsonObject = {"matcher": None, "hookCallbackIds": [OUR_HOOK]}
+
+HINTS = frozenset(
+    {
+        "agentProgressSummaries",
+        "excludeDynamicSections",
+        "forwardSubagentText",
+        "promptSuggestions",
+        "supportedDialogKinds",
+        "title",
+    }
+)
+"""Fields of `initialize` that an agent may pass over: it does no other work without them."""
 
 
 class BridgeOutput(Struct):
@@ -74,6 +86,7 @@ class StdioBridge:
     """Joins one caller and one CLI."""
 
     def __init__(self, caller: Dialect, agent: Dialect) -> None:
+        self._dialects = (caller, agent)
         self._caller = caller.agent()
         self._agent = agent.host()
         self._miriad = MIRIAD.agent()
@@ -87,18 +100,12 @@ class StdioBridge:
         self._is_running = False
         self._is_closed = False
         self._session_id: str | None = None
+        self._is_introduced = False
         self._greeting: JsonObject | None = None
         self._greeters: list[str] = []
         self._hooks: set[str] = set()
         # the denial of each question that the caller has not answered
         self._open: dict[str, ControlResponse] = {}
-
-    def begin(self) -> BridgeOutput:
-        """Introduce ourselves to the CLI, where it is ours to do."""
-        moves = BridgeOutput()
-        if self._queues:
-            self._tell(ControlRequest(OUR_GREETING, Initialize(hooks=HOOKS)), moves)
-        return moves
 
     def on_caller_line(self, line: bytes) -> BridgeOutput:
         """Take a line of the caller."""
@@ -191,11 +198,8 @@ class StdioBridge:
                 self._say(success(request_id, self._status()), moves)
             case ControlRequest(request_id, Interrupt()) if self._queues and not self._is_running:
                 self._say(failure(request_id, "no turn runs"), moves)
-            case ControlRequest(request_id, Initialize()) if self._queues:
-                if self._greeting is None:
-                    self._greeters.append(request_id)
-                else:
-                    self._say(success(request_id, self._greeting), moves)
+            case ControlRequest(request_id, request) if request.subtype == "initialize":
+                self._initialize(request_id, _whole(request, line), moves)
             case ControlRequest() | ControlResponse():
                 if isinstance(message, ControlResponse):
                     self._open.pop(message.request_id, None)
@@ -205,12 +209,55 @@ class StdioBridge:
             case _:
                 self._pass_on(line, message, moves)
 
+    def _initialize(self, request_id: str, body: JsonObject, moves: BridgeOutput) -> None:
+        """Introduce the caller with all that it gives, and our hook beside its own; what cannot be given is refused by name."""
+        given = [name for name, value in body.items() if value and name != "subtype"]
+        problem: str | None = None
+        if not self._is_claude:
+            if lost := [name for name in given if name not in HINTS]:
+                problem = f"an agent of the dialect {self._dialects[1].name} takes no {_listed(lost)}"
+        elif self._is_introduced:
+            if given:
+                problem = f"{_listed(given)} came too late: send initialize once, and before the first prompt"
+        else:
+            problem = _unfit_hooks(body.get("hooks"))
+        if problem is not None:
+            self._say(failure(request_id, f"initialize: {problem}"), moves)
+        elif not self._is_claude:
+            self._say(success(request_id, self._told_of({})), moves)
+        elif self._greeting is not None:
+            self._say(success(request_id, self._told_of(self._greeting)), moves)
+        else:
+            self._greeters.append(request_id)
+            self._introduce(body, moves)
+
+    def _introduce(self, body: JsonObject, moves: BridgeOutput) -> None:
+        """Say who drives the CLI, once: it reads the first introduction alone."""
+        if self._is_introduced:
+            return
+        self._is_introduced = True
+        given = body.get("hooks")
+        hooks: JsonObject = dict(given) if isinstance(given, dict) else {}
+        for event in TOOL_ENDS:
+            own = hooks.get(event)
+            hooks[event] = [*(own if isinstance(own, list) else []), OUR_MATCHER]
+        whole: JsonObject = {**body, "subtype": "initialize", "hooks": hooks}
+        self._tell(ControlRequest(OUR_GREETING, UnknownRequest(whole)), moves)
+
+    def _told_of(self, greeting: JsonObject) -> JsonObject:
+        """Return an answer to `initialize` with what the wires between the caller and the agent do not carry."""
+        caller, agent = self._dialects
+        lost: JsonObject = {**caller.untold, **agent.untaken}
+        return {**greeting, "turnwire": {"not_carried": lost}}
+
     def _prompt(self, prompt: User, moves: BridgeOutput) -> None:
         try:
             size = len(encode_input(prompt))
         except EncodeError as error:
             moves.to_caller += self._caller.refuse(prompt, str(error)).lines
             return
+        if self._queues:
+            self._introduce({}, moves)
         if not (self._queues and self._is_running):
             self._is_running = True
             self._tell(prompt, moves)
@@ -280,10 +327,16 @@ class StdioBridge:
         self._say(injected, moves)
 
     def _greet(self, response: ControlResponse, moves: BridgeOutput) -> None:
-        self._greeting = response.payload if isinstance(response.payload, dict) else {}
-        for request_id in self._greeters:
-            self._say(success(request_id, self._greeting), moves)
-        self._greeters.clear()
+        waiting, self._greeters = self._greeters, []
+        if response.error is not None:
+            self._is_introduced = False  # nothing of it holds: the next introduction is read
+        else:
+            self._greeting = response.payload if isinstance(response.payload, dict) else {}
+        for request_id in waiting:
+            if response.error is not None:
+                self._say(failure(request_id, response.error), moves)
+            else:
+                self._say(success(request_id, self._told_of(self._greeting or {})), moves)
 
     def _status(self) -> JsonObject:
         status: JsonObject = {"running": self._is_running, "queued_messages": len(self._queue)}
@@ -314,6 +367,37 @@ class StdioBridge:
             moves.to_caller.append(line + b"\n")
         else:
             moves.to_caller += self._caller.write(message, line).lines
+
+
+def _whole(request: AnyRequest, line: bytes) -> JsonObject:
+    """Return the body of a request as it was said, with what has no model here."""
+    if isinstance(request, UnknownRequest) and isinstance(request.raw, dict):
+        return request.raw
+    said = scrub_json(generic.load(line))
+    body = said.get("request") if isinstance(said, dict) else None
+    return body if isinstance(body, dict) else {}
+
+
+def _unfit_hooks(hooks: Json) -> str | None:
+    """Say what is wrong with hooks to which ours cannot be added; None if nothing is."""
+    if hooks is None:
+        return None
+    if not isinstance(hooks, dict) or not all(isinstance(matchers, list) for matchers in hooks.values()):
+        return "hooks must be an object that maps events to lists of matchers"
+    ids = [
+        matcher.get("hookCallbackIds")
+        for matchers in hooks.values()
+        if isinstance(matchers, list)
+        for matcher in matchers
+        if isinstance(matcher, dict)
+    ]
+    if any(isinstance(named, list) and OUR_HOOK in named for named in ids):
+        return f"the hook id {OUR_HOOK} is turnwire's own: name yours otherwise"
+    return None
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names)
 
 
 def denied(request_id: str, request: AnyRequest) -> ControlResponse:

@@ -163,7 +163,6 @@ class Relay:
             # to a caller of Claude's dialect an agent whose dialect is not known is Claude, byte for byte
             agent = CLAUDE if self._agent.name == "auto" else self._agent
             self._bridge = StdioBridge(spoken, agent)
-            self._post(self._bridge.begin())
         return self._bridge
 
     async def _do(self, *moves: BridgeOutput) -> None:
