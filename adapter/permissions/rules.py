@@ -72,9 +72,9 @@ class Rule(Struct, frozen=True):
 
     def matches(self, call: ToolCall, places: "PathContext") -> Match:
         """Tell whether a call is meant; one that allows never says "maybe"."""
-        if not any(fnmatchcase(call.tool, pattern) for pattern in self.tools):
-            return "no"
         allows = self.action == "allow"
+        if not any(_names(pattern, call.tool, allows=allows) for pattern in self.tools):
+            return "no"
         found: set[Match] = set()
         for name, pattern in self.input:
             values = _values(name, call)
@@ -184,6 +184,23 @@ def literal_base(pattern: str) -> str:
     """Return the folder that a pattern of paths begins with, up to its first wildcard."""
     literal = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
     return pattern if literal == pattern else posixpath.dirname(literal)
+
+
+def _names(pattern: str, tool: str, *, allows: bool) -> bool:
+    """Tell whether a pattern means a tool. In one that allows, a wildcard stays in its part of mcp__SERVER__TOOL.
+
+    The CLI puts these parts together, and a server may be called `docs__evil`: what may be another server's is not covered.
+    """
+    if not fnmatchcase(tool, pattern):
+        return False
+    meant, told = pattern.split("__"), tool.split("__")
+    if not allows or meant[0] != "mcp" or len(meant) < 3:
+        return True
+    return (
+        len(told) == len(meant)
+        and not any(part.startswith("_") for part in told)
+        and all(fnmatchcase(part, one) for part, one in zip(told, meant, strict=True))
+    )
 
 
 def _values(name: str, call: ToolCall) -> Sequence[object]:
