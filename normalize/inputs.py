@@ -38,6 +38,9 @@ class Decision(Struct, frozen=True):
     """Where an always-answer is remembered."""
     interrupt: bool = False
     """True when a denial also stops the turn."""
+    unasked: bool = False
+    """True when it was made as the request came, by a rule or a policy: the request is published as decided, and never as one that
+    waits. It then stands before the line of its request."""
 
 
 class Ended(Struct, frozen=True):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.decisions import (
@@ -29,13 +30,21 @@ from turnwire.adapter.permissions.requests import (
     AgentRequest,
     Failure,
     HookRequest,
+    QuestionRequest,
     TakenBack,
     ToolRequest,
     UnreadableRequest,
 )
 from turnwire.adapter.session.wire import AgentWire, Asking
 from turnwire.normalize.core import Core, Happened
-from turnwire.normalize.events import Complete, PermissionCancelled, PermissionResolved
+from turnwire.normalize.events import (
+    AgentEvent,
+    Complete,
+    PermissionCancelled,
+    PermissionRequest,
+    PermissionResolved,
+)
+from turnwire.normalize.events import QuestionRequest as QuestionRequestEvent
 from turnwire.normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from turnwire.normalize.vocabulary import VoidReason
 
@@ -120,7 +129,7 @@ class SessionCore:
         self._publish(happened, at, outputs)
         for asking in asked:
             self._asked(asking, at, outputs)
-        return outputs
+        return _told_as_decided(outputs)
 
     def _publish(self, happened: Happened, at: float, outputs: Outputs) -> None:
         """Publish what happened, and let the permission machine see of its events what concerns it."""
@@ -146,7 +155,8 @@ class SessionCore:
                 outputs.effects.extend((NoteAsked(asking), Respond(asking, Failure(asking.reason))))
             case _:
                 outputs.effects.append(NoteAsked(asking))
-                self._step(Asked(asking, self._real_paths_of(asking)), at, outputs)
+                now = isinstance(asking, ToolRequest | QuestionRequest)
+                self._step(Asked(asking, self._real_paths_of(asking)), at, outputs, unasked=now)
 
     def _real_paths_of(self, request: AgentRequest) -> RealPaths:
         match request:
@@ -157,9 +167,12 @@ class SessionCore:
             case _:
                 return {}
 
-    def _step(self, happened: PermissionInput, at: float, outputs: Outputs) -> None:
+    def _step(self, happened: PermissionInput, at: float, outputs: Outputs, *, unasked: bool = False) -> None:
+        """Take one step; with `unasked`, what it decides is decided before anybody is asked."""
         self._permissions, effects = step(self._permissions, happened, at)
         for effect in effects:
+            if unasked and isinstance(effect, Decide):
+                effect = Decide(replace(effect.decision, unasked=True))  # noqa: PLW2901 - the same, and one thing more
             outputs.effects.append(effect)
             if isinstance(effect, Decide):
                 self._publish(Happened(effect.decision, self._core.handle(effect.decision)), at, outputs)
@@ -174,3 +187,33 @@ class SessionCore:
         if isinstance(item, Received) and TakenBack(name) in self._wire.requests(item.message):
             return CancelledByAgent(name, why)
         return Voided(name, why)
+
+
+def _told_as_decided(outputs: Outputs) -> Outputs:
+    """Publish requests that were decided as they came as decided, and never as waiting.
+
+    Their decisions go before the line that asked, where a core that reads the recording finds them in time.
+    """
+    received, *others = outputs.happened
+    decided = {
+        happened.input.pending_id: happened
+        for happened in others
+        if isinstance(happened.input, Decision) and happened.input.unasked
+    }
+    if not decided:
+        return outputs
+    events: list[AgentEvent] = []
+    for event in received.events:
+        made = (
+            decided.get(event.pending_id)
+            if isinstance(event, PermissionRequest | QuestionRequestEvent)
+            else None
+        )
+        events += [event] if made is None else made.events
+    ahead = [Happened(happened.input, []) for happened in decided.values()]
+    rest = [
+        happened
+        for happened in others
+        if not (isinstance(happened.input, Decision) and happened.input.unasked)
+    ]
+    return Outputs([*ahead, Happened(received.input, events), *rest], outputs.effects)

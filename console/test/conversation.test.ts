@@ -118,6 +118,22 @@ describe("requests", () => {
     expect(asked.rows.at(-1)).toMatchObject({ kind: "request", resolved: { by: "tab" } });
   });
 
+  test("decided by a policy as they came are shown as decided, and never wait", () => {
+    const told = fold(turn(), bash("t1"), {
+      type: "permission_resolved",
+      pending_id: "p1",
+      tool_call_id: "t1",
+      behavior: "allow",
+      by: "policy:plan",
+      unasked: true,
+      permission_title: "rm x",
+      action_type: "command",
+    });
+    expect(told.pending.size).toBe(0);
+    const row = told.rows.find((one) => one.kind === "tool") as ToolRow;
+    expect(row.request).toMatchObject({ request: { permission_title: "rm x" }, resolved: { by: "policy:plan" } });
+  });
+
   test("close when they are cancelled", () => {
     const { pending, rows } = fold(ask("p1"), { type: "permission_cancelled", pending_id: "p1", reason: "interrupted" });
     expect(pending.size).toBe(0);

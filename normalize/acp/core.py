@@ -21,6 +21,7 @@ from turnwire.normalize.acp.session import Prompt, Session
 from turnwire.normalize.acp.state import NOWHERE, OurRequest, State, Terminal, key, named, notice
 from turnwire.normalize.acp.tools import name_of
 from turnwire.normalize.core import Stats
+from turnwire.normalize.cores.outcomes import DecidedAhead
 from turnwire.normalize.events import AgentEvent, AuthMethod, Error, Malformed, SessionInfo, Unknown
 from turnwire.normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from turnwire.normalize.payloads.fields import fields, objects, shallow, text, whole
@@ -45,6 +46,7 @@ class AcpCore:
         """`resumed`: the session goes on with an earlier conversation; `first_turn`: number of the first turn."""
         self.stats = Stats()
         self._state = State(resumed=resumed, first_turn=first_turn)
+        self._ahead = DecidedAhead()
 
     @property
     def turns(self) -> int:
@@ -95,6 +97,9 @@ class AcpCore:
                 return self.receive(happened.message, happened.line)
             case Sent():
                 return self.on_sent(happened.message)
+            case Decision(unasked=True) if happened.pending_id not in self.pending:
+                self._ahead.put(happened)
+                return []
             case Decision():
                 return self._decided(happened)
             case Ended():
@@ -292,12 +297,11 @@ class AcpCore:
         for other in also:
             other.leave = "asked"
         pending_id = session.requests.name(message.id)
-        asked, quirks = message, session.calls.quirks
-        events += session.requests.add(Pending(pending_id, asked, call_id, name_of(facts), also))
-        return [
-            *events,
-            permission(session.place, pending_id, asked, facts, quirks, tool_call_id=call_id, also=also),
-        ]
+        quirks = session.calls.quirks
+        event = permission(session.place, pending_id, message, facts, quirks, tool_call_id=call_id, also=also)
+        pending = Pending(pending_id, message, call_id, name_of(facts), also, event)
+        events += session.requests.add(pending)
+        return self._ahead.settle([*events, event], self._decided)
 
     def _request(self, message: Request) -> list[AgentEvent]:
         state, params = self._state, fields(message.params)
@@ -307,8 +311,9 @@ class AcpCore:
         here = NOWHERE if session is None else session.place.here
         if method in _ELICITATIONS and session is not None:
             pending_id = session.requests.name(message.id)
-            events = session.requests.add(Pending(pending_id, message, text(params, "toolCallId"), None))
-            return [*events, question(session.place, pending_id, message)]
+            event = question(session.place, pending_id, message)
+            pending = Pending(pending_id, message, event.tool_call_id, None, published=event)
+            return self._ahead.settle([*session.requests.add(pending), event], self._decided)
         if method.startswith("terminal/"):
             given = params.get("args")
             words = [params.get("command"), *given] if isinstance(given, list) and given else None

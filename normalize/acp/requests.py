@@ -64,6 +64,8 @@ class Pending(Struct, gc=False):
     tool_name: str | None
     also: tuple[Call, ...] = ()
     """Further calls that the same answer decides."""
+    published: PermissionEvent | QuestionRequest | None = None
+    """The event that asked."""
     decided: bool = False
     """It was told who answered it; the answer itself is no news."""
 

@@ -3,12 +3,23 @@
 Every family's pending requests end in these, and what is known of an end is written here alone.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias
 
+from turnwire.normalize.cores.bounded_dict import BoundedDict
 from turnwire.normalize.cores.event_context import EventContext
-from turnwire.normalize.events import PermissionCancelled, PermissionResolved
+from turnwire.normalize.events import (
+    AgentEvent,
+    PermissionCancelled,
+    PermissionRequest,
+    PermissionResolved,
+    QuestionRequest,
+)
 from turnwire.normalize.inputs import Decision
 from turnwire.normalize.vocabulary import VoidReason
+
+MOST_AHEAD = 1000
+"""Decisions that are kept until their requests come."""
 
 Behavior: TypeAlias = Literal["allow", "deny", "ask", "answer"]
 """What a request has come to."""
@@ -32,11 +43,17 @@ class OpenRequest(Protocol):
         """The tool of that call."""
         ...
 
+    @property
+    def published(self) -> PermissionRequest | QuestionRequest | None:
+        """The event that asked."""
+        ...
+
 
 def resolution(
     place: EventContext, request: OpenRequest, decision: Decision, behavior: Behavior
 ) -> PermissionResolved:
     """Return the end of a request that somebody has decided: who and how is known."""
+    asked = request.published if decision.unasked else None
     return PermissionResolved(
         **place.here,
         pending_id=request.pending_id,
@@ -50,7 +67,48 @@ def resolution(
         updated_input=decision.updated_input,
         destination=decision.destination,
         interrupt=decision.interrupt or None,
+        unasked=decision.unasked or None,
+        permission_title=_title(asked),
+        action_type=asked.action_type if isinstance(asked, PermissionRequest) else None,
+        action_details=asked.action_details if isinstance(asked, PermissionRequest) else None,
     )
+
+
+def _title(asked: PermissionRequest | QuestionRequest | None) -> str | None:
+    match asked:
+        case PermissionRequest():
+            return asked.permission_title
+        case QuestionRequest():
+            return asked.message or "; ".join(one.question for one in asked.questions or ()) or "question"
+        case None:
+            return None
+
+
+class DecidedAhead:
+    """Decisions that stand before the line of their request, as those do that were made while it was read."""
+
+    def __init__(self) -> None:
+        self._decisions: BoundedDict[Decision] = BoundedDict(MOST_AHEAD)
+
+    def put(self, decision: Decision) -> None:
+        """Keep a decision until its request comes."""
+        self._decisions.put(decision.pending_id, decision)
+
+    def settle(
+        self, events: Sequence[AgentEvent], decide: Callable[[Decision], Sequence[AgentEvent]]
+    ) -> list[AgentEvent]:
+        """Return the events of a line, with what follows from a decision in place of the request that it answers."""
+        if not self._decisions:
+            return [*events]
+        settled: list[AgentEvent] = []
+        for event in events:
+            ahead = (
+                self._decisions.pop(event.pending_id, None)
+                if isinstance(event, PermissionRequest | QuestionRequest)
+                else None
+            )
+            settled += [event] if ahead is None else decide(ahead)
+        return settled
 
 
 def resolved(

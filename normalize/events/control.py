@@ -1,11 +1,13 @@
 """Events of the control plane: what is asked of a human or a policy, and what was decided."""
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from turnwire.normalize.events.base import Event, ThreadEvent
 from turnwire.normalize.model import JsonObject, JsonValue, Published
 from turnwire.normalize.payloads import NormalizedPayload
 from turnwire.normalize.payloads.work import Question, TodoItem
+
+ActionType: TypeAlias = Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"]
 
 
 class RememberedRule(Published, frozen=True, kw_only=True):
@@ -48,7 +50,7 @@ class PermissionRequest(ThreadEvent, frozen=True, kw_only=True, tag="permission_
     """One line for humans."""
     permission_options: list[PermissionOption]
     """The possible answers."""
-    action_type: Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"]
+    action_type: ActionType
     """What would happen."""
     action_details: JsonObject | None = None
     """The command, the path, the address …"""
@@ -91,6 +93,15 @@ class PermissionResolved(Event, frozen=True, kw_only=True, tag="permission_resol
     """Where an always-answer is remembered."""
     interrupt: bool | None = None
     """True when the denial also stopped the turn."""
+    unasked: bool | None = None
+    """True when nobody was asked: a rule or a policy decided as the request came. No `permission_request` or `question_request` was
+    published for it; the three fields below say what it was about."""
+    permission_title: str | None = None
+    """The one line for humans that a dialog would have shown; of `unasked` alone."""
+    action_type: ActionType | None = None
+    """What was decided about; of `unasked` alone, and absent for a question."""
+    action_details: JsonObject | None = None
+    """The command, the path, the address …; of `unasked` alone."""
 
 
 class PermissionCancelled(Event, frozen=True, kw_only=True, tag="permission_cancelled"):

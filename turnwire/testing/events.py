@@ -52,6 +52,8 @@ def balanced(events: Sequence[AgentEvent], *, side_by_side: bool = False) -> Non
                 finals[event.tool_call_id] += 1
             case ev.PermissionRequest() | ev.QuestionRequest():
                 asked[event.pending_id] += 1
+            case ev.PermissionResolved(unasked=True):
+                pass  # decided as it came: nobody was asked
             case ev.PermissionResolved() | ev.PermissionCancelled():
                 ended[event.pending_id] += 1
             case _:

@@ -457,6 +457,15 @@ class PermissionResolved(Event, frozen=True, kw_only=True, tag="permission_resol
     """Where an always-answer is remembered."""
     interrupt: bool | None = None
     """True when the denial also stopped the turn."""
+    unasked: bool | None = None
+    """True when nobody was asked: a rule or a policy decided as the request came. No `permission_request` or `question_request` was
+    published for it; the three fields below say what it was about."""
+    permission_title: str | None = None
+    """The one line for humans that a dialog would have shown; of `unasked` alone."""
+    action_type: Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"] | None = None
+    """What was decided about; of `unasked` alone, and absent for a question."""
+    action_details: JsonObject | None = None
+    """The command, the path, the address …; of `unasked` alone."""
 
 
 class PermissionCancelled(Event, frozen=True, kw_only=True, tag="permission_cancelled"):

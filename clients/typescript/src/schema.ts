@@ -1074,6 +1074,17 @@ export interface PermissionResolved {
   destination?: string;
   /** True when the denial also stopped the turn. */
   interrupt?: boolean;
+  /**
+   * True when nobody was asked: a rule or a policy decided as the request came. No `permission_request` or `question_request` was
+   * published for it; the three fields below say what it was about.
+   */
+  unasked?: boolean;
+  /** The one line for humans that a dialog would have shown; of `unasked` alone. */
+  permission_title?: string;
+  /** What was decided about; of `unasked` alone, and absent for a question. */
+  action_type?: "command" | "file_write" | "file_read" | "network" | "mcp_tool" | "other";
+  /** The command, the path, the address …; of `unasked` alone. */
+  action_details?: Record<string, JsonValue>;
 }
 
 /** A pending request is void; its dialog closes. */

@@ -2,7 +2,7 @@
  * Folds a session's events into rows, one event at a time and in constant time each: 100,000 events cost 100,000 small
  * steps, and a new event never makes the old ones be looked at again. Pure: no DOM, no clock.
  */
-import type { AgentEvent, Cut, EventFrame, MessageChunk, Reasoning, ToolCall, ToolUpdate, UserMessage } from "turnwire-client";
+import type { AgentEvent, Cut, EventFrame, MessageChunk, PermissionRequest, PermissionResolved, Reasoning, ToolCall, ToolUpdate, UserMessage } from "turnwire-client";
 import { between } from "../text/format.js";
 import { aside } from "./asides.js";
 import { Changes } from "./changes.js";
@@ -142,6 +142,7 @@ export class Conversation {
       case "question_request":
         return this.ask(frame, event);
       case "permission_resolved":
+        if (event.unasked) this.ask(frame, decided(event));
         return this.answer(frame, event.pending_id, (row) => {
           row.resolved = event;
           if (!row.tool || event.updated_input === undefined || row.request.type === "question_request") return;
@@ -466,4 +467,18 @@ export class Conversation {
     row.lastSeq = seq;
     this.changed.add(row);
   }
+}
+
+/** What was decided before anybody was asked, as the request that it answers: its row is the same. */
+function decided({ pending_id, tool_call_id, tool_name, permission_title, action_type, action_details }: PermissionResolved): PermissionRequest {
+  return {
+    type: "permission_request",
+    pending_id,
+    ...(tool_call_id !== undefined && { tool_call_id }),
+    ...(tool_name !== undefined && { tool_name }),
+    permission_title: permission_title ?? tool_name ?? "request",
+    permission_options: [],
+    action_type: action_type ?? "other",
+    ...(action_details !== undefined && { action_details }),
+  };
 }

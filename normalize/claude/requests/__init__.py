@@ -20,6 +20,7 @@ from turnwire.normalize.cores.event_context import EventContext
 from turnwire.normalize.events import (
     AgentEvent,
     HookActivity,
+    PermissionRequest,
     QuestionRequest,
 )
 from turnwire.normalize.inputs import Decision
@@ -46,6 +47,8 @@ class Pending(Struct, gc=False):
     name: str | None = None
     parent: str | None = None
     """The call whose subagent it concerns."""
+    published: PermissionRequest | QuestionRequest | None = None
+    """The event that asked; None of a hook."""
     background: bool = False
     """It may outlive the turn: a background subagent asks, or a server or dialog that does not say for whom it asks."""
 
@@ -59,6 +62,7 @@ class Requests:
         self._pending: dict[str, Pending] = {}
         self._settled: BoundedDict[None] = BoundedDict(MAX_SETTLED)
         """Ids of those of this process that wait no more."""
+        self._ahead = outcomes.DecidedAhead()
         self._plans: set[str] = set()
         self.hooks_edit = True
         """The CLI heeds arguments that a hook gives: 1.0 does not, and 2.0.14, which does, says as little of its version."""
@@ -77,6 +81,15 @@ class Requests:
         """The CLI asks; a request of a kind that needs no human gives no event."""
         if request_id in self._pending or request_id in self._settled:
             return []  # listed as still waiting while its end was on its way
+        events = self._published(request_id, request)
+        pending = self._pending.get(request_id)
+        if pending is not None:
+            pending.published = next(
+                (event for event in events if isinstance(event, PermissionRequest | QuestionRequest)), None
+            )
+        return self._ahead.settle(events, self.on_decision)
+
+    def _published(self, request_id: str, request: control.AnyRequest) -> list[AgentEvent]:
         match request:
             case control.CanUseTool():
                 return self._tool(request_id, request)
@@ -153,6 +166,8 @@ class Requests:
         """Somebody decided; who and how is known."""
         pending, behavior = self._pending.get(decision.pending_id), decision.behavior
         if pending is None:
+            if decision.unasked:
+                self._ahead.put(decision)
             return []
         if pending.kind == "hook":
             self._settle(decision.pending_id)

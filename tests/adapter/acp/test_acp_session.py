@@ -613,13 +613,14 @@ async def test_what_is_asked_for_several_calls_at_once_is_judged_by_the_strictes
 ) -> None:
     async with stage.session("droid", rules=read_rules(rules)) as run:
         await run.session.prompt("both")
-        asked = await run.asked()
-        assert asked.permission_title == "2 calls: touch one, touch two"
-        assert (asked.action_type, asked.action_details) == ("other", {"calls": ["touch one", "touch two"]})
         if not decided:
             await run.until(lambda: run.session.pending)
-            run.session.answer(asked.pending_id, PermissionAnswer("no"), "anna")
+            run.session.answer((await run.asked()).pending_id, PermissionAnswer("no"), "anna")
         await run.until(lambda: run.of(ev.Complete))
+        asked = (run.of(ev.PermissionResolved) if decided else run.of(ev.PermissionRequest))[0]
+        assert asked.permission_title == "2 calls: touch one, touch two"
+        assert (asked.action_type, asked.action_details) == ("other", {"calls": ["touch one", "touch two"]})
+        assert len(run.of(ev.PermissionRequest)) == (0 if decided else 1)
         assert [(event.behavior, event.by) for event in run.of(ev.PermissionResolved)] == (
             decided or [("deny", "anna")]
         )
@@ -630,7 +631,8 @@ async def test_what_is_asked_for_several_calls_at_once_is_judged_by_the_strictes
 async def test_a_title_names_the_first_of_many_calls_and_how_many_there_are(stage: AcpStage) -> None:
     async with stage.session("droid", policy="autonomous") as run:
         await run.turn("dozen")
-        [asked] = run.of(ev.PermissionRequest)
+        [asked] = run.of(ev.PermissionResolved)
+        assert asked.permission_title is not None
         assert asked.permission_title.startswith("12 calls: touch 0, touch 1, ")
         assert asked.permission_title.endswith(", touch 8, 3 more")
 
@@ -638,7 +640,7 @@ async def test_a_title_names_the_first_of_many_calls_and_how_many_there_are(stag
 async def test_an_agent_that_asks_for_each_call_is_asked_about_for_each(stage: AcpStage) -> None:
     async with stage.session(rules=read_rules([rule("deny", "touch one")]), policy="autonomous") as run:
         await run.turn("both")
-        assert [event.permission_title for event in run.of(ev.PermissionRequest)] == ["touch two"]
+        assert [event.permission_title for event in run.of(ev.PermissionResolved)] == ["touch two"]
         assert [event.by for event in run.of(ev.PermissionResolved)] == ["policy:autonomous"]
 
 

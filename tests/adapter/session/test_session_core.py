@@ -99,14 +99,20 @@ class Sessions(RuleBasedStateMachine):
             answers_cancelled=old,
             max_pending=most,
         )
-        self.core = SessionCore(ClaudeCore(), ClaudeWire(), State(asked))
+        self.core, self.replayed = SessionCore(ClaudeCore(), ClaudeWire(), State(asked)), ClaudeCore()
 
     def happens(self, happened: CoreInput) -> list[object]:
         self.now += 0.5
         outputs = self.core.handle(happened, self.now)
-        for _, events in outputs.happened:
+        asked = set()
+        for item, events in outputs.happened:
             for event in events:
                 self.published(event)
+                if isinstance(event, ev.PermissionRequest | ev.QuestionRequest):
+                    asked.add(event.pending_id)
+                if isinstance(event, ev.PermissionResolved):
+                    assert event.pending_id not in asked, "what is decided as it comes was told as waiting"
+            assert self.replayed.handle(item) == events, "a recording of this gives other events"
         for effect in outputs.effects:
             match effect:
                 case Respond():

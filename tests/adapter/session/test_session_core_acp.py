@@ -85,7 +85,7 @@ class AcpSessions(RuleBasedStateMachine):
             max_pending=most,
             judges_requests=True,
         )
-        core = AcpCore()
+        core, self.replayed = AcpCore(), AcpCore()
         hooks = PermissionHooks((), "/here")
         self.opened = OpenRequests(hooks)
         self.wire = AcpWire(core, hooks, self.opened)
@@ -96,9 +96,15 @@ class AcpSessions(RuleBasedStateMachine):
     def happens(self, happened: CoreInput) -> list[object]:
         self.now += 0.5
         outputs = self.core.handle(happened, self.now)
-        for _, events in outputs.happened:
+        asked = set()
+        for item, events in outputs.happened:
             for event in events:
                 self.published(event)
+                if isinstance(event, ev.PermissionRequest | ev.QuestionRequest):
+                    asked.add(event.pending_id)
+                if isinstance(event, ev.PermissionResolved):
+                    assert event.pending_id not in asked, "what is decided as it comes was told as waiting"
+            assert self.replayed.handle(item) == events, "a recording of this gives other events"
         for effect in outputs.effects:
             match effect:
                 case NoteAsked(request):
@@ -288,3 +294,29 @@ TestAcpSessions = AcpSessions.TestCase
 @pytest.mark.long
 def test_it_holds_for_many_more() -> None:
     run_state_machine_as_test(AcpSessions, settings=settings(max_examples=300, stateful_step_count=50))
+
+
+@pytest.mark.parametrize("policy", ["plan", "autonomous"])
+def test_what_a_policy_decides_as_it_comes_is_told_as_decided_and_never_as_waiting(
+    policy: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = AcpSessions()
+    session.start(policy, None, 256)
+    session.somebody_prompts()
+    told: list[ev.AgentEvent] = []
+    monkeypatch.setattr(session, "published", told.append)
+    call: JsonObject = {
+        "toolCallId": "t1",
+        "kind": "execute",
+        "title": "rm x",
+        "rawInput": {"command": "rm x"},
+    }
+    params: JsonObject = {"sessionId": "s", "toolCall": call, "options": OPTIONS}
+    session.hears({"id": 1, "method": "session/request_permission", "params": params})
+    assert not [event for event in told if isinstance(event, ev.PermissionRequest)]
+    (decided,) = [event for event in told if isinstance(event, ev.PermissionResolved)]
+    assert (decided.behavior, decided.by, decided.unasked) == ("allow", f"policy:{policy}", True)
+    assert (decided.permission_title, decided.action_type) == ("rm x", "command")
+    assert decided.action_details == {"command": "rm x"}
+    assert session.responded == [decided.pending_id]
+    assert any(isinstance(event, ev.ToolCall) for event in told)

@@ -248,6 +248,10 @@ def _within(turn: Turn, event: AgentEvent, at: float) -> None:
             turn.asked[event.pending_id] = Span(event.permission_title, at)
         case ev.QuestionRequest():
             turn.asked[event.pending_id] = Span(event.message or "question", at)
+        case ev.PermissionResolved(unasked=True):
+            turn.asked[event.pending_id] = Span(
+                event.permission_title or "request", at, at, f"{event.behavior} by {event.by or 'somebody'}"
+            )
         case ev.PermissionResolved() if event.pending_id in turn.asked:
             span = turn.asked[event.pending_id]
             span.ended, span.status = at, f"{event.behavior} by {event.by or 'somebody'}"
