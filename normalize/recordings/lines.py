@@ -16,6 +16,16 @@ class LineReader:
     def __init__(self) -> None:
         self._transcript = Transcript()
 
+    @property
+    def looks_like(self) -> str | None:
+        """The wire of another agent that the lines are in, of which nothing is read."""
+        return self._transcript.looks_like
+
+    @property
+    def is_readable(self) -> bool | None:
+        """Was any line understood? None before there was one."""
+        return self._transcript.is_readable
+
     def received(self, line: bytes | OversizeLine) -> Sequence[Received]:
         """Return what a line is that the agent wrote; a line may hold several messages, or none."""
         raw = line if isinstance(line, bytes) else line.head

@@ -11,6 +11,7 @@ Four shapes are accepted, told apart by what is there and not by name:
 import base64
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import chain, islice
 from pathlib import Path
 from typing import get_args
 
@@ -21,15 +22,18 @@ from turnwire.normalize.inputs import Announced, Decision, Ended, SessionInput
 from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.parsing.depth import TOO_DEEP, is_too_deep
+from turnwire.protocol.wrapped import unwrapped
 from turnwire.tracing.recordings.pieces import CONTINUES, TIMELINE, Piece, one_in, pieces
 from turnwire.tracing.recordings.recorded import (
     CHUNK,
     RecordingError,
     Timed,
     check_file,
+    foreign,
     lines,
     missing,
     timed_happenings,
+    unread,
 )
 from turnwire.tracing.recordings.session_file import (
     format_of,
@@ -83,6 +87,9 @@ class Row(msgspec.Struct, kw_only=True, omit_defaults=True):
 _EVENTS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(AgentEvent)) - {"rate_limit"}
 """Types of events that no message has, too."""
 
+LOOKED_AHEAD = 200
+"""Inputs that are read at once: what another agent wrote tells it by its first lines."""
+
 UNREADABLE = (msgspec.MsgspecError, RecursionError)
 """What a row that is none raises."""
 
@@ -98,17 +105,22 @@ def read(path: Path) -> Iterator[Timed]:
     """
     path = _found(path)
     if path.is_dir():
-        return read_timeline(path)
+        return _begun(read_timeline(path))
     if not is_rows(path):
         kept = format_of(path)
-        return _read_stdout(path) if kept is None else read_session_file(path, kept.files)
+        return _begun(_read_stdout(path)) if kept is None else read_session_file(path, kept.files)
     if _is_events(path):
         raise RecordingError(
             f"{path}: these are the events that a recording gave, not the lines it is made of; "
             f"name {path.name.replace('normalized-', 'raw-', 1) if path.name.startswith('normalized-') else 'the raw file'}, "
             "which was written beside it"
         )
-    return _read_rows(pieces(path))
+    return _begun(_read_rows(pieces(path)))
+
+
+def _begun(recording: Iterator[Timed]) -> Iterator[Timed]:
+    """Read how a recording begins: whoever would play one that is another agent's hears it before."""
+    return chain(list(islice(recording, LOOKED_AHEAD)), recording)
 
 
 def _found(path: Path) -> Path:
@@ -177,10 +189,13 @@ def _lines_in(file: Path) -> int:
 
 def _read_stdout(path: Path) -> Iterator[Timed]:
     reader = LineReader()
-    for line in lines(path):
+    for line in unwrapped(lines(path)):
         for item in reader.received(line):
             yield Timed(None, item)
-    yield Timed(None, Ended("end_of_input"))
+    if reader.looks_like is None:
+        yield Timed(None, Ended("end_of_input"))
+    if (error := unread(path, reader)) is not None:
+        raise error
 
 
 def _read_rows(found: Sequence[Piece]) -> Iterator[Timed]:
@@ -210,6 +225,8 @@ def _read_rows(found: Sequence[Piece]) -> Iterator[Timed]:
             for item in items:
                 ended = isinstance(item, Ended)
                 yield Timed(at, item)
+            if reader.looks_like is not None:
+                raise foreign(piece.path, reader.looks_like)
     if found and found[-1].lost_behind:
         yield Timed(at, Announced(_lost(found[-1].lost_behind, f"behind {found[-1].path.name}")))
     if not ended:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import tee
 from pathlib import Path
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -17,6 +18,44 @@ CHUNK = 1 << 20
 
 class RecordingError(TurnwireError):
     """A recording cannot be read or written; the message says which, why, and what to do."""
+
+    exit_code = 1
+    """What a command ends with that is told this."""
+
+
+class Unread(RecordingError):
+    """Nothing of a recording could be read, for its lines are none that turnwire knows; the message says whose they may be."""
+
+    exit_code = 2
+
+
+OURS = "turnwire reads what Claude Code writes, agents of the Agent Client Protocol, and its own recordings"
+
+
+def foreign(name: Path | str, wire: str) -> Unread:
+    """Return what to say of lines that are in another agent's wire."""
+    return Unread(f"{name}: unread, for this looks like {wire}; {OURS}")
+
+
+def unread(name: Path | str, reader: "Reads") -> Unread | None:
+    """Return what to say of lines that were read to their end; None of those of which any was understood."""
+    if reader.looks_like is not None:
+        return foreign(name, reader.looks_like)
+    return Unread(f"{name}: no line of it could be read; {OURS}") if reader.is_readable is False else None
+
+
+class Reads(Protocol):
+    """What a reader of lines says of them all."""
+
+    @property
+    def looks_like(self) -> str | None:
+        """The wire of another agent that the lines are in."""
+        ...
+
+    @property
+    def is_readable(self) -> bool | None:
+        """Was any line understood? None before there was one."""
+        ...
 
 
 class Timed(Struct, frozen=True):

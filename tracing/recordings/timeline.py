@@ -14,7 +14,7 @@ from turnwire.normalize.inputs import Ended
 from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.framing import OversizeLine
 from turnwire.tracing.recordings.pieces import TIMELINE
-from turnwire.tracing.recordings.recorded import RecordingError, Timed, lines, missing
+from turnwire.tracing.recordings.recorded import RecordingError, Timed, foreign, lines, missing
 
 STDERR_TAIL = 4096
 """Bytes of stderr.txt that an end tells."""
@@ -82,6 +82,8 @@ def _read(folder: Path, received: _Side, sent: _Side) -> Iterator[Timed]:
         elif row.dir == "send" and (item := sent.line(row.line)) is not None:
             for told in reader.sent(item):
                 yield Timed(row.t, told)
+    if reader.looks_like is not None:
+        raise foreign(folder, reader.looks_like)
     yield Timed(last, Ended("exited", exit_code=code, signal=signal, stderr_tail=_tail(folder)))
 
 

@@ -68,4 +68,5 @@ class TurnwireError(Exception):
         turnwire.sidecar.streams.stdio.arguments.UsageError
         turnwire.tracing.export.wanted.TracingError
         turnwire.tracing.recordings.recorded.RecordingError
+            turnwire.tracing.recordings.recorded.Unread
     """

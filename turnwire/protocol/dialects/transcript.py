@@ -10,24 +10,39 @@ from msgspec import Struct
 
 from turnwire.protocol.acp import decode as acp
 from turnwire.protocol.acp.recognise import is_acp
-from turnwire.protocol.claude.control import ControlRequest, ControlResponse
+from turnwire.protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
 from turnwire.protocol.claude.decode import decode, malformed
 from turnwire.protocol.claude.encode import EncodeError
-from turnwire.protocol.claude.messages import Message, Unknown, User
+from turnwire.protocol.claude.messages import Assistant, Message, StreamEvent, Unknown, User
+from turnwire.protocol.claude.results import Result
+from turnwire.protocol.claude.system import Init, UnknownSystem
+from turnwire.protocol.dialects.foreign import foreign_wire
 from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.json_rpc.agent import JsonRpcAgent
 from turnwire.protocol.json_rpc.host import JsonRpcHost
-from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.json_values import Json
+from turnwire.protocol.malformed import BLANK, Malformed
 from turnwire.protocol.miriad.dialect import MiriadAgent
+from turnwire.protocol.parsing.generic import load
 
 _UNTOLD = frozenset({Unknown, Malformed})
 """What a line of another protocol is to Claude's."""
 
+_UNREAD = _UNTOLD | {UnknownSystem}
+"""What a line is of which nothing was understood."""
+
 
 class Transcript:
-    """Reads both sides of one conversation."""
+    """Reads both sides of one conversation; of one that is in none of our wires, nothing."""
+
+    looks_like: str | None = None
+    """The wire of another agent that the lines are in; nothing is said of the line that told it, and of those behind it."""
+    is_readable: bool | None = None
+    """Was any line understood? None before there was one that is not blank."""
 
     def __init__(self) -> None:
+        self._is_told = False
+        """Do the lines so far tell that the conversation is in a wire that is read?"""
         self._host = JsonRpcHost()
         self._agent = JsonRpcAgent()
         self._miriad = MiriadAgent()
@@ -44,10 +59,39 @@ class Transcript:
         """
         if self._is_acp:
             return self._heard_acp(lines)
+        if self.looks_like is not None:
+            return ()
         messages = [decode(line) if isinstance(line, bytes) else malformed(line) for line in lines]
+        if not self._is_told:
+            lines, messages = self._look(lines, messages)
+        if not self.is_readable:
+            self._read(lines, messages)
         if _UNTOLD.isdisjoint(map(type, messages)):
             return zip(cast("Sequence[bytes]", lines), messages, strict=True)
         return self._heard_any(lines, messages)
+
+    def _look(
+        self, lines: Sequence[bytes | OversizeLine], messages: list[Message]
+    ) -> tuple[Sequence[bytes | OversizeLine], list[Message]]:
+        """Look whose the lines are, up to the first that tells; return those that are not another agent's."""
+        for number, (line, message) in enumerate(zip(lines, messages, strict=True)):
+            if isinstance(line, bytes) and (value := _telling(message, line)) is not None:
+                self.looks_like = foreign_wire(value)
+                if self.looks_like is not None:
+                    return lines[:number], messages[:number]
+            if _tells_ours(message, line):
+                self._is_told = True
+                break
+        return lines, messages
+
+    def _read(self, lines: Iterable[bytes | OversizeLine], messages: Iterable[Message]) -> None:
+        """Note whether any of these is understood."""
+        for line, message in zip(lines, messages, strict=True):
+            if type(message) not in _UNREAD or _is_envelope(message, line):
+                self.is_readable = True
+                return
+            if not (isinstance(message, Malformed) and message.reason == BLANK):
+                self.is_readable = False
 
     def _heard_acp(self, lines: Iterable[bytes | OversizeLine]) -> Iterator[tuple[bytes | None, Struct]]:
         for line in lines:
@@ -77,6 +121,8 @@ class Transcript:
         if self._is_acp:
             return (acp.decode(line),)
         message = decode(line)
+        if not self.is_readable:
+            self._read((line,), (message,))
         if _is_envelope(message, line):
             if self._tells_acp(message):
                 return (acp.decode(line),)
@@ -100,11 +146,35 @@ class Transcript:
             pass  # no session of ours has said that
 
 
-def _is_envelope(message: Message, line: bytes) -> bool:
+def _telling(message: Message, line: bytes) -> Json:
+    """Return what a line holds that could be another agent's; None for one that could not."""
+    match message:
+        case Unknown(raw=value) | UnknownSystem(raw=value):
+            return value
+        case Init() if b'"mcp_servers"' not in line:
+            return load(line)
+        case Result(subtype=""):
+            return load(line)
+        case _:
+            return None
+
+
+def _tells_ours(message: Message, line: bytes | OversizeLine) -> bool:
+    """Tell whether no other agent writes such a line, or none that the table of foreign wires would not know by it."""
+    match message:
+        case Init() | StreamEvent() | ControlRequest() | ControlResponse() | ControlCancelRequest():
+            return True
+        case Assistant(uuid=str()) | Result(uuid=str()):
+            return True
+        case _:
+            return _is_envelope(message, line)
+
+
+def _is_envelope(message: Message, line: bytes | OversizeLine) -> bool:
     match message:
         case Unknown(raw={"jsonrpc": _}):
             return True
-        case Malformed():
+        case Malformed() if isinstance(line, bytes):
             return line.lstrip().startswith(b"[") and b'"jsonrpc"' in line
         case _:
             return False

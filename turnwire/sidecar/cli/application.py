@@ -48,7 +48,7 @@ def plain_errors(*kinds: type[Exception], code: int = 1) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        fail(str(error), code)
+        fail(str(error), getattr(error, "exit_code", code))
     except BrokenPipeError:
         # The reader of our stdout has gone, as `head` does; nothing is left to say, and nothing to flush to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

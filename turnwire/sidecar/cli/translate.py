@@ -16,7 +16,7 @@ SMALLEST_FIELD_LIMIT = 1024
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the filter and return its exit code: 1 for input that cannot be translated, 2 for a wrong call."""
+    """Run the filter and return its exit code: 1 for input that cannot be translated, 2 for a wrong call, or for lines of which none can be read."""
     chosen = _parser().parse_args(arguments)
     from turnwire.sidecar.process.terminal import harmless
     from turnwire.sidecar.recordings.filters.translate import InputError, run
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
         )
     except (InputError, RecordingError) as error:
         sys.stderr.write(f"turnwire: {harmless(str(error))}\n")
-        return 1
+        return error.exit_code if isinstance(error, RecordingError) else 1
     except BrokenPipeError:
         # The reader of our stdout has gone, as `head` does; nothing is left to say, and nothing to flush to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -21,6 +21,7 @@ from turnwire.normalize.recordings.recognised import RecognisedCore
 from turnwire.protocol.dialects.transcript import Transcript
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import LineFramer
+from turnwire.protocol.wrapped import Unwrapper
 from turnwire.tracing.recordings.reading import (
     is_rows,
     is_session_file,
@@ -28,7 +29,7 @@ from turnwire.tracing.recordings.reading import (
     read,
     timed_happenings,
 )
-from turnwire.tracing.recordings.recorded import check_file, check_unpacked
+from turnwire.tracing.recordings.recorded import Unread, check_file, check_unpacked, unread
 
 CHUNK = 1 << 16
 """Bytes read at a time: what a processor keeps near, and an allocator in its arenas."""
@@ -44,6 +45,19 @@ def run(source: Path | None, out: BinaryIO, *, field_limit: int, stats: bool) ->
     gc.freeze()
     gc.set_threshold(50_000, 50, 100)
     core = recorded_core()
+    error: Unread | None = None
+    try:
+        _translate(core, source, out, field_limit)
+    except Unread as unread_lines:
+        error = unread_lines
+    out.flush()
+    if stats:
+        print(_report(core, human=sys.stderr.isatty()), file=sys.stderr)  # noqa: T201 - the filter's own report
+    if error is not None:
+        raise error
+
+
+def _translate(core: RecognisedCore, source: Path | None, out: BinaryIO, field_limit: int) -> None:
     if source is None:
         if sys.stdin.isatty():
             raise InputError(
@@ -54,9 +68,6 @@ def run(source: Path | None, out: BinaryIO, *, field_limit: int, stats: bool) ->
         _recording(core, source, out, field_limit)
     else:
         _file(core, source, out, field_limit)
-    out.flush()
-    if stats:
-        print(_report(core, human=sys.stderr.isatty()), file=sys.stderr)  # noqa: T201 - the filter's own report
 
 
 def _file(core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int) -> None:
@@ -76,7 +87,7 @@ def _file(core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int) -
         if source.is_file() and (is_rows(source) or is_session_file(source)):
             _recording(core, source, out, field_limit)
         else:
-            _stream(core, file, out, field_limit)
+            _stream(core, file, out, field_limit, name=source)
 
 
 def _piped(core: RecognisedCore, source: BinaryIO, out: BinaryIO, field_limit: int) -> None:
@@ -90,7 +101,7 @@ def _piped(core: RecognisedCore, source: BinaryIO, out: BinaryIO, field_limit: i
     first = b"".join(begun)
     check_unpacked("standard input", first)
     if not is_session_line(first.partition(b"\n")[0]):
-        _stream(core, source, out, field_limit, first)
+        _stream(core, source, out, field_limit, name="standard input", begun=first)
         return
     import shutil  # noqa: PLC0415 - few pipes say a session file
     import tempfile  # noqa: PLC0415 - likewise
@@ -110,17 +121,29 @@ def _says_nothing(source: Path) -> bool:
 
 
 def _stream(
-    core: RecognisedCore, source: BinaryIO, out: BinaryIO, field_limit: int, begun: bytes = b""
+    core: RecognisedCore,
+    source: BinaryIO,
+    out: BinaryIO,
+    field_limit: int,
+    *,
+    name: Path | str,
+    begun: bytes = b"",
 ) -> None:
-    framer, heard = LineFramer(), Transcript().heard
+    """Translate what comes, to its end even where it cannot be read: whoever writes it is not to be stopped by that."""
+    framer, unwrapper, transcript = LineFramer(), Unwrapper(), Transcript()
+    heard = transcript.heard
     # what is there now: a pipe's reader must not wait for a full chunk
     read_some = getattr(source, "read1", source.read)
     while chunk := begun or read_some(CHUNK):
         begun = b""
-        _write(core.receive_all(heard(framer.feed(chunk))), out, field_limit)
+        _write(core.receive_all(heard(unwrapper.feed(framer.feed(chunk)))), out, field_limit)
     last = framer.close()
-    events = core.receive_all(heard([] if last is None else [last]))
-    _write([*events, *core.handle(Ended("end_of_input"))], out, field_limit)
+    events = core.receive_all(heard([*unwrapper.feed([] if last is None else [last]), *unwrapper.close()]))
+    if transcript.looks_like is None:
+        events += core.handle(Ended("end_of_input"))
+    _write(events, out, field_limit)
+    if (error := unread(name, transcript)) is not None:
+        raise error
 
 
 def _recording(core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int) -> None:
