@@ -20,7 +20,7 @@ from turnwire.hub.schema.field_docs import field_docs
 from turnwire.hub.schema.shapes import as_sent
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.core import happenings
-from turnwire.normalize.events import AgentEvent, Cut, History, ToolUpdate, to_json
+from turnwire.normalize.events import AgentEvent, Cut, History, ToolUpdate, TraceContext, to_json
 from turnwire.normalize.events.base import Event, ThreadEvent
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.model import Published
@@ -52,6 +52,11 @@ MADE: dict[str, list[str]] = {
 """Event type -> lines of a stream that has it, for types no recording has."""
 
 OURS: tuple[AgentEvent, ...] = (
+    TraceContext(
+        traceparent="00-0af7651916cd43dd8448eb211c80319c-53995c3f42cd8ad8-01",
+        prompt="0e3e4c2a-5a30-4b61-9d5c-2f8f0a3b8b1d",
+        parent="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    ),
     Cut(
         text="The conversation goes on from an earlier message; 2 turns of it no longer count.",
         reason="rewind",

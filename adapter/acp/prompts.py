@@ -4,8 +4,9 @@ so an agent of this family hears one at a time, and the others wait here, where 
 
 import asyncio
 from collections import deque
+from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from turnwire.normalize.vocabulary import Priority
 from turnwire.protocol.errors import TurnwireError
@@ -30,6 +31,8 @@ class Prompt(Struct, frozen=True):
     """`now` goes before all others, `later` behind them."""
     is_own: bool = False
     """turnwire itself says it: nobody asked for it."""
+    trace: Mapping[str, str] = field(default_factory=dict)
+    """Trace context of its turn, by the names that the protocol keeps in `_meta`."""
 
     @property
     def text(self) -> str:

@@ -7,7 +7,7 @@ turn; where it does not, it is stopped as any agent is (adapter/process/shutdown
 
 import asyncio
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 from uuid import uuid4
@@ -108,6 +108,7 @@ class AcpSession(RunningAgent):
         attachments: Sequence[Attachment] = (),
         priority: Priority = "next",
         uuid: str | None = None,
+        trace: Mapping[str, str] | None = None,
     ) -> str:
         """Say something to the agent, at its turn, and return the prompt's uuid; waits for the conversation to be open.
 
@@ -131,7 +132,7 @@ class AcpSession(RunningAgent):
                 workspace=self.options.workspace,
                 images=facts.images,
             )
-            self._put(Prompt(uuid, blocks, priority))
+            self._put(Prompt(uuid, blocks, priority, trace=trace or {}))
         if priority == "now" and self.busy:
             try:
                 await self.interrupt()
@@ -205,7 +206,7 @@ class AcpSession(RunningAgent):
 
     async def _say(self, session_id: str, prompt: Prompt) -> str:
         """Say a prompt, and return why the agent stopped; "" where it does not say."""
-        meta: JsonObject = {"turnwire/prompt": prompt.uuid}
+        meta: JsonObject = {"turnwire/prompt": prompt.uuid, **prompt.trace}
         if prompt.is_own:
             meta["turnwire/synthetic"] = True
         params: JsonObject = {"sessionId": session_id, "prompt": list(prompt.content), "_meta": meta}

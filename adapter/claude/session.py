@@ -1,7 +1,7 @@
 """One session of a CLI that speaks Claude's protocol: the commands, in its words; see adapter/session/agent.py."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import uuid4
 
 from turnwire.adapter.claude.attachments import compose
@@ -60,13 +60,17 @@ class Session(RunningAgent):
         attachments: Sequence[Attachment] = (),
         priority: Priority = "next",
         uuid: str | None = None,
+        trace: Mapping[str, str] | None = None,
     ) -> str:
         """Say something to the agent and return the prompt's uuid; waits for `initialize`.
+
+        The CLI takes a trace context from its environment alone, so `trace` goes nowhere.
 
         Raises:
             AttachmentRefused: an attachment is not taken.
             ProcessGone, RequestTimeout, RequestFailed: there is no CLI that could be spoken to.
         """
+        del trace
         await asyncio.shield(self.initialized)
         uuid = uuid or str(uuid4())
         # prompts keep their order, however long their files take to be written

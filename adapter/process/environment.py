@@ -1,4 +1,4 @@
-"""The environment of the CLI: what is allowed by name, what is given, and the trace it belongs to; nothing else.
+"""The environment of the CLI: what is allowed by name and what is given; nothing else.
 
 Values are never logged and never published; only names appear in errors.
 """
@@ -38,7 +38,6 @@ def build_environment(
     given: Mapping[str, str] | None = None,
     requestable: Sequence[str] = REQUESTABLE,
     requested: Mapping[str, str] | None = None,
-    traceparent: str | None = None,
 ) -> dict[str, str]:
     """Return the whole environment of a CLI.
 
@@ -48,7 +47,6 @@ def build_environment(
         given: variables of the configuration; not restricted.
         requestable: names, with wildcards, that may be asked for.
         requested: variables a frontend asks for; raises EnvironmentRefused unless their names are requestable.
-        traceparent: W3C trace context that the CLI's spans are to join.
     """
     environment = {name: value for name, value in own.items() if is_allowed(name, allowed)}
     environment.update(given or {})
@@ -56,8 +54,6 @@ def build_environment(
         if not is_allowed(name, requestable):
             raise EnvironmentRefused(f"the variable {name} is not one that frontends may set")
         environment[name] = value
-    if traceparent is not None:
-        environment["TRACEPARENT"] = traceparent
     for name, value in environment.items():
         if not name or "=" in name or "\0" in name or "\0" in value:
             raise EnvironmentRefused(f"{name!r} or its value cannot be an environment variable")

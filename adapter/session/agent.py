@@ -1,7 +1,7 @@
 """What a running agent is to whoever has started it, of whatever family."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Literal, Protocol
 
 from turnwire.adapter.capabilities import Capabilities
@@ -106,8 +106,11 @@ class AgentSession(Protocol):
         attachments: Sequence[Attachment] = (),
         priority: Priority = "next",
         uuid: str | None = None,
+        trace: Mapping[str, str] | None = None,
     ) -> str:
         """Say something to the agent and return the prompt's uuid; waits for `initialized`.
+
+        `trace` has `traceparent`, `tracestate` and `baggage` of the turn, for an agent that makes spans of its own.
 
         Raises:
             AttachmentRefused: an attachment is not taken.

@@ -60,6 +60,7 @@ from turnwire.normalize.events.session import (
     SessionStatus,
     SessionStatusData,
     TaskUpdate,
+    TraceContext,
     Unknown,
 )
 
@@ -97,6 +98,7 @@ AgentEvent: TypeAlias = (
     | Consolidation
     | ProcessStatus
     | Notice
+    | TraceContext
     | Unknown
     | Malformed
 )
@@ -171,6 +173,7 @@ __all__ = [
     "TaskUpdate",
     "ToolCall",
     "ToolUpdate",
+    "TraceContext",
     "TurnStarted",
     "Unknown",
     "UserMessage",

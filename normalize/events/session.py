@@ -284,6 +284,8 @@ class ProcessStatus(Event, frozen=True, kw_only=True, tag="process_status"):
     """Its process id."""
     resumed: bool | None = None
     """True when it was started to go on with an earlier conversation."""
+    after_turns: int | None = None
+    """Turns before it, of `started`, where turnwire begins to follow the session anew: after its own restart."""
     exit_code: int | None = None
     """Its exit code."""
     signal: str | None = None
@@ -294,6 +296,25 @@ class ProcessStatus(Event, frozen=True, kw_only=True, tag="process_status"):
     """Why, when we know: stop requested, end of recording, …"""
     silent_ms: int | None = None
     """How long it has been silent, of `stalled`."""
+
+
+class TraceContext(Event, frozen=True, kw_only=True, tag="trace_context"):
+    """Where the spans of an agent's process, or of a prompt's turn, belong (W3C Trace Context and Baggage).
+
+    turnwire tells it where spans are exported: before an agent starts, and before each prompt. A replay of the
+    recording then gives the same spans, and a frontend can link to the trace.
+    """
+
+    traceparent: str
+    """Our own span: `turnwire.session` of the process, or `streamjson.prompt` of the turn."""
+    prompt: str | None = None
+    """UUID of the prompt; absent for the agent's process."""
+    parent: str | None = None
+    """The caller's `traceparent`; our span is a child of that one."""
+    tracestate: str | None = None
+    """The caller's `tracestate`."""
+    baggage: str | None = None
+    """The caller's `baggage`."""
 
 
 class Notice(Event, frozen=True, kw_only=True, tag="notice"):

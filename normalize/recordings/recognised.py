@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.events import AgentEvent, ProcessStatus
-from turnwire.normalize.inputs import Ended, Message, Received, Sent, SessionInput
+from turnwire.normalize.inputs import Announced, Ended, Message, Received, Sent, SessionInput
 from turnwire.protocol.acp.messages import ACP_TYPES
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class RecognisedCore(ClaudeCore):
 
     def handle(self, happened: SessionInput) -> list[AgentEvent]:
         """Translate whatever has happened in the session."""
+        if type(happened) is Announced and isinstance(happened.event, ProcessStatus):
+            return self._follow_start(happened, happened.event)
         if self._other is not None:
             return self._other.handle(happened)
         if isinstance(happened, Received | Sent) and type(happened.message) in _ACP:
@@ -59,6 +61,18 @@ class RecognisedCore(ClaudeCore):
             return super().odd(message, line)
         ended, other = self._go_on()
         return ended + other.receive(message, line)
+
+    def _follow_start(self, happened: Announced, status: ProcessStatus) -> list[AgentEvent]:
+        """Forget what turnwire had forgotten when it started this process: it had been restarted itself."""
+        before = status.after_turns
+        if status.state != "started" or before is None or before < 0:
+            return super().handle(happened) if self._other is None else self._other.handle(happened)
+        end = Ended("end_of_input")
+        left = super().handle(end) if self._other is None else self._other.handle(end)
+        stats = self.stats
+        self.__init__(first_turn=before + 1)  # type: ignore[misc]  # it begins anew
+        self.stats = stats
+        return [event for event in left if not isinstance(event, ProcessStatus)] + super().handle(happened)
 
     def _go_on(self) -> "tuple[list[AgentEvent], AcpCore]":
         """Return what ends with the family that was taken for the session's, and the core of the other."""

@@ -28,7 +28,7 @@ from turnwire.tracing.export.span_processors import load_processor
 from turnwire.tracing.export.spans import ExportedTrace
 from turnwire.tracing.export.trace_ids import SeededIds
 from turnwire.tracing.export.wanted import Signal, TracingError, exporters_of, protocol_of
-from turnwire.tracing.spans.span import Trace
+from turnwire.tracing.spans.span import Origin, Trace
 
 log = logging.getLogger(__name__)
 
@@ -91,9 +91,9 @@ class SpanExport:
         """Spans that no collector took, as far as is known: what waits may yet be among them."""
         return sum(delivery.lost(waiting=self._queue + self._batch) for delivery in self._deliveries)
 
-    def trace(self, seed: bytes) -> Trace:
-        """Return a trace whose ids depend on the seed alone."""
-        return ExportedTrace(self._tracer, seed)
+    def trace(self, seed: bytes, origin: Origin | None = None) -> Trace:
+        """Return a trace whose ids depend on the seed alone, and on where it begins where that is known."""
+        return ExportedTrace(self._tracer, seed, origin)
 
     def flush_when_full(self) -> None:
         """Send what waits when there is a batch of it: for a replay, which can wait and must lose nothing."""

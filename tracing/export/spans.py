@@ -1,20 +1,28 @@
 """Spans that are exported: each carries a span of the OpenTelemetry SDK, with the times and ids of what was traced."""
 
 import os
+import secrets
 from functools import cache
 
+from opentelemetry.baggage.propagation import W3CBaggagePropagator
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.sampling import Decision, Sampler
+from opentelemetry.trace import (
+    Link,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    get_current_span,
+    set_span_in_context,
+)
 from opentelemetry.trace import Span as OtelSpan
-from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer, set_span_in_context
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from turnwire.tracing.export.trace_ids import IdSequence, current
 from turnwire.tracing.spans.maker import session_seed
-from turnwire.tracing.spans.span import Attribute, Attributes, Span, Trace
-
-_ROOT = Context()
-"""No span of somebody else's is the parent of a trace of ours."""
+from turnwire.tracing.spans.span import Attribute, Attributes, Origin, Span, Trace
 
 
 class ExportedSpan(Span):
@@ -22,11 +30,18 @@ class ExportedSpan(Span):
 
     __slots__ = ("_otel", "context")
 
-    def __init__(self, name: str, start: int, attributes: dict[str, Attribute], otel: OtelSpan) -> None:
+    def __init__(
+        self, name: str, start: int, attributes: dict[str, Attribute], otel: OtelSpan, around: Context
+    ) -> None:
         super().__init__(name, start, attributes)
         self._otel = otel
-        self.context = set_span_in_context(otel, _ROOT)
+        self.context = set_span_in_context(otel, around)
         """What its children are started in."""
+
+    @property
+    def link(self) -> Link:
+        """What points to it from another trace."""
+        return Link(self._otel.get_span_context())
 
     def update(self, attributes: Attributes) -> None:
         """Add to what is known, or replace it."""
@@ -49,9 +64,15 @@ class ExportedSpan(Span):
 class ExportedTrace(Trace):
     """A trace whose spans are exported; their ids depend on its seed and on how many were opened before."""
 
-    def __init__(self, tracer: Tracer, seed: bytes) -> None:
+    def __init__(self, tracer: Tracer, seed: bytes, origin: Origin | None = None) -> None:
         self._tracer = tracer
         self._ids = IdSequence(seed)
+        self._around = Context()
+        """What the first spans are started in: a caller's context, or nothing."""
+        if origin is not None:
+            trace_id, span_id = origin.traceparent.split("-")[1:3]
+            self._ids.begin_with(int(trace_id, 16), int(span_id, 16))
+            self._around = _caller(origin.parent, origin.tracestate, origin.baggage)
 
     def begin(
         self,
@@ -61,36 +82,69 @@ class ExportedTrace(Trace):
         attributes: dict[str, Attribute],
         *,
         client: bool = False,
+        link: Span | None = None,
     ) -> Span:
         """Open a span; whether it is recorded is the sampler's to say."""
+        around = parent.context if isinstance(parent, ExportedSpan) else self._around
         token = current.set(self._ids)
         try:
             otel = self._tracer.start_span(
                 name,
-                parent.context if isinstance(parent, ExportedSpan) else _ROOT,
+                around,
                 SpanKind.CLIENT if client else SpanKind.INTERNAL,
                 attributes,
+                [link.link] if isinstance(link, ExportedSpan) else None,
                 start_time=at,
             )
         finally:
             current.reset(token)
-        return ExportedSpan(name, at, attributes, otel)
+        return ExportedSpan(name, at, attributes, otel, around)
 
     def salt(self, what: bytes) -> None:
         """Make the ids that follow depend on something more."""
         self._ids.salt(what)
 
 
-def traceparent(session: str) -> str:
-    """Return the W3C trace context (version 00) that a CLI of the session gets: that of the session's own span.
+def origin_of(
+    session: str,
+    *,
+    prompt: bool,
+    parent: str | None = None,
+    tracestate: str | None = None,
+    baggage: str | None = None,
+) -> Origin:
+    """Choose the ids under which an agent's process, or the turn of a prompt, is traced.
 
-    Whether it is sampled is what OTEL_TRACES_SAMPLER says of that span.
+    Whether it is sampled is what OTEL_TRACES_SAMPLER says.
+
+    Args:
+        session: the session.
+        prompt: it is for a prompt's turn.
+        parent: the caller's `traceparent` (version 00); one that is not well-formed is left out, as the standard asks.
+        tracestate: the caller's.
+        baggage: the caller's.
     """
-    ids = IdSequence(session_seed(session))
+    around = _caller(parent, tracestate, baggage)
+    caller = get_current_span(around).get_span_context()
+    if caller.is_valid:
+        trace_id = caller.trace_id
+    elif prompt:
+        trace_id, parent, tracestate = secrets.randbits(128) or 1, None, None
+    else:
+        trace_id, parent, tracestate = IdSequence(session_seed(session)).trace_id, None, None
     sampler = _sampler(os.environ.get("OTEL_TRACES_SAMPLER"), os.environ.get("OTEL_TRACES_SAMPLER_ARG"))
-    decision = sampler.should_sample(None, ids.trace_id, "turnwire.session").decision
-    sampled = decision is Decision.RECORD_AND_SAMPLE
-    return f"00-{ids.trace_id:032x}-{ids.next_span_id():016x}-{int(sampled):02x}"
+    name = "streamjson.prompt" if prompt else "turnwire.session"
+    sampled = sampler.should_sample(around, trace_id, name).decision is Decision.RECORD_AND_SAMPLE
+    traceparent = f"00-{trace_id:032x}-{secrets.randbits(64) or 1:016x}-{int(sampled):02x}"
+    return Origin(traceparent, parent, tracestate, baggage)
+
+
+def _caller(parent: str | None, tracestate: str | None, baggage: str | None) -> Context:
+    """Return the context that a caller told; empty where it told none, or none that is well-formed."""
+    told = {"traceparent": parent, "tracestate": tracestate, "baggage": baggage}
+    carrier = {name: value for name, value in told.items() if value}
+    around = TraceContextTextMapPropagator().extract(carrier, Context())
+    return W3CBaggagePropagator().extract(carrier, around)
 
 
 @cache

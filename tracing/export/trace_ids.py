@@ -15,6 +15,13 @@ class IdSequence:
         digest = sha256(seed).digest()
         self.trace_id = int.from_bytes(digest[:16]) or 1
         self._state = int.from_bytes(digest[16:24])
+        self._first: int | None = None
+        """The id of the next span, where that is known."""
+
+    def begin_with(self, trace_id: int, span_id: int) -> None:
+        """Take the ids of the trace and of its next span; those that follow depend on both."""
+        self.trace_id, self._first = trace_id, span_id
+        self.salt(trace_id.to_bytes(16) + span_id.to_bytes(8))
 
     def salt(self, what: bytes) -> None:
         """Make the ids that follow depend on something more."""
@@ -22,6 +29,9 @@ class IdSequence:
 
     def next_span_id(self) -> int:
         """Return the next id: SplitMix64, whose numbers never meet within a sequence."""
+        if self._first is not None:
+            known, self._first = self._first, None
+            return known
         self._state = mixed = (self._state + 0x9E3779B97F4A7C15) & _MASK
         mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
         mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK

@@ -1,21 +1,29 @@
 """Session inputs and their events -> spans.
 
-One trace for each turn, seeded by the line that began it: the same recording always gives the same ids. What
-happens between turns belongs to a trace of the session's own, which the CLI's own spans join by TRACEPARENT. Spans
-under spec 3's names and under the GenAI conventions share the turn's root, `streamjson.prompt`.
+One trace for each turn. Its ids come from a `trace_context` event, or else from the line that began the turn, so
+that the same recording always gives the same ids. What happens between turns belongs to a trace of the session's own.
+That trace has a span for each life of the session: an agent's process, from its start to its end. Each turn is linked
+to the life it is part of. Spans under spec 3's names and under the GenAI conventions share the turn's root,
+`streamjson.prompt`.
 """
 
+import re
 from collections.abc import Sequence
 
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent, to_json
-from turnwire.normalize.inputs import Ended, Received, Sent, SessionInput
+from turnwire.normalize.inputs import Announced, Ended, Received, Sent, SessionInput
 from turnwire.tracing.spans.genai_spans import GenAiSpans
-from turnwire.tracing.spans.span import Attribute, Span, Trace, TraceSource
+from turnwire.tracing.spans.span import Attribute, Origin, Span, Trace, TraceSource
 from turnwire.tracing.spans.streamjson_spans import SpanContext, StreamJsonSpans
 
 DEFAULT_LIMIT = 8192
 """Bytes of a raw line and of an event that a span carries; with 0 it carries neither."""
+
+WAITING = 256
+"""Prompts whose turns have not begun, and whose trace contexts are remembered, at most."""
+
+_TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
 
 class SpanMaker:
@@ -36,12 +44,20 @@ class SpanMaker:
         self._export = export
         self._streamjson = None if export is None else StreamJsonSpans(limit=limit, fold_deltas=fold_deltas)
         self._genai = GenAiSpans(agent=agent, content=content, limit=limit)
-        self._between = Trace() if export is None else export.trace(session_seed(session))
+        self._between = Trace()
+        """The trace of the present life."""
         self._life: Span | None = None
-        """The session's own span, until its first CLI ends."""
-        self._lived = False
+        """The span of the agent's process, while it runs."""
+        self._life_seed = b""
+        self._has_started = False
+        """The present life is one whose start was told."""
+        self._lives = 0
+        self._origins: dict[str, Origin] = {}
+        """Where the traces of prompts begin that wait for their turns."""
         self._trace: Trace | None = None
         self._root: Span | None = None
+        self._last: tuple[Trace, Span] | None = None
+        """Trace and root of the turn that ended last."""
         self._turn: str | None = None
         self._cli_session: str | None = None
         """The session's id in the agent's own terms, as soon as it is known."""
@@ -57,12 +73,7 @@ class SpanMaker:
         if self._streamjson is None:
             return self._measured(item, events, at)
         raw = item.line if isinstance(item, Received | Sent) else b""
-        if self._life is None and not self._lived:
-            self._life = self._between.begin(
-                "turnwire.session", at, None, {"session.id": self._session, "turnwire.session": self._session}
-            )
-            # The first thing of a life names its process: spans of the next one get other ids.
-            self._between.salt(raw or b"".join(map(to_json, events)))
+        self._follow_life(item, raw, at)
         for event in events:
             self._cli_session = event.session_id or self._cli_session
         if self._trace is None:
@@ -74,17 +85,73 @@ class SpanMaker:
         for event in events:
             if isinstance(event, ev.TurnStarted) and self._turn != event.operation_id:
                 self._begin(event, raw, at)
-            self._streamjson.of_event(event, raw, at, self._place())
+            self._streamjson.of_event(event, raw, at, self._place(event))
             finished += self._of_concern(event, at)
         if isinstance(item, Ended):
-            finished += self._ended(at)
+            finished += self._end_life(at)
         return finished
 
-    def _place(self) -> SpanContext:
-        """Return where spans of now belong; the session that they name is the agent's as soon as it is known."""
-        return SpanContext(
-            self._trace or self._between, self._root or self._life, self._cli_session or self._session
-        )
+    def _follow_life(self, item: SessionInput, raw: bytes, at: int) -> None:
+        """Begin a life where one begins; what is told while none runs gets ids of its own."""
+        match item:
+            case Announced(ev.TraceContext() as context):
+                self._take(context, at)
+            case Announced(ev.ProcessStatus(state="started") as started):
+                if self._life is None or self._has_started:
+                    self._begin_life(at, to_json(started))
+                self._has_started = True
+            case Received() | Sent() | Ended():
+                if self._life is None:
+                    self._begin_life(at, raw)
+            case Announced(event) if self._life is None:
+                assert self._export is not None
+                seed = session_seed(self._session)
+                self._between = self._export.trace(seed)
+                self._between.salt(at.to_bytes(8, signed=True) + to_json(event))
+            case _:
+                pass
+
+    def _take(self, context: ev.TraceContext, at: int) -> None:
+        if not _TRACEPARENT.fullmatch(context.traceparent):
+            return  # a recording that somebody else wrote
+        origin = Origin(context.traceparent, context.parent, context.tracestate, context.baggage)
+        if context.prompt is None:
+            self._begin_life(at, context.traceparent.encode(), origin)
+            return
+        self._origins[context.prompt] = origin
+        if len(self._origins) > WAITING:
+            del self._origins[next(iter(self._origins))]
+
+    def _begin_life(self, at: int, seed: bytes, origin: Origin | None = None) -> None:
+        """Begin a life; the one before ended without a word if it still runs: the sidecar was killed."""
+        assert self._export is not None
+        if self._life is not None:
+            if self._root is not None:
+                self._root.finish(at, "the end of this turn is not known")
+                if self._trace is not None:
+                    self._last = self._trace, self._root
+                self._root, self._trace = None, None
+            self._end_life(at)
+        self._lives += 1
+        self._life_seed = seed
+        self._between = self._export.trace(session_seed(self._session), origin)
+        if origin is None:
+            self._between.salt(b"%d\0%s" % (self._lives, seed))
+        attributes: dict[str, Attribute] = {"session.id": self._session, "turnwire.session": self._session}
+        self._life = self._between.begin("turnwire.session", at, None, attributes)
+        self._has_started = False
+
+    def _place(self, event: AgentEvent | None = None) -> SpanContext:
+        """Return where spans of now belong; the session that they name is the agent's as soon as it is known.
+
+        What is told of a turn after its end, such as its error, belongs to that turn.
+        """
+        session = self._cli_session or self._session
+        if self._trace is None and self._last is not None and event is not None:
+            of_turn = event.operation_id is not None and event.operation_id == self._turn
+            if of_turn:
+                return SpanContext(*self._last, session)
+        return SpanContext(self._trace or self._between, self._root or self._life, session)
 
     def _measured(self, item: SessionInput, events: Sequence[AgentEvent], at: int) -> list[Span]:
         """Follow what has a duration alone."""
@@ -111,14 +178,15 @@ class SpanMaker:
             finished += self._end(event, at)
         return finished
 
-    def _ended(self, at: int) -> list[Span]:
-        """The CLI has ended: so has all that it did in the background."""
+    def _end_life(self, at: int) -> list[Span]:
+        """The agent's process has ended: so has all that it did in the background."""
         finished = self._genai.end(at)
         if self._streamjson is not None:
             self._streamjson.end_block()
         if self._life is not None:
             self._life.finish(at)
-            self._life, self._lived = None, True
+            self._life = None
+        self._origins.clear()
         return finished
 
     def _begin(self, event: ev.TurnStarted, raw: bytes, at: int) -> None:
@@ -128,7 +196,12 @@ class SpanMaker:
             self._trace = Trace()
         else:
             seed = b"\0".join([self._session.encode(), (event.operation_id or "").encode(), raw])
-            self._trace = self._export.trace(seed)
+            origin = next(
+                (self._origins.pop(one) for one in event.prompts or () if one in self._origins), None
+            )
+            self._trace = self._export.trace(seed, origin)
+            if origin is None:
+                self._trace.salt(self._life_seed)
             attributes = {
                 "session.id": self._cli_session or self._session,
                 "turnwire.session": self._session,
@@ -136,16 +209,17 @@ class SpanMaker:
                 "turnwire.origin": event.origin,
                 "turnwire.prompts": event.prompts or [],
             }
-        self._root = self._trace.begin("streamjson.prompt", at, None, attributes)
+        self._root = self._trace.begin("streamjson.prompt", at, None, attributes, link=self._life)
         if self._streamjson is not None:
             self._streamjson.add_both(self._root, raw, to_json(event), at)
         self._genai.begin_turn(self._trace, self._root, at)
 
     def _end(self, event: ev.Complete, at: int) -> list[Span]:
         finished = self._genai.end_turn(event, at)
-        root, self._root, self._trace = self._root, None, None
-        if root is None:
+        root, trace, self._root, self._trace = self._root, self._trace, None, None
+        if root is None or trace is None:
             return finished
+        self._last = trace, root
         # The first turn of a new conversation begins before the agent has named its session.
         known: dict[str, Attribute] = {
             "session.id": self._cli_session or self._session,
@@ -159,5 +233,5 @@ class SpanMaker:
 
 
 def session_seed(session: str) -> bytes:
-    """Return the seed of a session's own trace, whose first span is the session."""
+    """Return the seed of a session's own trace."""
     return b"session\0" + session.encode()

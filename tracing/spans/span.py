@@ -5,7 +5,7 @@ OpenTelemetry SDK along, so that the ones who follow a session need not know whe
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 Attribute = str | bool | int | float | Sequence[str]
 Attributes = Mapping[str, Attribute]
@@ -45,6 +45,19 @@ class Span:
         return self
 
 
+class Origin(NamedTuple):
+    """Where a trace begins, in W3C terms."""
+
+    traceparent: str
+    """Ids of the trace and of its first span."""
+    parent: str | None = None
+    """The `traceparent` of a caller's span, which the first one is below."""
+    tracestate: str | None = None
+    """The caller's."""
+    baggage: str | None = None
+    """The caller's."""
+
+
 class Trace:
     """The spans of one turn, or of what happens between turns."""
 
@@ -56,20 +69,30 @@ class Trace:
         attributes: dict[str, Attribute],
         *,
         client: bool = False,
+        link: Span | None = None,
     ) -> Span:
-        """Open a span below another one, or the first one; `client` says that it calls another service."""
-        del parent, client
+        """Open a span below another one, or the first one.
+
+        Args:
+            name: what it is called.
+            at: nanoseconds since 1970.
+            parent: the span above it.
+            attributes: what is known of it.
+            client: it calls another service.
+            link: a span of another trace that it belongs to.
+        """
+        del parent, client, link
         return Span(name, at, attributes)
 
     def salt(self, what: bytes) -> None:
-        """Make the ids that follow depend on something more: what sets this life of a session apart from others."""
+        """Make the ids that follow depend on something more."""
 
 
 class TraceSource(Protocol):
     """Makes the traces of sessions."""
 
-    def trace(self, seed: bytes) -> Trace:
-        """Return a trace whose ids depend on the seed alone."""
+    def trace(self, seed: bytes, origin: Origin | None = None) -> Trace:
+        """Return a trace whose ids depend on the seed alone, and on where it begins where that is known."""
         ...
 
 

@@ -97,9 +97,9 @@ class StreamJsonSpans:
         normalized = to_json(event) if self._limit else b""
         if type(event) is ev.PermissionResolved or type(event) is ev.HookActivity:
             self._note_decision(event, normalized)
-        span = place.begin(_name(type(event)), at, _attributes(event, place))
+        span = place.begin(_name(type(event)), at, _attributes(event, place, with_texts=self._limit > 0))
         self.add_both(span, raw, normalized, at)
-        span.finish(at, _error(event))
+        span.finish(at, _error(event, with_texts=self._limit > 0))
 
     def of_control(
         self, item: SessionInput, events: Sequence[AgentEvent], at: int, place: SpanContext
@@ -143,7 +143,9 @@ class StreamJsonSpans:
         block = self._block
         if block is None or not block.is_of(event):
             self.end_block()
-            span = place.begin(f"streamjson.{event.type}", at, _attributes(event, place))
+            span = place.begin(
+                f"streamjson.{event.type}", at, _attributes(event, place, with_texts=self._limit > 0)
+            )
             block = self._block = _Block(span, event, at, bytearray(), [], self._limit + 1)
         block.last = at
         block.chunks += 1
@@ -206,7 +208,7 @@ def _name(kind: type[AgentEvent]) -> str:
     return "streamjson.system" if kind in SYSTEM else f"streamjson.{kind.__struct_config__.tag}"
 
 
-def _attributes(event: AgentEvent, place: SpanContext) -> dict[str, Attribute]:
+def _attributes(event: AgentEvent, place: SpanContext, *, with_texts: bool) -> dict[str, Attribute]:
     found: dict[str, Attribute] = {"session.id": event.session_id or place.session_id}
     if event.operation_id is not None:
         found["turnwire.operation_id"] = event.operation_id
@@ -221,18 +223,25 @@ def _attributes(event: AgentEvent, place: SpanContext) -> dict[str, Attribute]:
             event, ev.PermissionRequest | ev.PermissionResolved | ev.PermissionCancelled | ev.QuestionRequest
         )
         found["turnwire.pending_id"] = event.pending_id
+    elif kind is ev.Error:
+        assert isinstance(event, ev.Error)
+        found["error.type"] = event.code or str(event.status or "error")
+        if event.status is not None:
+            found["http.response.status_code"] = event.status
+        if with_texts:
+            found["error.message"] = event.error
     return found
 
 
-def _error(event: AgentEvent) -> str | None:
+def _error(event: AgentEvent, *, with_texts: bool) -> str | None:
+    """Return what went wrong: "" where nothing may be told of it, None where nothing did."""
     match event:
         case ev.ToolUpdate(tool_status="error"):
-            return event.error or event.reason or "error"
-        case ev.Complete():
-            return event.error if event.data.is_error else None
-        case ev.Error():
-            return event.error
-        case ev.Malformed():
-            return event.reason
+            error = event.error or event.reason or "error"
+        case ev.Complete() if event.data.is_error:
+            error = event.error or ""
+        case ev.Error(error=error) | ev.Malformed(reason=error):
+            pass
         case _:
             return None
+    return error if with_texts else ""

@@ -247,6 +247,12 @@ class PermissionRespond(Command, frozen=True, kw_only=True, tag="permission.resp
 class Prompt(Command, frozen=True, kw_only=True, tag="prompt"):
     """Say something to the agent, also while it works."""
 
+    traceparent: str | None = None
+    """The caller's span, version 00; ours is a child of it."""
+    tracestate: str | None = None
+    """What vendors add to it."""
+    baggage: str | None = None
+    """What goes along with it; the agent and span processors get it."""
     session: str
     """turnwire's session id, as in `welcome` and `sessions`."""
     text: str = ""
@@ -326,8 +332,14 @@ class SessionClose(Command, frozen=True, kw_only=True, tag="session.close"):
 
 
 class SessionCreate(Command, frozen=True, kw_only=True, tag="session.create"):
-    """Start a CLI in a workspace."""
+    """Start a CLI in a workspace. A trace context given here is also that of the first prompt."""
 
+    traceparent: str | None = None
+    """The caller's span, version 00; ours is a child of it."""
+    tracestate: str | None = None
+    """What vendors add to it."""
+    baggage: str | None = None
+    """What goes along with it; the agent and span processors get it."""
     workspace: str | None = None
     """Directory the CLI runs in, below one of `frontend_workspaces`; the sidecar's own when absent."""
     agent: str | None = None

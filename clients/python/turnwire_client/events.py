@@ -982,6 +982,8 @@ class ProcessStatus(Event, frozen=True, kw_only=True, tag="process_status"):
     """Its process id."""
     resumed: bool | None = None
     """True when it was started to go on with an earlier conversation."""
+    after_turns: int | None = None
+    """Turns before it, of `started`, where turnwire begins to follow the session anew: after its own restart."""
     exit_code: int | None = None
     """Its exit code."""
     signal: str | None = None
@@ -1011,6 +1013,31 @@ class Notice(Event, frozen=True, kw_only=True, tag="notice"):
     """What a human should read."""
     details: JsonObject | None = None
     """The message's own fields."""
+
+
+class TraceContext(Event, frozen=True, kw_only=True, tag="trace_context"):
+    """Where the spans of an agent's process, or of a prompt's turn, belong (W3C Trace Context and Baggage).
+
+    turnwire tells it where spans are exported: before an agent starts, and before each prompt. A replay of the
+    recording then gives the same spans, and a frontend can link to the trace.
+    """
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    traceparent: str
+    """Our own span: `turnwire.session` of the process, or `streamjson.prompt` of the turn."""
+    prompt: str | None = None
+    """UUID of the prompt; absent for the agent's process."""
+    parent: str | None = None
+    """The caller's `traceparent`; our span is a child of that one."""
+    tracestate: str | None = None
+    """The caller's `tracestate`."""
+    baggage: str | None = None
+    """The caller's `baggage`."""
 
 
 class Unknown(Event, frozen=True, kw_only=True, tag="unknown"):
@@ -1079,6 +1106,7 @@ AgentEvent: TypeAlias = (
     | Consolidation
     | ProcessStatus
     | Notice
+    | TraceContext
     | Unknown
     | Malformed
 )
@@ -1129,6 +1157,7 @@ __all__ = [
     "TaskUpdate",
     "ToolCall",
     "ToolUpdate",
+    "TraceContext",
     "TurnStarted",
     "Unknown",
     "UserMessage",

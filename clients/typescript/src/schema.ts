@@ -137,7 +137,7 @@ export interface EventFrame {
   /** When it was journaled: RFC 3339, UTC. */
   ts: string;
   /** The event. */
-  event: TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | Cut | History | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
+  event: TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | Cut | History | ApiRetry | Consolidation | ProcessStatus | Notice | TraceContext | Unknown | Malformed;
 }
 
 /** A turn began. Exactly one `complete` with the same operation_id follows. */
@@ -1593,6 +1593,8 @@ export interface ProcessStatus {
   pid?: number;
   /** True when it was started to go on with an earlier conversation. */
   resumed?: boolean;
+  /** Turns before it, of `started`, where turnwire begins to follow the session anew: after its own restart. */
+  after_turns?: number;
   /** Its exit code. */
   exit_code?: number;
   /** The signal that ended it, such as SIGKILL. */
@@ -1622,6 +1624,32 @@ export interface Notice {
   text: string;
   /** The message's own fields. */
   details?: Record<string, JsonValue>;
+}
+
+/**
+ * Where the spans of an agent's process, or of a prompt's turn, belong (W3C Trace Context and Baggage).
+ *
+ * turnwire tells it where spans are exported: before an agent starts, and before each prompt. A replay of the
+ * recording then gives the same spans, and a frontend can link to the trace.
+ */
+export interface TraceContext {
+  type: "trace_context";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** Our own span: `turnwire.session` of the process, or `streamjson.prompt` of the turn. */
+  traceparent: string;
+  /** UUID of the prompt; absent for the agent's process. */
+  prompt?: string;
+  /** The caller's `traceparent`; our span is a child of that one. */
+  parent?: string;
+  /** The caller's `tracestate`. */
+  tracestate?: string;
+  /** The caller's `baggage`. */
+  baggage?: string;
 }
 
 /** A line of a type this version does not know. Nothing is lost: the line is here. */
@@ -2033,6 +2061,12 @@ export interface Prompt {
    * connection: the command is done once, and gets its first reply.
    */
   id: string;
+  /** The caller's span, version 00; ours is a child of it. */
+  traceparent?: string;
+  /** What vendors add to it. */
+  tracestate?: string;
+  /** What goes along with it; the agent and span processors get it. */
+  baggage?: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
   type: "prompt";
@@ -2148,13 +2182,19 @@ export interface SessionClose {
   type: "session.close";
 }
 
-/** Start a CLI in a workspace. */
+/** Start a CLI in a workspace. A trace context given here is also that of the first prompt. */
 export interface SessionCreate {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
    * connection: the command is done once, and gets its first reply.
    */
   id: string;
+  /** The caller's span, version 00; ours is a child of it. */
+  traceparent?: string;
+  /** What vendors add to it. */
+  tracestate?: string;
+  /** What goes along with it; the agent and span processors get it. */
+  baggage?: string;
   type: "session.create";
   /** Directory the CLI runs in, below one of `frontend_workspaces`; the sidecar's own when absent. */
   workspace?: string;
@@ -2370,7 +2410,7 @@ export interface WorkspaceFiles {
 export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | EventsGet | WorkspaceDiff | WorkspaceFiles | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | PushKey | PushSubscribe | PushUnsubscribe | AccessInvite | ReplayControl;
 
 /** Any event of a session; `type` tells which. */
-export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | Cut | History | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
+export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | Cut | History | ApiRetry | Consolidation | ProcessStatus | Notice | TraceContext | Unknown | Malformed;
 
 /** What a tool call does and what came of it; `kind` tells which field is populated. */
 export type NormalizedPayload = ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;

@@ -50,6 +50,7 @@ function TraceLink({ turn }: { turn: Turn }) {
   const [id, setId] = useState<string | undefined>(undefined);
   useEffect(() => {
     if (!template) return;
+    if (turn.trace !== undefined) return setId(turn.trace);
     void wholeOf(hub, live, turn.seq).then(async (whole) => {
       if (whole?.line !== undefined) setId(await traceId(live.id, turn.id, whole.line));
     });

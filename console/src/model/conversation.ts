@@ -123,7 +123,7 @@ export class Conversation {
       case "tool_update":
         return this.toolUpdate(frame, event);
       case "turn_started": {
-        const turn = newTurn(event.operation_id ?? `turn at ${frame.seq}`, event.origin, frame.seq, frame.ts);
+        const turn = newTurn(event.operation_id ?? `turn at ${frame.seq}`, event.origin, frame.seq, frame.ts, this.state.traceOf(event.prompts));
         this.turns.push(turn);
         this.turnRows.set(turn.id, this.add(frame, undefined, { kind: "turn", turn }));
         this.serve(event.prompts);
@@ -213,6 +213,7 @@ export class Conversation {
       }
       case "session_info":
       case "session_options":
+      case "trace_context":
       case "available_commands":
       case "context_window":
         return; // Of the session as a whole.

@@ -71,6 +71,8 @@ export interface Turn {
   /** The event that began it. */
   readonly seq: number;
   readonly origin: string;
+  /** Its trace's id, where the log told it. */
+  readonly trace: string | undefined;
   /** Empty where it began before all that is known. */
   readonly start: string;
   end: string | undefined;

@@ -25,6 +25,8 @@ export class SessionState {
   readonly tasks = new Map<string, TaskUpdate>();
   /** The to-do list as the newest calls left it, by id; what was deleted keeps its name. */
   todos = new Map<string, Todo>();
+  /** Trace ids of prompts whose turns have not begun. */
+  private readonly traces = new Map<string, string>();
   readonly queue = new Map<string, QueuedPrompt>();
   /** Texts of prompts by UUID: a queued prompt's text may be told before or after it is queued. */
   private readonly texts = new Map<string, string>();
@@ -73,6 +75,9 @@ export class SessionState {
         return true;
       case "tool_update":
         return event.tool_status === "complete" && this.noteTodos(event.normalized);
+      case "trace_context":
+        if (event.prompt !== undefined) this.traces.set(event.prompt, event.traceparent.split("-")[1] ?? "");
+        return false;
       case "message_chunk":
       case "reasoning":
       case "tool_call":
@@ -99,6 +104,13 @@ export class SessionState {
         event satisfies never; // An event of a newer hub.
         return false;
     }
+  }
+
+  /** The id of the trace that the turn of these prompts is in, where the log told it. */
+  traceOf(prompts: readonly string[] | undefined): string | undefined {
+    const found = prompts?.map((prompt) => this.traces.get(prompt)).find((id) => id !== undefined);
+    for (const prompt of prompts ?? []) this.traces.delete(prompt);
+    return found;
   }
 
   /** Remember what a prompt says; frontends that sent it know before the log does. */

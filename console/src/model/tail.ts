@@ -151,6 +151,7 @@ export class Tail {
       case "session_mode":
       case "session_options":
       case "session_status":
+      case "trace_context":
       case "unknown":
       case "withdrawn":
         return begun && made.rows.length !== this.doubt;

@@ -4,11 +4,12 @@ import { between } from "../text/format.js";
 import { namedPath } from "../text/path.js";
 import type { Span, Turn } from "./rows.js";
 
-export function newTurn(id: string, origin: string, seq: number, ts: string): Turn {
+export function newTurn(id: string, origin: string, seq: number, ts: string, trace?: string): Turn {
   return {
     id,
     seq,
     origin,
+    trace,
     start: ts,
     end: undefined,
     result: undefined,

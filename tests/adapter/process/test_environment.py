@@ -15,11 +15,9 @@ def test_only_allowed_names_are_passed_on() -> None:
     assert build_environment(OWN, allowed=["HOME"]) == {"HOME": "/home/me"}
 
 
-def test_what_the_configuration_gives_wins_and_the_trace_goes_with_it() -> None:
-    built = build_environment(
-        OWN, allowed=["HOME"], given={"HOME": "/x", "ODD": "1"}, traceparent="00-a-b-01"
-    )
-    assert built == {"HOME": "/x", "ODD": "1", "TRACEPARENT": "00-a-b-01"}
+def test_what_the_configuration_gives_wins() -> None:
+    built = build_environment(OWN, allowed=["HOME"], given={"HOME": "/x", "ODD": "1"})
+    assert built == {"HOME": "/x", "ODD": "1"}
 
 
 def test_a_frontend_may_set_allowed_names_alone_and_values_are_never_told() -> None:

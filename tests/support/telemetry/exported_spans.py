@@ -33,6 +33,8 @@ class Exported:
     attributes: Mapping[str, Attribute]
     events: tuple[SpanEvent, ...]
     error: str | None
+    links: tuple[tuple[int, int], ...] = ()
+    """Traces and spans that it is linked to."""
 
 
 class MemoryExport(SpanExport):
@@ -63,4 +65,5 @@ def _exported(span: ReadableSpan) -> Exported:
             for event in span.events
         ),
         error=None if span.status.is_ok or span.status.is_unset else span.status.description,
+        links=tuple((link.context.trace_id, link.context.span_id) for link in span.links),
     )

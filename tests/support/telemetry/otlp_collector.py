@@ -3,6 +3,7 @@
 python otlp_collector.py FILE     prints the two ports, serves until its standard input closes
 """
 
+import base64
 import http.server
 import json
 import subprocess
@@ -35,6 +36,18 @@ class Span:
     events: dict[str, dict[str, Any]]
     error: bool
     service: str
+    links: tuple[tuple[str, str], ...] = ()
+    """Traces and spans that it is linked to, in hexadecimal."""
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        """Trace and span in hexadecimal."""
+        return _hex(self.trace_id), _hex(self.span_id)
+
+    @property
+    def parent(self) -> str:
+        """The span above in hexadecimal; empty for none."""
+        return _hex(self.parent_id)
 
 
 @dataclass(frozen=True)
@@ -122,7 +135,13 @@ def _span(span: dict[str, Any], service: str) -> Span:
         events={event["name"]: _attributes(event) for event in span.get("events", [])},
         error=span.get("status", {}).get("code") == "STATUS_CODE_ERROR",
         service=service,
+        links=tuple((_hex(link["traceId"]), _hex(link["spanId"])) for link in span.get("links", [])),
     )
+
+
+def _hex(told: str) -> str:
+    """An id as W3C writes it; protobuf's JSON has it in base64."""
+    return base64.b64decode(told).hex()
 
 
 @contextmanager

@@ -18,6 +18,14 @@ NAME_LENGTH = 200
 """Characters of a name that goes to every frontend, in each list of sessions."""
 PATH_LENGTH = 4096
 """Characters of a path: what Linux takes."""
+TRACEPARENT = "^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$"
+"""A `traceparent` of version 00."""
+PRINTABLE = "^[ -~]*$"
+"""ASCII without control characters, as in the value of a header."""
+TRACE_LENGTH = 512
+"""Characters of a `tracestate` that every party passes on."""
+BAGGAGE_LENGTH = 8192
+"""Characters of a `baggage` that every party passes on."""
 
 
 NAME = 64
@@ -60,6 +68,17 @@ class SessionCommand(Command):
     """turnwire's session id, as in `welcome` and `sessions`."""
 
 
+class Traced(Command):
+    """A command whose spans belong to a trace of the caller's (W3C Trace Context and Baggage)."""
+
+    traceparent: str | None = Field(default=None, pattern=TRACEPARENT)
+    """The caller's span, version 00; ours is a child of it."""
+    tracestate: str | None = Field(default=None, max_length=TRACE_LENGTH, pattern=PRINTABLE)
+    """What vendors add to it."""
+    baggage: str | None = Field(default=None, max_length=BAGGAGE_LENGTH, pattern=PRINTABLE)
+    """What goes along with it; the agent and span processors get it."""
+
+
 class Hello(Command):
     """The first frame of a frontend that can send no header: its token, and its name."""
 
@@ -88,8 +107,8 @@ class Unsubscribe(SessionCommand):
     type: Literal["unsubscribe"]
 
 
-class SessionCreate(Command):
-    """Start a CLI in a workspace."""
+class SessionCreate(Traced):
+    """Start a CLI in a workspace. A trace context given here is also that of the first prompt."""
 
     type: Literal["session.create"]
     workspace: str | None = Field(default=None, max_length=PATH_LENGTH)
@@ -180,7 +199,7 @@ class Attachment(Received):
     """The bytes."""
 
 
-class Prompt(SessionCommand):
+class Prompt(SessionCommand, Traced):
     """Say something to the agent, also while it works."""
 
     type: Literal["prompt"]

@@ -47,6 +47,7 @@ from turnwire.protocol.parsing.depth import TOO_DEEP, is_deep
 from turnwire.sidecar.config import secrecy
 from turnwire.sidecar.config.agents import AgentSetting
 from turnwire.sidecar.config.trust import HARMLESS, PROJECT_FILE, TrustStore, full_name
+from turnwire.tracing.export.wanted import tracing_wanted
 
 FILE_LIMIT = 1 << 20
 """Bytes of a configuration file."""
@@ -376,6 +377,11 @@ class Settings(BaseSettings):
     """Link to a trace, with {trace_id} in it, shown in the console."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Which log lines are written to standard error."""
+
+    @property
+    def traces(self) -> bool:
+        """Spans are made: the environment names a place for them, or a processor of your own gets them."""
+        return bool(self.trace_processors) or tracing_wanted()
 
     @model_validator(mode="before")
     @classmethod

@@ -15,6 +15,7 @@ from turnwire.sidecar.sessions.frontend_limits import FrontendLimits
 from turnwire.sidecar.sessions.hosted import refuse
 from turnwire.sidecar.sessions.live import LiveSession
 from turnwire.sidecar.sessions.prompt_history import SentPrompt
+from turnwire.sidecar.sessions.trace_context import Caller
 
 INTERRUPT_DEADLINE_S = 10.0
 """After this a CLI that neither answers an interrupt nor ends its turn is stopped."""
@@ -88,7 +89,10 @@ async def _prompt(session: LiveSession, cli: AgentSession, command: frames.Promp
     prompt = str(uuid4())
     session.prompt_history.say(prompt, SentPrompt(command.text, command.attachments or ()))
     try:
-        await cli.prompt(command.text, attachments=attachments, priority=command.priority, uuid=prompt)
+        trace = await session.trace_prompt(prompt, Caller.of(command))
+        await cli.prompt(
+            command.text, attachments=attachments, priority=command.priority, uuid=prompt, trace=trace
+        )
     except BaseException:
         session.prompt_history.unsay(prompt)
         raise

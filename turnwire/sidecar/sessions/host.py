@@ -40,6 +40,7 @@ from turnwire.sidecar.sessions.registry import SessionRegistry
 from turnwire.sidecar.sessions.rewind import place_of
 from turnwire.sidecar.sessions.services import SessionServices
 from turnwire.sidecar.sessions.state import short
+from turnwire.sidecar.sessions.trace_context import Caller
 from turnwire.sidecar.sessions.workspaces import Workspaces, workspace_of
 
 log = logging.getLogger(__name__)
@@ -281,7 +282,7 @@ class LiveHost:
             _check_scope(frontend, record)
             record = self._frontend_limits.new(record, command.env or {})
             record = steered_by(record, sees_all=frontend.scope.all)
-        return await self._add(record, resume_point, command.env, before=before)
+        return await self._add(record, resume_point, command.env, before=before, caller=Caller.of(command))
 
     async def _with_past(
         self, record: SessionRecord, point: ResumePoint
@@ -316,15 +317,23 @@ class LiveHost:
             session.amend(options=with_options(session.record, mcp_servers=dict(mcp_servers)).options)
 
     async def say(
-        self, session: LiveSession, text: str, attachments: Sequence[frames.Attachment] = ()
+        self,
+        session: LiveSession,
+        text: str,
+        attachments: Sequence[frames.Attachment] = (),
+        caller: Caller | None = None,
     ) -> JsonValue:
-        """Send a prompt in the name of the sidecar; raises CommandRefused."""
+        """Send a prompt in the name of the sidecar, in a caller's trace context; raises CommandRefused."""
+        told = caller or Caller()
         prompt = frames.Prompt(
             type="prompt",
             id="sidecar",
             session=session.session,
             text=text,
             attachments=list(attachments) or None,
+            traceparent=told.traceparent,
+            tracestate=told.tracestate,
+            baggage=told.baggage,
         )
         return await self.execute(prompt, Frontend("sidecar", "control"))
 
@@ -347,11 +356,11 @@ class LiveHost:
         if command.resume is not None:
             session = await self._open_past(command, command.resume, frontend)
             if command.prompt:
-                await self.say(session, command.prompt)
+                await self.say(session, command.prompt, caller=Caller.of(command))
             return {"session": session.session}
         session = await self.open(command, frontend=frontend)
         if command.prompt:
-            await self.say(session, command.prompt)
+            await self.say(session, command.prompt, caller=Caller.of(command))
         return {"session": session.session}
 
     async def _open_past(self, command: frames.SessionCreate, name: str, frontend: Frontend) -> LiveSession:
@@ -655,11 +664,14 @@ class LiveHost:
         env: Mapping[str, str] | None = None,
         *,
         before: Callable[[LiveSession], Awaitable[None]] | None = None,
+        caller: Caller | None = None,
     ) -> LiveSession:
-        """Begin a session; `before` fills its log before its CLI is started."""
+        """Begin a session; `before` fills its log before its CLI is started; `caller`: whose trace it belongs to."""
         if resume_point != NEW:
             record = with_options(record, origin=resume_point.json())
         session = self._list(record, env)
+        if caller is not None and not caller.is_empty:
+            session.caller = caller
         try:
             async with session.changing:
                 if before is not None:

@@ -24,7 +24,6 @@ from turnwire.sidecar.config.rulebook import Rulebook
 from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.sessions.records.options import RecordOptions
 from turnwire.sidecar.sessions.records.resume_point import ResumePoint
-from turnwire.tracing.export.wanted import tracing_wanted
 
 CANNOT_START = (AgentNotFoundError, CommandError, EnvironmentRefused, McpError, ProgramNotFound)
 """What is wrong with a session that cannot be started; each says what to do."""
@@ -55,7 +54,6 @@ def options_for(
         given=agent.env,
         requestable=settings.frontend_env,
         requested=requested,
-        traceparent=_traceparent(record.session) if tracing_wanted() else None,
     )
     command = CommandOptions(
         model=record.model,
@@ -99,12 +97,6 @@ def options_for(
         stop=StopDeadlines(close=settings.agent_exit_timeout_s),
         line_limit=settings.max_line_bytes,
     )
-
-
-def _traceparent(session: str) -> str:
-    from turnwire.tracing.export.spans import traceparent  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
-
-    return traceparent(session)
 
 
 def merged(configured: AgentOptions, asked: AgentOptions | None) -> JsonObject:

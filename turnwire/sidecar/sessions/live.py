@@ -38,6 +38,7 @@ from turnwire.sidecar.sessions.records.recovery import close_left_open
 from turnwire.sidecar.sessions.records.resume_point import NEW, ResumePoint
 from turnwire.sidecar.sessions.services import SessionServices
 from turnwire.sidecar.sessions.state import ObservedState
+from turnwire.sidecar.sessions.trace_context import Caller, context_event, headers
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +70,8 @@ class LiveSession:
         self.record = record
         self.env = dict(env or {})
         """Environment that a frontend asked for; kept as long as the sidecar lives, never written."""
+        self.caller = Caller.of_environment()
+        """The trace context that its agent's spans belong to; kept as long as the sidecar lives."""
         self.changing = asyncio.Lock()
         """Held while a CLI is started or stopped: one change at a time, whoever asks."""
         self.prompt_history = PromptHistory()
@@ -96,6 +99,8 @@ class LiveSession:
         """When the turn began, or the process; seconds since 1970."""
         self._resumed = False
         """Whether the process was to go on with a conversation."""
+        self._follows_anew = True
+        """The core knows nothing yet of what was before."""
         self._state = ObservedState(
             state="exited",
             model=record.model,
@@ -313,6 +318,14 @@ class LiveSession:
         self.record = replace(self.record, **changes)  # type: ignore[arg-type]  # names are the record's fields
         self._services.save(self.record)
 
+    async def trace_prompt(self, prompt: str, caller: Caller) -> dict[str, str]:
+        """Tell where the spans of a prompt's turn belong, where any are made; return what its agent is told."""
+        if not self._services.settings.traces:
+            return headers(caller)
+        context = context_event(self.session, caller, prompt)
+        await self.announce(context)
+        return headers(context)
+
     async def announce(self, event: AgentEvent) -> None:
         """Publish something the sidecar itself has to say."""
         await self._pipeline.feed([Announced(event)])
@@ -330,8 +343,11 @@ class LiveSession:
                 whole = True
             self._state.state = "starting"
             audit = self._services.audit(self.session)
+            traced = self._services.settings.traces
+            context = context_event(self.session, self.caller) if traced else None
+            told = {name.upper(): value for name, value in headers(context or self.caller).items()}
             opened = open_session(
-                options,
+                structs.replace(options, environment={**options.environment, **told}),
                 core=self._pipeline.core,
                 watchdog=self._services.watchdog,
                 audit=audit,
@@ -342,7 +358,7 @@ class LiveSession:
                 self._cli, self._exit, whole = cli, None, False
                 # by then it is known what the agent can do
                 cli.initialized.add_done_callback(lambda _: self._services.changed())
-                await self._begin(cli, resume_point)
+                await self._begin(cli, resume_point, context)
                 running.set_result(None)
                 unwatch = self._services.journal.watch_trouble(self._look_for_trouble)
                 try:
@@ -410,6 +426,7 @@ class LiveSession:
             self._services.spawn(self.session, self._cli.stop())
 
     def _new_core(self, turns: int) -> Core:
+        self._follows_anew = True
         return family_of(self.record, self._services.settings).core(first_turn=turns + 1)
 
     async def _failed(self, error: Exception) -> bool:
@@ -440,7 +457,9 @@ class LiveSession:
                     pass
         return True
 
-    async def _begin(self, cli: AgentSession, resume_point: ResumePoint) -> None:
+    async def _begin(
+        self, cli: AgentSession, resume_point: ResumePoint, context: ev.TraceContext | None
+    ) -> None:
         """Note the process, so that it can be reaped, and where it goes; then tell of it."""
         state, going = self._state, None if resume_point == NEW else resume_point.json()
         state.resume_token = None if going is None else resume_point.at or state.resume_token
@@ -457,7 +476,17 @@ class LiveSession:
         )
         await self._services.keep(self.record)
         resumed = True if resume_point.resume or resume_point.latest else None
-        await self.announce(ev.ProcessStatus(state="started", pid=cli.identity.pid, resumed=resumed))
+        anew = self._follows_anew and self._services.journal.last(self.session) > 0
+        self._follows_anew = False
+        if context is not None:
+            await self.announce(context)
+        started = ev.ProcessStatus(
+            state="started",
+            pid=cli.identity.pid,
+            resumed=resumed,
+            after_turns=self._pipeline.core.turns if anew else None,
+        )
+        await self.announce(started)
         if missing := sorted(set(self.record.env_names) - self.env.keys()):
             text = f"the environment variables {', '.join(missing)} were not kept over the sidecar's restart"
             await self.announce(ev.Notice(kind="environment", level="warning", text=text))

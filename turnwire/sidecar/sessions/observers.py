@@ -16,7 +16,6 @@ from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.process.metrics import Metrics
 from turnwire.sidecar.process.version import VERSION
 from turnwire.sidecar.sessions.pipeline import Observer
-from turnwire.tracing.export.wanted import tracing_wanted
 from turnwire.tracing.metrics.measurements import Measurer
 from turnwire.tracing.recordings.recorder import Recorder, check_folder
 from turnwire.tracing.spans.maker import SpanMaker
@@ -38,7 +37,7 @@ class Observers:
         self._metrics = metrics
         self._measurer = Measurer()
         self._sessions: WeakSet[_Observer] = WeakSet()
-        self._export = export = _export(settings) if tracing_wanted() or settings.trace_processors else None
+        self._export = export = _export(settings) if settings.traces else None
         if export is not None:
             metrics.spans_lost = lambda: export.lost
 
