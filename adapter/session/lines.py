@@ -34,7 +34,6 @@ class Lines:
         transport: the agent.
         limit: bytes of one line that are held, at most.
         most_posted: lines that may wait to be written before reading stops.
-        keeps_blank: tell every blank line, not the first in a row alone.
     """
 
     def __init__(
@@ -43,7 +42,6 @@ class Lines:
         *,
         limit: int = DEFAULT_LIMIT,
         most_posted: int = MAX_POSTED,
-        keeps_blank: bool = False,
     ) -> None:
         self.blank = 0
         """Blank lines that were passed over."""
@@ -52,7 +50,6 @@ class Lines:
         self._transport = transport
         self._framer = LineFramer(limit)
         self._most_posted = most_posted
-        self._keeps_blank = keeps_blank
         self._posted: deque[_Posted] = deque()
         self._posted_bytes = 0
         self._has_written = asyncio.Event()
@@ -147,7 +144,7 @@ class Lines:
             self._has_room.set()
 
     def _told(self, lines: list[bytes | OversizeLine]) -> list[bytes | OversizeLine]:
-        if self._keeps_blank or b"" not in lines:
+        if b"" not in lines:
             self._is_blank = self._is_blank and not lines
             return lines
         told = []

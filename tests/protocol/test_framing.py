@@ -5,7 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turnwire.protocol.claude.decode import malformed
-from turnwire.protocol.framing import HEAD_SIZE, SLICE_BYTES, SLICE_LINES, LineFramer, OversizeLine
+from turnwire.protocol.framing import (
+    HEAD_SIZE,
+    SLICE_BYTES,
+    SLICE_LINES,
+    LineFramer,
+    LinePiece,
+    OversizeLine,
+    WholeFramer,
+    ending,
+)
 from turnwire.protocol.malformed import Malformed
 
 
@@ -133,3 +142,41 @@ def test_slices_are_the_same_lines(chunk: bytes, repeats: int) -> None:
     assert sliced.close() == whole.close()
     assert all(len(lines) <= SLICE_LINES for lines in slices)
     assert len(slices) >= max(1, len(chunk) // SLICE_BYTES)
+
+
+def whole(data: bytes, sizes: list[int], limit: int) -> list[bytes | LinePiece | OversizeLine]:
+    framer = WholeFramer(limit)
+    lines: list[bytes | LinePiece | OversizeLine] = []
+    for size in [*sizes, len(data)]:
+        lines += [line for part in framer.slices(data[:size]) for line in part]
+        data = data[size:]
+    return lines + framer.close()
+
+
+def test_whole_lines_have_their_ends() -> None:
+    assert whole(b"a\r\n\n\r\nb", [2], 100) == [b"a\r\n", b"\n", b"\r\n", b"b"]
+    assert [ending(line) for line in (b"a\r\n", b"\n", b"b", b"c\r")] == [
+        (b"a", b"\r\n"),
+        (b"", b"\n"),
+        (b"b", b""),
+        (b"c", b"\r"),
+    ]
+
+
+def test_a_whole_line_beyond_the_limit_comes_in_pieces() -> None:
+    assert whole(b"a\n0123456789\nb\n", [4, 7], 8) == [
+        b"a\n",
+        LinePiece(b"012345678"),
+        LinePiece(b"9\n"),
+        OversizeLine(2, 10, b"0123456789\n"),
+        b"b\n",
+    ]
+
+
+@given(st.binary(max_size=60).map(lambda data: data.replace(b"x", b"\n")), st.lists(st.integers(0, 9)))
+def test_not_a_byte_is_lost_of_whole_lines(data: bytes, sizes: list[int]) -> None:
+    lines = whole(data, sizes, 5)
+    kept = [line.data if isinstance(line, LinePiece) else line for line in lines]
+    assert b"".join(line for line in kept if isinstance(line, bytes)) == data
+    bare = [line for line in lines if not isinstance(line, LinePiece)]
+    assert len(bare) == len(data.split(b"\n")) - (not data.split(b"\n")[-1])

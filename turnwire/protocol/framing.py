@@ -32,6 +32,13 @@ class OversizeLine(Struct, frozen=True):
     """How it begins."""
 
 
+class LinePiece(Struct, frozen=True):
+    """A piece of a line that is too long to be kept."""
+
+    data: bytes
+    """All of its bytes, with the newline if it is the last piece."""
+
+
 class LineFramer:
     """Cuts a stream of chunks into lines. Blank lines come out as b""."""
 
@@ -91,3 +98,53 @@ class LineFramer:
         self._held, self._size = bytearray(), 0
         self._count += 1
         return line.removesuffix(b"\r") if size <= self._limit else OversizeLine(self._count, size, line)
+
+
+class WholeFramer:
+    """Cuts a stream of chunks into lines without losing a byte of it: lines come with their ends, so that they can be passed on.
+
+    A line beyond the limit comes in pieces, as they arrive, and its `OversizeLine` behind the last one.
+    """
+
+    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
+        self._limit = limit
+        self._held = bytearray()
+        self._size = 0
+        self._count = 0
+
+    def slices(self, chunk: bytes) -> Iterator[list[bytes | LinePiece | OversizeLine]]:
+        """Yield the lines that this chunk completes, no more than SLICE_LINES at a time."""
+        lines = list[bytes | LinePiece | OversizeLine]()
+        for piece in BytesIO(chunk).readlines():
+            lines += self._take(piece)
+            if len(lines) >= SLICE_LINES:
+                yield lines
+                lines = []
+        yield lines
+
+    def close(self) -> list[bytes | LinePiece | OversizeLine]:
+        """Return what is left if the stream ended without a newline."""
+        return [self._release(b"")] if self._size else []
+
+    def _take(self, piece: bytes) -> Iterator[bytes | LinePiece | OversizeLine]:
+        was_held = self._size <= self._limit
+        self._size += len(piece)
+        if self._size > self._limit:
+            yield LinePiece(bytes(self._held) + piece if was_held else piece)
+            self._held = (self._held + piece[:HEAD_SIZE])[:HEAD_SIZE]
+        else:
+            self._held += piece
+        if piece.endswith(b"\n"):
+            yield self._release(b"\n")
+
+    def _release(self, end: bytes) -> bytes | OversizeLine:
+        line, size = bytes(self._held), self._size
+        self._held, self._size = bytearray(), 0
+        self._count += 1
+        return line if size <= self._limit else OversizeLine(self._count, size - len(end), line)
+
+
+def ending(line: bytes) -> tuple[bytes, bytes]:
+    r"""Return a line without its end, and that end: b"\n", b"\r\n", or nothing where the stream ended."""
+    body = line.removesuffix(b"\n").removesuffix(b"\r")
+    return body, line[len(body) :]

@@ -16,6 +16,7 @@ from live import descendants, gone
 from real_cli import real_cli, real_cli_environment
 from recordings import ROOT
 from scripted_messages_api import hang, plan, scripted_messages_api, text, tool_use
+from turnwire.protocol.framing import DEFAULT_LIMIT as LIMIT
 from turnwire_process import DEADLINE, TURNWIRE, environment
 from waiting import until
 
@@ -243,7 +244,7 @@ async def test_a_signal_ends_the_cli_and_itself(tmp_path: Path, number: signal.S
         cli.prompt("hang")
         await cli.until_type("assistant")
         cli.process.send_signal(number)
-        assert await cli.exit_code() in (128 + number, 143)
+        assert await cli.exit_code() in (-number, 128 + number, 143)
 
 
 @pytest.mark.long
@@ -257,7 +258,7 @@ async def test_a_cli_that_ignores_the_signal_is_killed(tmp_path: Path) -> None:
         cli.prompt("stop")
         await cli.until_type("assistant")
         cli.process.terminate()
-        assert await cli.exit_code() == 128 + signal.SIGKILL
+        assert await cli.exit_code() == -signal.SIGKILL
 
 
 async def test_the_version_is_the_clis(tmp_path: Path) -> None:
@@ -345,6 +346,103 @@ async def test_the_real_cli_is_interrupted_and_goes_on_with_what_waited(tmp_path
             cancelled, done = await cli.result(), await cli.result()
     assert (cancelled["subtype"], done["subtype"], done["result"]) == ("cancelled", "success", "ok: next")
     assert "result" not in cancelled
+
+
+# Claude's wire, byte for byte
+
+DYING = {
+    "mid-line": 'say(b\'{"type":"assistant","mess\')',
+    "without a newline": 'say(b\'{"type":"keep_alive"}\')',
+    "exit": "say(b'x\\n'); sys.exit(3)",
+    "SIGKILL": "say(b'half'); os.kill(os.getpid(), signal.SIGKILL)",
+    "SIGTERM": "os.kill(os.getpid(), signal.SIGTERM)",
+    "SIGSEGV": "os.kill(os.getpid(), signal.SIGSEGV)",
+    "SIGPIPE": "signal.signal(13, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGPIPE)",
+    "SIGRTMIN": "os.kill(os.getpid(), signal.SIGRTMIN)",
+}
+
+ODD = """
+import os, signal, sys
+def say(data):
+    sys.stdout.buffer.write(data)
+    sys.stdout.flush()
+sys.stderr.write("last words without a newline")
+sys.stderr.flush()
+say(b'{"type":"keep_alive"}\\r\\n\\n\\r\\n {"a":"\\xff\\xe2\\x80\\xa8"} \\r\\r\\n')
+say(sys.stdin.buffer.readline())
+"""
+
+
+async def said_of(argv: list[str], folder: Path, data: bytes) -> tuple[bytes, bytes, int | None]:
+    """Give a program its stdin at once, and return its stdout, its stderr and how it ended."""
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        cwd=folder,
+        env={**environment(folder / "home"), "PYTHONPATH": str(ROOT)},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(DEADLINE):
+        out, err = await process.communicate(data)
+    return out, err, process.returncode
+
+
+def relayed(folder: Path, argv: list[str]) -> list[str]:
+    config = folder / "turnwire.toml"
+    config.write_text(f"[agents]\nunder = {json.dumps(argv)}\n")
+    return [*TURNWIRE, "stdio", "--agent=under", f"--config={config}", "--as=claude"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", DYING)
+async def test_all_that_a_cli_says_and_its_end_are_its_own(tmp_path: Path, way: str) -> None:
+    program = tmp_path / "odd.py"
+    program.write_text(ODD + DYING[way])
+    argv = [sys.executable, str(program)]
+    prompt = b'{"type":"user","message":{"role":"user","content":"hi"}}\r\n'
+    alone = await said_of(argv, tmp_path, prompt)
+    assert prompt in alone[0]
+    assert await said_of(relayed(tmp_path, argv), tmp_path, prompt) == alone
+
+
+ECHO = """
+import shutil, sys
+shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)
+"""
+
+
+@pytest.mark.long
+async def test_what_a_caller_says_arrives_byte_for_byte_and_what_is_dropped_is_told(tmp_path: Path) -> None:
+    program = tmp_path / "echo.py"
+    program.write_text(ECHO)
+    keep = b'{"type":"keep_alive"}'
+    given = b"%s\r\ngarbage\n\n[1]\n%s\n \r\n%s" % (keep, keep, keep)
+    out, err, code = await said_of(relayed(tmp_path, [sys.executable, str(program)]), tmp_path, given)
+    assert out == b"%s\r\n%s\n%s" % (keep, keep, keep)
+    assert code == 0
+    first, second = err.decode().splitlines()
+    assert first.startswith("turnwire: a line of the caller is no message and was dropped: 7 bytes; ")
+    assert second.startswith("turnwire: a line of the caller is no message and was dropped: 3 bytes; ")
+    out, err, code = await said_of(
+        relayed(tmp_path, [sys.executable, str(program)]), tmp_path, keep + b"\n" + keep[:9]
+    )
+    assert (out, code) == (keep + b"\n", 0)
+    assert "was dropped: 9 bytes, where stdin ended; " in err.decode()
+
+
+@pytest.mark.long
+async def test_lines_too_long_to_be_read_pass_both_ways_and_are_told(tmp_path: Path) -> None:
+    program = tmp_path / "echo.py"
+    program.write_text(ECHO)
+    message = b'{"type":"user","message":{"role":"user","content":"%b"}}' % (b"x" * LIMIT)
+    given = b'{"type":"keep_alive"}\n%b\n{"type":"keep_alive"}\n' % message
+    out, err, code = await said_of(relayed(tmp_path, [sys.executable, str(program)]), tmp_path, given)
+    assert (len(out), out == given, code) == (len(given), True, 0)
+    told = [
+        f"line 2 of {who} was passed on unread: {len(message)} bytes" for who in ("the caller", "the agent")
+    ]
+    assert all(one in err.decode() for one in told), err
 
 
 # A caller that goes away while it is asked, over the real CLI

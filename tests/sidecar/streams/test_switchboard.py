@@ -12,6 +12,8 @@ from turnwire.protocol.claude.control import ControlResponse
 from turnwire.protocol.claude.messages import Assistant, Message, Unknown, User
 from turnwire.protocol.claude.system import System
 from turnwire.protocol.dialects import CLAUDE, JSON_RPC, MIRIAD, Dialect
+from turnwire.protocol.framing import DEFAULT_LIMIT as LIMIT
+from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.malformed import Malformed
 from turnwire.protocol.parsing.depth import TOO_DEEP
 from turnwire.sidecar.streams.stdio import bridge as switchboard
@@ -110,6 +112,44 @@ def test_every_recorded_line_is_relayed_byte_for_byte(recording: Recording) -> N
 def test_what_would_kill_a_cli_for_nothing_is_not_relayed(relay: Transcript) -> None:
     assert relay.caller(b"junk").to_cli == []
     assert relay.caller(b"   ").to_cli == []
+
+
+def test_ends_of_lines_are_the_senders_own(relay: Transcript) -> None:
+    for end in (b"\n", b"\r\n", b""):
+        asked = line(prompt("hi"))
+        assert relay.bridge.on_caller_line(asked, end).to_cli == [asked + end]
+        for said in (line(RESULT), b"garbage", b""):
+            assert relay.bridge.on_cli_line(said, end).to_caller == [said + end]
+
+
+def test_a_line_that_is_dropped_is_told_with_its_size(relay: Transcript) -> None:
+    (notice,) = relay.bridge.on_caller_line(b"garbage").notices
+    assert notice.startswith("a line of the caller is no message and was dropped: 7 bytes; ")
+    (notice,) = relay.bridge.on_caller_line(b'{"type":"us', b"").notices
+    assert "11 bytes, where stdin ended" in notice
+    assert relay.bridge.on_caller_line(b"  ").notices == []
+
+
+STATUS = b'{"type":"control","action":"status"}'
+
+
+def test_what_is_ours_does_not_come_into_the_middle_of_a_line_that_passes_in_pieces(
+    relay: Transcript,
+) -> None:
+    bridge = relay.bridge
+    assert bridge.on_cli_piece(b'{"type":').to_caller == [b'{"type":']
+    assert bridge.on_caller_line(STATUS).to_caller == []
+    assert bridge.on_cli_piece(b'"x"}\n').to_caller == [b'"x"}\n']
+    ended = bridge.on_cli_overlong(OversizeLine(1, 12, b'{"type":"x"}'))
+    assert objects(ended.to_caller)[0]["subtype"] == "status"
+    assert ended.notices == [f"line 1 of the agent was passed on unread: 12 bytes are more than {LIMIT}"]
+    assert len(bridge.on_caller_line(STATUS).to_caller) == 1
+    refused = b'{"type":"control_request","request_id":"r","request":{"input":%b}}' % DEEP
+    assert bridge.on_caller_piece(b'{"type":"user",').to_cli == [b'{"type":"user",']
+    assert bridge.on_cli_line(refused).to_cli == []
+    ended = bridge.on_caller_overlong(OversizeLine(2, 99, b'{"type":"user",'))
+    assert objects(ended.to_cli)[0]["response"]["error"] == TOO_DEEP
+    assert objects(bridge.on_caller_line(STATUS).to_caller)[0]["running"] is True
 
 
 DEEP = b"[" * 500 + b"]" * 500
@@ -395,6 +435,43 @@ def test_what_happens_is_told_to_who_watches(miriad: Transcript) -> None:
     kinds = [type(item) for item in miriad.bridge.on_caller_line(line(prompt("hi"))).seen]
     kinds += [type(item) for item in miriad.bridge.on_cli_line(line(RESULT)).seen]
     assert kinds == [Sent, Sent, Received]
+
+
+@SPOKEN
+def test_a_line_of_the_caller_that_is_too_long_to_be_read_is_refused(spoken: Dialect) -> None:
+    bridge = StdioBridge(spoken, CLAUDE)
+    head = b'{"jsonrpc":"2.0","id":"a","method":"run","params":{"prompt":"xxx'
+    assert bridge.on_caller_piece(head) == BridgeOutput()
+    refused = bridge.on_caller_overlong(OversizeLine(3, 5000, head))
+    (said,) = objects(refused.to_caller)
+    text = "a line of yours is not taken: line 3 has 5000 bytes, beyond the limit"
+    if spoken is JSON_RPC:
+        assert (said["id"], said["error"]["message"]) == ("a", text)
+    else:
+        assert (said["subtype"], said["message"]) == ("error", text)
+    assert refused.to_cli == []
+
+
+@pytest.mark.parametrize("head", [b'{"duration_api_ms":1,"result":"xx', b'{"type":"result","result":"xx'])
+@SPOKEN
+def test_a_result_that_is_too_long_to_be_read_ends_its_turn(spoken: Dialect, head: bytes) -> None:
+    here = Transcript(StdioBridge(spoken, CLAUDE))
+    here.bridge.on_caller_line(line(prompt("first")))
+    assistant = here.bridge.on_cli_overlong(OversizeLine(3, 5000, b'{"type":"assistant","message":{'))
+    assert len(assistant.to_caller) == 1
+    assert "line 3 has 5000 bytes" in str(assistant.to_caller)
+    lost = objects(here.bridge.on_cli_overlong(OversizeLine(4, 6000, head)).to_caller)
+    assert len(lost) == 2
+    assert "is_error" in str(lost[1])
+    assert here.closed().closes
+
+
+@SPOKEN
+def test_a_request_that_is_too_long_to_be_read_fails(spoken: Dialect) -> None:
+    here = Transcript(StdioBridge(spoken, CLAUDE))
+    asked = b'{"type":"control_request","request_id":"r","request":{"input":"xx'
+    (said,) = objects(here.bridge.on_cli_overlong(OversizeLine(4, 6000, asked)).to_cli)
+    assert (said["response"]["request_id"], said["response"]["subtype"]) == ("r", "error")
 
 
 # A caller of JSON-RPC

@@ -96,7 +96,10 @@ class JsonRpcAgent:
         return Exchange([prompt])
 
     def refuse(self, prompt: Message, reason: str) -> Exchange:
-        """Say that a prompt is not taken: its run has failed."""
+        """Say that a prompt is not taken: its run has failed; of what was not even read, the id as far as it can be told."""
+        if isinstance(prompt, Malformed):
+            asked = outermost(prompt.line.encode(), ("id",)).get("id")
+            return _refused(asked, envelope.INVALID_REQUEST, reason)
         run = next((run for run in self._runs if run.prompt is prompt), None)
         if run is None:  # it came without an id, or without an envelope
             return self.write(SystemFailure(message=reason))

@@ -8,6 +8,7 @@ import asyncio
 import os
 import select
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -64,6 +65,23 @@ def on_stop(
     # not the loop's own way: its handlers wait until the loop is not blocked
     for number in stop_signals():
         signal.signal(number, received)
+
+
+def die_by(number: int) -> int:
+    """End this process by a signal, as the process for which it stands did; without a core, which that one has left.
+
+    Returns the exit code that shells give such an end, for signals that end nothing.
+    """
+    import resource  # noqa: PLC0415 - for an end alone
+
+    sys.stdout.flush()
+    sys.stderr.flush()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+    os.kill(os.getpid(), number)
+    return 128 + number
 
 
 def _say(line: bytes) -> None:

@@ -20,6 +20,7 @@ from turnwire.protocol.claude.control import (
     failure,
     success,
 )
+from turnwire.protocol.claude.decode import malformed
 from turnwire.protocol.claude.encode import EncodeError, checked_input, encode, encode_input
 from turnwire.protocol.claude.messages import Message, StreamEvent, Unknown, User, UserBody
 from turnwire.protocol.claude.requests import (
@@ -36,11 +37,13 @@ from turnwire.protocol.claude.results import Result
 from turnwire.protocol.claude.system import Init, System
 from turnwire.protocol.dialects import CLAUDE, MIRIAD, Dialect
 from turnwire.protocol.dialects.base import Exchange
+from turnwire.protocol.framing import DEFAULT_LIMIT as LIMIT
+from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.json_values import Json, JsonObject
-from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.malformed import BLANK, Malformed
 from turnwire.protocol.miriad.system import Injected, Queued, SystemFailure
 from turnwire.protocol.parsing import generic
-from turnwire.protocol.parsing.depth import TOO_DEEP
+from turnwire.protocol.parsing.depth import TOO_DEEP, outermost
 from turnwire.protocol.text import scrub_json
 
 BLANK_LINE = "\n\n"
@@ -73,9 +76,11 @@ class BridgeOutput(Struct):
     """What is to be done, in this order on each side."""
 
     to_caller: list[bytes] = []
-    """Lines, each with its newline."""
+    """Lines, each with its end, or pieces of one."""
     to_cli: list[bytes] = []
-    """Lines, each with its newline."""
+    """Lines, each with its end, or pieces of one."""
+    notices: list[str] = []
+    """What people have to know, as sentences: lines that nobody gets."""
     seen: list[SessionInput] = []
     """What happened between us and the CLI."""
     close: bool = False
@@ -104,32 +109,79 @@ class StdioBridge:
         self._greeting: JsonObject | None = None
         self._greeters: list[str] = []
         self._hooks: set[str] = set()
+        # what waits for the end of a line that passes in pieces
+        self._splits_to_caller = False
+        self._later_to_caller: list[bytes] = []
+        self._splits_to_cli = False
+        self._later_to_cli: list[bytes] = []
         # the denial of each question that the caller has not answered
         self._open: dict[str, ControlResponse] = {}
 
-    def on_caller_line(self, line: bytes) -> BridgeOutput:
-        """Take a line of the caller."""
+    def on_caller_line(self, line: bytes, end: bytes = b"\n") -> BridgeOutput:
+        """Take a line of the caller, without its end."""
         moves = BridgeOutput()
         heard = self._caller.read(line)
         moves.to_caller += heard.lines
         for message in heard.messages:
             if self._relays:
-                self._relay(message, line, moves)
+                self._relay(message, line, moves, end)
             else:
                 self._serve(message, line, moves)
-        return moves
+        return self._behind_pieces(moves)
 
-    def on_cli_line(self, line: bytes) -> BridgeOutput:
-        """Take a line of the CLI."""
+    def on_caller_piece(self, data: bytes) -> BridgeOutput:
+        """Take a piece of a line of the caller that is too long to be read."""
+        if not self._relays:
+            return BridgeOutput()
+        self._splits_to_cli = True
+        return BridgeOutput(to_cli=[data])
+
+    def on_caller_overlong(self, line: OversizeLine) -> BridgeOutput:
+        """Take the end of such a line: a CLI that is relayed has got it, to others it is refused."""
+        if not self._relays:
+            return BridgeOutput(self._refused(malformed(line)).lines)
+        if outermost(line.head, ("type",)).get("type") == "user":
+            self._is_running = True
+        later, self._later_to_cli, self._splits_to_cli = self._later_to_cli, [], False
+        return BridgeOutput(to_cli=later, notices=[_unread(line, "the caller")])
+
+    def on_cli_line(self, line: bytes, end: bytes = b"\n") -> BridgeOutput:
+        """Take a line of the CLI, without its end."""
         if not line:
-            return BridgeOutput([b"\n"] if self._relays else [])
+            return BridgeOutput([end] if self._relays else [])
         moves = BridgeOutput()
         heard = self._agent.read(line)
         moves.to_cli += heard.lines
         if self._relays and not heard.messages:
-            moves.to_caller.append(line + b"\n")
+            moves.to_caller.append(line + end)
         for message in heard.messages:
-            self._hear(message, line, moves)
+            self._hear(message, line, moves, end)
+        return self._behind_pieces(moves)
+
+    def on_cli_piece(self, data: bytes) -> BridgeOutput:
+        """Take a piece of a line of the CLI that is too long to be read."""
+        if not self._relays:
+            return BridgeOutput()
+        self._splits_to_caller = True
+        return BridgeOutput([data])
+
+    def on_cli_overlong(self, line: OversizeLine) -> BridgeOutput:
+        """Take the end of such a line: a caller that is relayed has got it, to others its loss is told."""
+        message = malformed(line)
+        moves = BridgeOutput(seen=[Received(line.head, message)])
+        if self._relays:
+            later, self._later_to_caller, self._splits_to_caller = self._later_to_caller, [], False
+            moves.to_caller += later
+            moves.notices.append(_unread(line, "the agent"))
+        elif message.asks is not None:
+            self._tell(failure(message.asks, message.reason), moves)
+        else:
+            text = f"{message.reason} of {LIMIT}: what the agent says there is lost"
+            self._say(SystemFailure(message=text, session_id=self._session_id), moves)
+            # newer CLIs write the type of a result behind its text
+            if self._is_running and outermost(line.head, ("type",)).get("type") in (None, "result"):
+                self._say(_failed(text, self._session_id), moves)
+                self._turn_ended(moves)
         return moves
 
     def on_close(self) -> BridgeOutput:
@@ -148,21 +200,35 @@ class StdioBridge:
             how = f"was ended by {ended.signal}" if ended.signal else f"exited with code {ended.exit_code}"
             text = f"the agent {how} in the middle of a turn"
             self._say(SystemFailure(message=text), moves)
-            failed = Result(subtype="error", is_error=True, errors=[text], top_session_id=self._session_id)
-            self._say(failed, moves)
+            self._say(_failed(text, self._session_id), moves)
             for prompt in self._queue:
                 moves.to_caller += self._caller.refuse(prompt, text).lines
             self._queue.clear()
             self._is_running = False
         return moves
 
-    def _relay(self, message: Message, line: bytes, moves: BridgeOutput) -> None:
+    def _behind_pieces(self, moves: BridgeOutput) -> BridgeOutput:
+        """Keep what is said out of the middle of a line that passes in pieces on the same side."""
+        if self._splits_to_caller:
+            self._later_to_caller += moves.to_caller
+            moves.to_caller = []
+        if self._splits_to_cli:
+            self._later_to_cli += moves.to_cli
+            moves.to_cli = []
+        return moves
+
+    def _relay(self, message: Message, line: bytes, moves: BridgeOutput, end: bytes) -> None:
         match message:
             case Malformed(reason=reason) if reason == TOO_DEEP:
                 moves.to_caller += self._refused(message).lines
                 return
-            case Malformed():
-                return  # a blank line or garbage kills CLIs; a CLI that lives is of more use than the same death
+            case Malformed(reason=reason):
+                # garbage kills CLIs; a CLI that lives is of more use than the same death
+                if reason != BLANK:
+                    cut = "" if end else ", where stdin ended"
+                    dropped = f"a line of the caller is no message and was dropped: {len(line)} bytes{cut}"
+                    moves.notices.append(f"{dropped}; {reason}")
+                return
             case Unknown(raw={"type": "control"}):
                 self._control(line, moves)
                 return
@@ -170,14 +236,14 @@ class StdioBridge:
                 self._is_running = True
             case _:
                 pass
-        moves.to_cli.append(line + b"\n")
+        moves.to_cli.append(line + end)
         moves.seen.append(Sent(line, message))
 
     def _refused(self, message: Malformed) -> Exchange:
         """Say that a line of the caller is not taken: it may wait for what would follow."""
         if message.asks is not None:
             return self._caller.write(failure(message.asks, message.reason))
-        return self._caller.refuse(message, f"a line of yours is {message.reason}")
+        return self._caller.refuse(message, f"a line of yours is not taken: {message.reason}")
 
     def _control(self, line: bytes, moves: BridgeOutput) -> None:
         """Do what a caller asks in spec 1's words that was taken for one of Claude's, since its prompts look alike."""
@@ -269,17 +335,17 @@ class StdioBridge:
             self._queued_bytes += size
             self._say(Queued(position=len(self._queue), session_id=self._session_id), moves)
 
-    def _hear(self, message: Message, line: bytes, moves: BridgeOutput) -> None:
+    def _hear(self, message: Message, line: bytes, moves: BridgeOutput, end: bytes = b"\n") -> None:
         moves.seen.append(Received(line, message))
         match message:
-            case ControlRequest(request_id, HookCallback(callback_id=callback)) if callback == OUR_HOOK:
+            case ControlRequest(request_id, HookCallback(callback_id=callback)) if self._is_ours(callback):
                 self._hooks.add(request_id)
                 self._inject(moves)
                 self._tell(answer_hook(request_id, HookOutput()), moves)
                 return
             case ControlCancelRequest(request_id) if request_id in self._hooks:
                 return
-            case ControlResponse() if message.request_id == OUR_GREETING:
+            case ControlResponse() if self._queues and message.request_id == OUR_GREETING:
                 self._greet(message, moves)
                 return
             case Malformed(reason=reason, asks=str() as request_id):
@@ -300,9 +366,12 @@ class StdioBridge:
                 pass
         if isinstance(message, Init | StreamEvent):
             self._is_running = True  # a turn that the CLI began by itself
-        self._say(message, moves, line if self._is_claude else None)
+        self._say(message, moves, line if self._is_claude else None, end)
         if isinstance(message, Result):
             self._turn_ended(moves)
+
+    def _is_ours(self, callback: str) -> bool:
+        return self._queues and callback == OUR_HOOK
 
     def _turn_ended(self, moves: BridgeOutput) -> None:
         self._is_running = False
@@ -362,11 +431,21 @@ class StdioBridge:
             return
         moves.seen.append(Sent(line, message))
 
-    def _say(self, message: Message, moves: BridgeOutput, line: bytes | None = None) -> None:
+    def _say(
+        self, message: Message, moves: BridgeOutput, line: bytes | None = None, end: bytes = b"\n"
+    ) -> None:
         if self._relays and line is not None:
-            moves.to_caller.append(line + b"\n")
+            moves.to_caller.append(line + end)
         else:
             moves.to_caller += self._caller.write(message, line).lines
+
+
+def _failed(text: str, session_id: str | None) -> Result:
+    return Result(subtype="error", is_error=True, errors=[text], top_session_id=session_id)
+
+
+def _unread(line: OversizeLine, whose: str) -> str:
+    return f"line {line.number} of {whose} was passed on unread: {line.size} bytes are more than {LIMIT}"
 
 
 def _whole(request: AnyRequest, line: bytes) -> JsonObject:

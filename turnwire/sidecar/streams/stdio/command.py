@@ -12,6 +12,7 @@ from turnwire.protocol.dialects import DIALECTS
 from turnwire.sidecar.config.agents import Agent, AgentNotFoundError, find_relayed
 from turnwire.sidecar.config.settings import ConfigurationError, Settings, load
 from turnwire.sidecar.process import garbage, logs
+from turnwire.sidecar.process.signals import die_by
 from turnwire.sidecar.streams.stdio import serve as stdio
 from turnwire.sidecar.streams.stdio.arguments import (
     FOREIGN,
@@ -41,7 +42,8 @@ def run(argv: Sequence[str]) -> int:
         logs.configure(settings.log_level)
         with _observer(settings, agent) as observe:
             garbage.started()
-            return asyncio.run(_serve(arguments, agent, settings, observe))
+            code = asyncio.run(_serve(arguments, agent, settings, observe))
+        return code if code >= 0 else die_by(-code)
     except (UsageError, ConfigurationError) as error:
         return _fail(error, 2)
     except (AgentNotFoundError, ProgramNotFound) as error:

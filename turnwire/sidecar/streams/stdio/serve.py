@@ -1,7 +1,7 @@
 """`turnwire stdio`: the sidecar as one agent on this process's own stdin and stdout.
 
-The CLI's lines are read and written as in every session (adapter/session/lines.py); the bridge is what is between them and the caller,
-who is read by a task of its own, so that neither side waits for the other. Stdout slows the CLI down when the caller reads slowly.
+Lines are read with all of their bytes, and written to the CLI as in every session (adapter/session/lines.py). The bridge is between it
+and the caller, who is read by a task of its own, so that neither side waits for the other. Stdout slows the CLI down when the caller reads slowly.
 What the CLI says on stderr goes to ours as it comes.
 """
 
@@ -20,7 +20,7 @@ from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.lines import Lines
 from turnwire.normalize.inputs import Ended, SessionInput
 from turnwire.protocol.dialects import CLAUDE, DIALECTS, Dialect, recognise
-from turnwire.protocol.framing import LineFramer
+from turnwire.protocol.framing import LinePiece, OversizeLine, WholeFramer, ending
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
 from turnwire.sidecar.process.signals import on_stop
@@ -49,7 +49,7 @@ async def serve(
     observe: Observe,
     stop_timeout: float,
 ) -> int:
-    """Serve the caller until the CLI has gone; returns the exit code. Raises ProgramNotFound.
+    """Serve the caller until the CLI has gone; returns its exit code, of a signal -N. Raises ProgramNotFound.
 
     After a signal that asks to stop, all is over within `stop_timeout` seconds.
     """
@@ -66,7 +66,7 @@ async def serve(
             finally:
                 process.discard()
                 await shut_down(process, STOP)
-        return 128 + _number(ended.signal) if ended.signal else ended.code or 0
+        return -_number(ended.signal) if ended.signal else ended.code or 0
 
 
 def _end(process: CliProcess, number: signal.Signals) -> None:
@@ -96,7 +96,7 @@ class Relay:
         self._agent = agent
         self._observe = observe
         # the CLI is read on however much waits to be said to it: the caller is made to wait instead
-        self._lines = Lines(process, most_posted=sys.maxsize, keeps_blank=True)
+        self._lines = Lines(process, most_posted=sys.maxsize)
         self._output = Output(1)
         self._errors = Output(2)
         self._bridge: StdioBridge | None = None
@@ -124,26 +124,45 @@ class Relay:
         return ended
 
     async def _read_caller(self) -> None:
-        framer = LineFramer()
+        framer = WholeFramer()
         async for chunk in Input(sys.stdin.fileno()).chunks():
             for lines in framer.slices(chunk):
-                for line in lines:
-                    if isinstance(line, bytes):
-                        await self._on_caller_line(line)
+                await self._on_caller(lines)
                 await asyncio.sleep(0)
-        last = framer.close()
-        if isinstance(last, bytes):
-            await self._on_caller_line(last)
+        await self._on_caller(framer.close())
         await self._do(self._joined().on_close())
 
-    async def _on_caller_line(self, line: bytes) -> None:
-        if line.strip():
-            await self._do(self._joined(line).on_caller_line(line))
+    async def _on_caller(self, lines: Sequence[bytes | LinePiece | OversizeLine]) -> None:
+        for line in lines:
+            match line:
+                case LinePiece(data):
+                    moves = self._joined().on_caller_piece(data)
+                case OversizeLine():
+                    moves = self._joined().on_caller_overlong(line)
+                case _:
+                    body, end = ending(line)
+                    if not body.strip():
+                        continue
+                    moves = self._joined(body).on_caller_line(body, end)
+            await self._do(moves)
             await self._lines.below(UNSAID)
 
     async def _read_cli(self) -> None:
-        async for lines in self._lines.slices():
-            await self._do(*[self._joined().on_cli_line(line) for line in lines if isinstance(line, bytes)])
+        framer = WholeFramer()
+        while chunk := await self._process.read():
+            for lines in framer.slices(chunk):
+                await self._do(*map(self._on_cli, lines))
+                await asyncio.sleep(0)
+        await self._do(*map(self._on_cli, framer.close()))
+
+    def _on_cli(self, line: bytes | LinePiece | OversizeLine) -> BridgeOutput:
+        match line:
+            case LinePiece(data):
+                return self._joined().on_cli_piece(data)
+            case OversizeLine():
+                return self._joined().on_cli_overlong(line)
+            case _:
+                return self._joined().on_cli_line(*ending(line))
 
     async def _relay_stderr(self) -> None:
         """Hand on what the CLI says on stderr, byte for byte, as fast as the caller reads it."""
@@ -170,6 +189,11 @@ class Relay:
             self._post(move)
         if said := b"".join(line for move in moves for line in move.to_caller):
             await self._output.put(said)
+        if notices := "".join(f"turnwire: {notice}\n" for move in moves for notice in move.notices):
+            try:
+                await self._errors.put(notices.encode())
+            except OutputLost:
+                pass  # as above: the caller may do without it
 
     def _post(self, moves: BridgeOutput) -> None:
         self._observe(moves.seen)
