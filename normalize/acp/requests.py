@@ -38,6 +38,7 @@ from turnwire.normalize.payloads import (
 from turnwire.normalize.payloads.fields import fields, shallow, text
 from turnwire.normalize.vocabulary import VoidReason
 from turnwire.protocol.acp.messages import Id, Option, PermissionRequest, Request, Response
+from turnwire.protocol.visible import visible
 
 Asked: TypeAlias = PermissionRequest | Request
 """A request of the agent that a human, a rule or a policy answers."""
@@ -105,7 +106,7 @@ def permission(
     made = payload(facts, quirks)
     action, details = _action(made)
     params = asked.params
-    title = (params.title or "").strip() or title_of(facts, made)
+    title = visible((params.title or "").strip()) or title_of(facts, made)
     if also:
         titles = [*(call.title for call in also), title]
         action, details = "other", {"calls": titles}

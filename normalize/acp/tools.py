@@ -102,7 +102,7 @@ def name_of(facts: Facts) -> str:
 
 def title_of(facts: Facts, made: NormalizedPayload) -> str:
     """Return one line for humans: the agent's own, or one made of the payload."""
-    own = " ".join(facts.title.split()) if facts.title else ""
+    own = titles.printable(" ".join(facts.title.split())) if facts.title else ""
     if own and own != facts.name and own.isprintable():
         return own if len(own) <= titles.LIMIT else own[: titles.LIMIT - 1] + "…"
     return titles.title_of(name_of(facts), made, _ANY_WORDS)

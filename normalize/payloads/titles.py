@@ -24,6 +24,7 @@ from turnwire.normalize.payloads import (
 from turnwire.normalize.payloads.fields import fields
 from turnwire.normalize.payloads.files import CodeSearch, ModifyFile, ReadFile
 from turnwire.normalize.payloads.work import HttpRequest, ManageTodos, ShellExec
+from turnwire.protocol.visible import visible
 
 Words = Callable[[JsonObject], str]
 """From the arguments of a call to its title; empty where nothing can be said."""
@@ -31,7 +32,7 @@ Words = Callable[[JsonObject], str]
 LIMIT = 200
 """Characters; a title is one line of a list, not the call itself."""
 
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_BREAKS = re.compile(r"[\t\n\x0b\x0c\r\x85\u2028\u2029]+")
 
 
 def title_of(name: str, payload: NormalizedPayload, generic: Mapping[str, Words]) -> str:
@@ -39,13 +40,16 @@ def title_of(name: str, payload: NormalizedPayload, generic: Mapping[str, Words]
 
     `generic` has the family's words for tools without a payload of their own.
     """
-    line = _printable(_of(payload, generic)) or _printable(name) or "tool"
+    line = printable(_of(payload, generic)) or printable(name) or "tool"
     return line if len(line) <= LIMIT else line[: LIMIT - 1] + "…"
 
 
-def _printable(text: str) -> str:
-    # Most titles are printable as they are, and asking is cheaper than the expression.
-    return (text if text.isprintable() else _UNPRINTABLE.sub(" ", text)).strip()
+def printable(text: str) -> str:
+    """Return text of others as one line that hides nothing."""
+    # Most titles are printable as they are, and asking is cheaper than the expressions.
+    if text.isascii() and text.isprintable():
+        return text.strip()
+    return visible(_BREAKS.sub(" ", text).strip())
 
 
 def _of(payload: NormalizedPayload, generic: Mapping[str, Words]) -> str:

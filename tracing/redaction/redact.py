@@ -9,7 +9,6 @@ stays what the whole message says.
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from turnwire.tracing.redaction.redaction import Redaction
 
@@ -74,11 +73,13 @@ class Pieces:
 def redact_file(source: Path, target: Path, redaction: Redaction, progress: Callable[[int], None]) -> int:
     """Write a recording's redacted copy and return the number of its lines; raises OSError."""
     with target.open("xb") as out:
-        return redact_to(source, out, redaction, progress)
+        return redact_to(source, out.write, redaction, progress)
 
 
-def redact_to(source: Path, out: BinaryIO, redaction: Redaction, progress: Callable[[int], None]) -> int:
-    """Write the same to a stream that is open; raises OSError."""
+def redact_to(
+    source: Path, write: Callable[[bytes], object], redaction: Redaction, progress: Callable[[int], None]
+) -> int:
+    """Hand the same on, whole lines at a time; raises OSError."""
     pieces = Pieces(redaction)
     for number, line in enumerate(_lines(source)):
         pieces.add(number, line)
@@ -90,12 +91,11 @@ def redact_to(source: Path, out: BinaryIO, redaction: Redaction, progress: Calla
         if _is_prose(line) and len(block) < MAX_BLOCK:
             block.append(line)
         else:
-            out.write(_bytes(redaction.apply("".join(block))))
+            write(_bytes(redaction.apply("".join(block))))
             block.clear()
-            out.write(_bytes(_line(line, pieces.changed.get(number), redaction)))
+            write(_bytes(_line(line, pieces.changed.get(number), redaction)))
         progress(len(line))
-    out.write(_bytes(redaction.apply("".join(block))))
-    out.flush()
+    write(_bytes(redaction.apply("".join(block))))
     return count
 
 

@@ -475,7 +475,7 @@ def test_long_titles_are_cut() -> None:
 
 
 def test_titles_hold_no_control_characters() -> None:
-    assert tools.title("Read", {"file_path": "a\n\x1b[31mb\u2028c"}) == "Read a [31mb c"
+    assert tools.title("Read", {"file_path": "a\n\x1b[31mb\u2028c"}) == "Read a ⟨U+001B⟩[31mb c"
 
 
 @given(names, inputs | json_values)

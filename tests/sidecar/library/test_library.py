@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -28,6 +28,7 @@ from turnwire.normalize.payloads import ShellExecPayload
 from turnwire.normalize.payloads.work import ShellExec
 from turnwire.normalize.recordings.session_files import Answer, SearchableText
 from turnwire.protocol.claude.messages import Unknown
+from turnwire.protocol.visible import visible_prose
 from turnwire.sidecar.cli.commands import application
 from turnwire.sidecar.config.prices import prices
 from turnwire.sidecar.config.settings import Settings
@@ -783,6 +784,23 @@ def test_what_an_agent_wrote_in_code_stays_as_it_is_and_code_that_never_ends_is_
     text = as_markdown(ExportHeading("t", []), folded(said), str)
     assert text == "# t\n\n\n&lt;b>\n```html\n<b>\n```\n&lt;i>\n~~~\n<b>\n```\n~~~\n"
     assert "<details" not in as_html(ExportHeading("t", []), folded(said), str)
+
+
+@pytest.mark.parametrize("write", [as_markdown, as_html])
+def test_an_export_spells_out_what_hides_and_leaves_out_colours(write: Callable[..., str]) -> None:
+    hostile = "\x1b[31mred\x1b[0m \u202etxt\u2066 \x1b]0;x\x07 \x9b2J \u200e\xad\u2800\U000e0041 a\rb"
+    said: list[ev.AgentEvent] = [
+        ev.UserMessage(text=hostile),
+        ev.MessageChunk(text=f"{hostile} می\u200cخواهم 👩\u200d💻", message_id="m", block_index=0),
+        ev.Notice(kind="k", level="warning", text=hostile),
+    ]
+    text = write(ExportHeading(hostile, [("Folder", hostile)]), folded(said), str)
+    spelt = (
+        "red ⟨U+202E⟩txt⟨U+2066⟩ ⟨U+001B⟩]0;x⟨U+0007⟩ ⟨U+009B⟩2J ⟨U+200E⟩⟨U+00AD⟩⟨U+2800⟩⟨U+E0041⟩ a⟨U+000D⟩b"
+    )
+    assert visible_prose(text) == text
+    assert text.count(spelt) >= 3
+    assert "می\u200cخواهم 👩\u200d💻" in text
 
 
 def test_what_is_printed_says_what_is_estimated_what_is_left_out_and_that_nothing_was_found(

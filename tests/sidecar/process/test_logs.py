@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from turnwire.protocol.visible import visible
 from turnwire.sidecar.process import logs
 
 log = logging.getLogger(f"turnwire.{__name__}")
@@ -49,6 +51,23 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
+
+
+@pytest.mark.parametrize("loads", [True, False])
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_what_an_agent_says_is_no_order_to_the_terminal_that_reads_the_log(
+    kind: type[io.StringIO], loads: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = kind()
+    logs.configure("info", stream)
+    if not loads:
+        monkeypatch.setitem(sys.modules, "structlog", None)
+    said = "\x1b]0;x\x07\u202e\x9b2J"
+    log.warning("an agent said %s", said, extra={"line": said, "lines": [said], "count": 7})
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
+    assert visible(shown) == shown
+    assert "202e" in shown.lower()
+    assert "\\x1b" not in shown or kind is Terminal
 
 
 def fail(secret: str) -> None:

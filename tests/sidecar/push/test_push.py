@@ -81,6 +81,11 @@ def test_what_is_whole_in_a_notification_can_be_allowed_from_it_and_nothing_else
     bidi = what(asks("echo \u202etxt\x1b"))
     assert bidi is not None
     assert bidi["body"] == "asks: echo ⟨U+202E⟩txt⟨U+001B⟩"
+    for hidden in "\u200e\u061c\xad\u180e\u2800\u3164\ufe0f\U000e0041\r":
+        told_of = what(asks(f"rm {hidden}x")) or {}
+        assert told_of["body"] == f"asks: rm ⟨U+{ord(hidden):04X}⟩x"
+    assert "allow" not in (what(asks("ls" + "\U000e0041" * 100)) or {}), "it does not stand there whole"
+    assert len(body_of(what(asks("\U000e0041" * 400)) or {}, may_answer=True)) < 3000
     full = what(asks("ls"))
     assert full is not None
     assert b"yes" not in body_of(full, may_answer=False)

@@ -149,4 +149,4 @@ def test_nothing_that_a_recording_holds_is_an_order_to_the_terminal(
     draw(inspect(read(file), prices), file)
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
-    assert shown.count(r"\x1b]52;c;eA==\x1b") == 6
+    assert shown.count("⟨U+001B⟩]52;c;eA==⟨U+001B⟩") == 7

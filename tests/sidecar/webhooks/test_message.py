@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from turnwire.normalize.events import Notice, PermissionCancelled, to_json
+from turnwire.normalize.events import Notice, PermissionCancelled, PermissionRequest, to_json
 from turnwire.normalize.events.envelope import Envelope
 from turnwire.sidecar.outbound.webhooks.message import BadSecret, Message, headers, key_of, message_of
 
@@ -36,6 +36,21 @@ def test_a_message_says_what_happened_where_and_when_and_keeps_its_id() -> None:
             "event": {"type": "permission_cancelled", "pending_id": "q1", "reason": "timeout"},
         },
     }
+
+
+def test_what_hides_in_a_text_is_spelt_out_and_an_id_is_kept() -> None:
+    event = PermissionRequest(
+        pending_id="p\u200e",
+        permission_title="rm \u202etxt\x1b]0;x\x07",
+        permission_options=[],
+        action_type="command",
+        action_details={"command": "a\u2066\U000e0041"},
+    )
+    message = message_of(Envelope("s1", 1, "", to_json(event)), event.type, "e1")
+    told = json.loads(message.body)["data"]["event"]
+    assert told["pending_id"] == "p\u200e"
+    assert told["permission_title"] == "rm ⟨U+202E⟩txt⟨U+001B⟩]0;x⟨U+0007⟩"
+    assert told["action_details"] == {"command": "a⟨U+2066⟩⟨U+E0041⟩"}
 
 
 def test_long_fields_are_cut() -> None:

@@ -5,6 +5,8 @@ from typing import Literal
 
 import msgspec
 
+from turnwire.protocol.visible import escaped
+
 Verdict = Literal["held", "broken", "not supported", "not tried"]
 
 
@@ -37,7 +39,7 @@ def line_of(finding: Finding) -> str:
 
 def as_json(findings: Sequence[Finding]) -> str:
     """Return all findings as a JSON array."""
-    return msgspec.json.format(msgspec.json.encode(findings), indent=2).decode()
+    return escaped(msgspec.json.format(msgspec.json.encode(findings), indent=2).decode())
 
 
 def summary(findings: Sequence[Finding]) -> str:

@@ -24,19 +24,19 @@ def agents_command(
 ) -> None:
     """List the agents: which are installed, in which version, whether somebody is logged in, and how to get the others."""
     import asyncio
-    import json
 
     from msgspec.structs import asdict
 
+    from turnwire.protocol.visible import to_json, visible
     from turnwire.sidecar.checks.doctor.agents import look
 
     seen = asyncio.run(look(configured(context).agents))
     if as_json:
-        typer.echo(json.dumps([asdict(agent) for agent in seen], indent=2, ensure_ascii=False))
+        typer.echo(to_json([asdict(agent) for agent in seen], indent=2))
         return
     width = max(len(agent.name) for agent in seen)
     for agent in seen:
-        typer.echo(f"{agent.name:{width}}  {described(agent)}")
+        typer.echo(visible(f"{agent.name:{width}}  {described(agent)}"))
     typer.echo(
         "\nStart one with `turnwire run --agent NAME`. A login in the system's keychain is not seen. "
         "More agents go under [agents] in the configuration."

@@ -13,7 +13,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from turnwire.sidecar.process.terminal import harmless
+from turnwire.protocol.visible import visible
 
 
 def examples(*lines: str) -> str:
@@ -38,7 +38,7 @@ app = typer.Typer(
 
 def fail(message: str, code: int = 1) -> NoReturn:
     """Say what is wrong in one sentence, and exit."""
-    typer.echo(f"turnwire: {harmless(message)}", err=True)
+    typer.echo(f"turnwire: {visible(message)}", err=True)
     raise typer.Exit(code)
 
 

@@ -1,6 +1,5 @@
 """The commands that read and write files: translate, inspect, redact, schema; and the scripted agent."""
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -47,8 +46,9 @@ def schema_command(
 ) -> None:
     """Print the wire's JSON Schema, or the AsyncAPI document of all of it."""
     from turnwire.hub.schema import document
+    from turnwire.protocol.visible import to_json
 
-    typer.echo(json.dumps(document(what), indent=2, ensure_ascii=False))
+    typer.echo(to_json(document(what), indent=2))
 
 
 @app.command(

@@ -31,6 +31,7 @@ def set_aside_command(
     """Rename a journal that cannot be used, so that the next start begins a new one; nothing in it is changed."""
     from turnwire.journal.base import JournalError
     from turnwire.journal.sqlite.opening import set_aside
+    from turnwire.protocol.visible import visible
     from turnwire.sidecar.config.settings import ConfigurationError, load
     from turnwire.sidecar.config.state_directory import journal_file
 
@@ -40,4 +41,4 @@ def set_aside_command(
         fail(f"there is no journal {path}; name its directory with --state-dir")
     with plain_errors(JournalError):
         moved = set_aside(path)
-    typer.echo(f"{path} is now {moved.name}; the next start of turnwire begins a new journal")
+    typer.echo(visible(f"{path} is now {moved.name}; the next start of turnwire begins a new journal"))

@@ -1,7 +1,5 @@
 """The commands about conversations that agents on this machine have kept: sessions, search, usage, export."""
 
-import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from turnwire.protocol.visible import to_json, visible
 from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
 from turnwire.sidecar.cli.options import ConfigOption, PricesOption, StateDir, configured
 
@@ -35,7 +34,6 @@ def _library(context: typer.Context, newest: int | None = None) -> Iterator["Lib
     """Open the library and look for what is new, among so many files that were changed last."""
     from turnwire.sidecar.library.index import LibraryError
     from turnwire.sidecar.library.library import Library
-    from turnwire.sidecar.process.terminal import harmless
 
     settings = configured(context)
     with plain_errors(LibraryError):
@@ -43,7 +41,7 @@ def _library(context: typer.Context, newest: int | None = None) -> Iterator["Lib
         try:
             looked = library.look(newest)
             for path in looked.failed[:5]:
-                typer.echo(f"turnwire: {harmless(str(path))} could not be read", err=True)
+                typer.echo(f"turnwire: {visible(str(path))} could not be read", err=True)
             yield library
         finally:
             library.close()
@@ -91,7 +89,7 @@ def sessions_command(
         )
         if as_json:
             for one in found:
-                typer.echo(json.dumps(conversation(one, running), ensure_ascii=False))
+                typer.echo(to_json(conversation(one, running)))
         else:
             table(found, running, library.index.count())
 
@@ -111,7 +109,7 @@ def _ask_agent(name: str, settings: "Settings", limit: int, folder: Path | None,
         found = [one for one in found if one.folder is not None and Path(one.folder).is_relative_to(within)]
     if as_json:
         for one in found[:limit]:
-            typer.echo(json.dumps(conversation(one), ensure_ascii=False))
+            typer.echo(to_json(conversation(one)))
     else:
         table(found[:limit], (), len(found))
 
@@ -152,7 +150,7 @@ def search_command(
         )
         if as_json:
             for one in found:
-                typer.echo(json.dumps(hit(one), ensure_ascii=False))
+                typer.echo(to_json(hit(one)))
         else:
             hits(found)
 
@@ -195,7 +193,7 @@ def usage_command(
         found = library.index.usage(groups, since=begin, until=end, folder=where)
         if as_json:
             for one in found:
-                typer.echo(json.dumps(spent(one), ensure_ascii=False))
+                typer.echo(to_json(spent(one)))
         else:
             spending(found, groups)
 
@@ -230,13 +228,16 @@ def export_command(
     config: ConfigOption = None,
 ) -> None:
     """Write a conversation as Markdown, or as one HTML page."""
+    from turnwire.sidecar.process.terminal import standard_output
+
     with _library(context) as library:
         chosen = form or ("html" if out is not None and out.suffix in (".html", ".htm") else "markdown")
         text = library.export(library.find(session), chosen, redact=redact, leaf=branch)
     data = text.encode("utf-8", "replace")
     if out is None:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        output = standard_output()
+        output.write(data)
+        output.flush()
         return
     try:
         with out.open("xb") as file:

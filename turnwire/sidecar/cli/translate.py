@@ -18,7 +18,7 @@ SMALLEST_FIELD_LIMIT = 1024
 def main(arguments: Sequence[str]) -> int:
     """Run the filter and return its exit code: 1 for input that cannot be translated, 2 for a wrong call, or for lines of which none can be read."""
     chosen = _parser().parse_args(arguments)
-    from turnwire.sidecar.process.terminal import harmless
+    from turnwire.protocol.visible import visible
     from turnwire.sidecar.recordings.filters.translate import InputError, run
     from turnwire.tracing.recordings.recorded import RecordingError
 
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
             stats=chosen.stats,
         )
     except (InputError, RecordingError) as error:
-        sys.stderr.write(f"turnwire: {harmless(str(error))}\n")
+        sys.stderr.write(f"turnwire: {visible(str(error))}\n")
         return error.exit_code if isinstance(error, RecordingError) else 1
     except BrokenPipeError:
         # The reader of our stdout has gone, as `head` does; nothing is left to say, and nothing to flush to.

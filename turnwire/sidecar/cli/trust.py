@@ -25,6 +25,7 @@ def trust_command(
     revoke: Annotated[bool, typer.Option("--revoke", help="Trust it no more.")] = False,
 ) -> None:
     """Let all settings of a folder's turnwire.toml count, as it is now; a change is to be trusted anew."""
+    from turnwire.protocol.visible import visible, visible_line
     from turnwire.sidecar.config.settings import ConfigurationError, read_file, trust_store
     from turnwire.sidecar.config.trust import PROJECT_FILE, full_name
 
@@ -34,7 +35,7 @@ def trust_command(
         fail(f"there is no {full_name(file)} to trust; name the folder that has one")
     if file.name != PROJECT_FILE:
         fail(f"only a {PROJECT_FILE} needs trust; name {file} with --config", 2)
-    store, name = trust_store(), full_name(file)
+    store, name = trust_store(), visible_line(str(full_name(file)))
     with plain_errors(ConfigurationError, OSError):
         if revoke:
             if not store.revoke(file):
@@ -47,4 +48,4 @@ def trust_command(
     for setting in found.ignored():
         # a value is a stranger's text: nothing in it may move the cursor or turn the line around
         shown = "(not shown)" if setting in SECRET else json.dumps(found.settings[setting], default=str)
-        typer.echo(f"  {setting} = {shown}")
+        typer.echo(visible(f"  {setting} = {shown}"))

@@ -44,6 +44,7 @@ from turnwire.normalize.model import JsonObject
 from turnwire.normalize.vocabulary import Policy, Role
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.parsing.depth import TOO_DEEP, is_deep
+from turnwire.protocol.visible import visible, visible_line
 from turnwire.sidecar.config import secrecy
 from turnwire.sidecar.config.agents import AgentSetting
 from turnwire.sidecar.config.trust import HARMLESS, PROJECT_FILE, TrustStore, full_name
@@ -466,7 +467,7 @@ def unreadable(path: Path, error: Exception, option: str) -> str:
 
 def say(message: str) -> None:
     """Write a warning to standard error."""
-    sys.stderr.write(f"turnwire: {message}\n")
+    sys.stderr.write(f"turnwire: {visible(message)}\n")
 
 
 def load(
@@ -541,7 +542,7 @@ def _check_environment() -> None:
 
 def _shown(path: Path) -> str:
     """Write a name for a terminal: a stranger's folder may have control characters in its own."""
-    return str(path) if str(path).isprintable() else repr(str(path))
+    return visible_line(str(path))
 
 
 def _complaint(location: tuple[int | str, ...], message: str, files: list[Path]) -> str:

@@ -1,7 +1,8 @@
 """A conversation as a document: Markdown, or one HTML page without scripts and without anything from elsewhere.
 
 All that is not ours is text: escaped in HTML, and in Markdown inside of fences that are longer than any in it. What an agent
-wrote is Markdown itself; in a Markdown export it stays as it is, but that it can begin no HTML.
+wrote is Markdown itself; in a Markdown export it stays as it is, but that it can begin no HTML. In both, colours of a
+terminal are left out, and what hides, reorders text or commands a terminal is spelt out.
 """
 
 import html
@@ -9,10 +10,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from turnwire.protocol.visible import visible, visible_prose
 from turnwire.sidecar.library.conversation import ConversationPart, body_of
 
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})", re.MULTILINE)
 _TICKS = re.compile(r"`+")
+_COLOURS = re.compile(r"\x1b\[[0-9;:]{0,64}m")
 
 Clean = Callable[[str], str]
 """What each text goes through, such as redaction."""
@@ -29,10 +32,11 @@ class ExportHeading:
 
 def as_markdown(heading: ExportHeading, parts: Sequence[ConversationPart], clean: Clean) -> str:
     """Return the conversation in Markdown (CommonMark)."""
+    clean, prose = _spelling(clean, visible), _spelling(clean, visible_prose)
     out = [f"# {_line(clean(heading.title))}", ""]
     out += [f"- {name}: {_line(clean(value))}" for name, value in heading.facts]
     for part in parts:
-        text = clean(part.text)
+        text = prose(part.text)
         match part.kind:
             case "prompt":
                 out += ["", f"## {'Task' if part.nested else 'Prompt'}", "", _quoted(text)]
@@ -50,6 +54,10 @@ def as_markdown(heading: ExportHeading, parts: Sequence[ConversationPart], clean
             case "end":
                 out += ["", f"*{_line(text)}*"] if text else []
     return "\n".join(out) + "\n"
+
+
+def _spelling(clean: Clean, spell: Clean) -> Clean:
+    return lambda text: spell(_COLOURS.sub("", clean(text)))
 
 
 def _line(text: str) -> str:
@@ -109,6 +117,7 @@ summary { cursor: pointer; } .failed summary { color: #b00; }
 
 def as_html(heading: ExportHeading, parts: Sequence[ConversationPart], clean: Clean) -> str:
     """Return the conversation as one page of HTML; its policy lets it load and run nothing."""
+    clean, prose = _spelling(clean, visible), _spelling(clean, visible_prose)
     out = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -120,7 +129,7 @@ def as_html(heading: ExportHeading, parts: Sequence[ConversationPart], clean: Cl
         "</dl>",
     ]
     for part in parts:
-        text = _text(clean(part.text))
+        text = _text(prose(part.text))
         nested = " nested" if part.nested else ""
         match part.kind:
             case "prompt" | "text" | "note" | "end":
@@ -143,7 +152,7 @@ def as_html(heading: ExportHeading, parts: Sequence[ConversationPart], clean: Cl
 
 
 def _text(text: str) -> str:
-    return html.escape(text.replace("\x00", "\ufffd"))
+    return html.escape(text)
 
 
 def _block(kind: str, text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import new_core, recorded_core
+from turnwire.protocol.visible import visible
 from turnwire.sidecar.config.prices import PricesError, prices
 from turnwire.sidecar.config.settings import Settings, state_directory
 from turnwire.sidecar.library.conversation import folded
@@ -189,7 +190,7 @@ def _cost(listed: ListedConversation) -> str | None:
 def shown_title(listed: ListedConversation) -> str:
     """Return what a conversation is called: by a human, by its agent, or by its first prompt."""
     found = listed.title or listed.first_prompt or listed.id
-    return " ".join(found.split()) or listed.id
+    return visible(" ".join(found.split())) or listed.id
 
 
 def moment(at: float | None) -> str | None:

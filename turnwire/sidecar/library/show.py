@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from turnwire.normalize.model import JsonObject
+from turnwire.protocol.visible import visible
 from turnwire.sidecar.library.index import ListedConversation, SearchHit, UsageSum
 from turnwire.sidecar.library.library import moment, shown_title
 
@@ -93,8 +94,7 @@ def _console() -> Console:
 
 def _plain(text: str | None, size: int) -> Text:
     """Return somebody's text as one line without orders to the terminal."""
-    flat = "".join(character if character.isprintable() else " " for character in text or "")
-    flat = " ".join(flat.split())
+    flat = visible(" ".join((text or "").split()))
     return Text(flat if len(flat) <= size else f"{flat[: size - 1]}…")
 
 

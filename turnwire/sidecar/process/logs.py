@@ -8,11 +8,13 @@ it: no line holds a local variable.
 import json
 import logging
 import sys
+from collections.abc import MutableMapping
 from datetime import UTC, datetime
 from functools import cached_property
 from types import TracebackType
 from typing import TextIO, TypeAlias
 
+from turnwire.protocol.visible import escaped, visible
 from turnwire.sidecar.process.log_exceptions import as_text, told
 
 LEVELS = {
@@ -33,13 +35,13 @@ class PlainFormatter(logging.Formatter):
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - the standard library's name
         """Return what is told of an exception."""
-        return as_text(ei[1])
+        return visible(as_text(ei[1]))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the standard library's name
         """Return the message; asyncio's without the arguments, tasks and exceptions that it spells out."""
         if record.name == "asyncio":
             record.message = record.message.partition("\n")[0].partition("(")[0]
-        return super().formatMessage(record)
+        return visible(super().formatMessage(record))
 
 
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
@@ -56,7 +58,7 @@ class JsonFormatter(logging.Formatter):
         line["timestamp"] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         if record.exc_info:
             line["exception"] = told(record.exc_info[1])
-        return json.dumps(line, ensure_ascii=False, default=repr)
+        return escaped(json.dumps(line, ensure_ascii=False, default=repr))
 
 
 class TerminalFormatter(PlainFormatter):
@@ -81,6 +83,7 @@ class TerminalFormatter(PlainFormatter):
             ],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                _spell_out,
                 structlog.dev.ConsoleRenderer(exception_formatter=_write_exception),
             ],
         )
@@ -107,5 +110,13 @@ def configure(level: str, stream: TextIO | None = None) -> None:
     logging.basicConfig(handlers=[others], level=logging.WARNING)
 
 
+def _spell_out(_: object, __: str, fields: MutableMapping[str, object]) -> MutableMapping[str, object]:
+    """Let nothing that an agent or a file has said be an order to the terminal."""
+    for name, value in fields.items():
+        if name != "exc_info" and not isinstance(value, int | float):
+            fields[name] = visible(value if isinstance(value, str) else repr(value))
+    return fields
+
+
 def _write_exception(out: TextIO, exc_info: ExcInfo) -> None:
-    out.write("\n" + as_text(exc_info[1]))
+    out.write("\n" + visible(as_text(exc_info[1])))

@@ -1,16 +1,38 @@
-"""Somebody else's text on a terminal: names of files, what an agent said, what a recording holds.
+"""Standard output for text of others: a file or a pipe gets it as it is, a terminal spelt out.
 
-A control sequence in it could move the cursor, name the window or write the clipboard, and a character that turns the
-direction around could show another text; such characters are spelt as Python spells them. Joiners stay: emoji need them.
+A control sequence could move the cursor, name the window or write the clipboard, and a character that turns the direction
+around could show another text (turnwire/protocol/visible.py).
 """
 
-import re
+import sys
+from typing import Protocol
 
-_ORDERS = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+from turnwire.protocol.visible import visible
 
 
-def harmless(text: str) -> str:
-    """Return the text with every character spelt that a terminal would obey, but for newlines and tabs."""
-    return _ORDERS.sub(lambda found: ascii(found.group())[1:-1], text)
+class Output(Protocol):
+    """Takes bytes."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write whole lines, or whole characters."""
+
+    def flush(self) -> None:
+        """Hand on what was written."""
+
+
+def standard_output() -> Output:
+    """Return standard output; a terminal's spells out what it would obey and what cannot be seen."""
+    return _Spelling(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer
+
+
+class _Spelling:
+    def __init__(self, out: Output) -> None:
+        self._out = out
+
+    def write(self, data: bytes, /) -> int:
+        # what is no UTF-8 is spelt as the code points that stand for such bytes
+        self._out.write(visible(data.decode("utf-8", "surrogateescape")).encode())
+        return len(data)
+
+    def flush(self) -> None:
+        self._out.flush()

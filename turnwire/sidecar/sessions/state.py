@@ -8,13 +8,15 @@ from turnwire.hub.wire.frames import NAME_LENGTH
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.vocabulary import SessionState
+from turnwire.protocol.visible import visible
 
 NAME_LIMIT = 1000
 """Characters of a model's name, an id or the like; a longer one that a CLI says is none, and would go to every frontend again and again."""
 
 
 def short(title: str) -> str:
-    """Return a title as it may go into lists: what is longer is cut."""
+    """Return a title as it may go into lists: what hides is spelt out, what is longer is cut."""
+    title = visible(title)
     return title if len(title) <= NAME_LENGTH else f"{title[: NAME_LENGTH - 1]}…"
 
 

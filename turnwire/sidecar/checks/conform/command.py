@@ -13,11 +13,11 @@ import typer
 from turnwire.frontends.conform.agent import AgentTrial
 from turnwire.frontends.conform.report import Finding, as_json, line_of, summary
 from turnwire.hub.hub import Hub
+from turnwire.protocol.visible import visible
 from turnwire.sidecar.checks.conform.scripted_host import SESSION, ScriptedHost
 from turnwire.sidecar.config.agents import find, with_spoken
 from turnwire.sidecar.config.known_agents import Family
 from turnwire.sidecar.config.settings import Settings
-from turnwire.sidecar.process.terminal import harmless
 from turnwire.sidecar.serving import serve as serving
 from turnwire.sidecar.serving.listening import reason_of
 from turnwire.sidecar.serving.run import StartError
@@ -131,7 +131,7 @@ def _empty(folder: Path) -> Path:
 async def _told(findings: AsyncIterator[Finding], *, quietly: bool) -> AsyncIterator[Finding]:
     async for finding in findings:
         if not quietly:
-            typer.echo(harmless(line_of(finding)))
+            typer.echo(visible(line_of(finding)))
         yield finding
 
 

@@ -1,16 +1,15 @@
 """`turnwire doctor`: what is ready, what is not, and what to do about it."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 from msgspec.structs import asdict
 
+from turnwire.protocol.visible import to_json, visible
 from turnwire.sidecar.checks.doctor.checks import examine
 from turnwire.sidecar.checks.doctor.finding import Finding
 from turnwire.sidecar.config.settings import Settings
-from turnwire.sidecar.process.terminal import harmless
 
 MARKS = {"ok": "[green]ok  [/]", "note": "[yellow]note[/]", "broken": "[red]FAIL[/]"}
 
@@ -19,7 +18,7 @@ async def run(settings: Settings, recording: Path | None, *, as_json: bool) -> N
     """Look at everything, print it, and exit with 1 when something is broken; raises RecordingError."""
     findings = await examine(settings, recording)
     if as_json:
-        print(json.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False))  # noqa: T201 - the command's output
+        print(to_json([asdict(finding) for finding in findings], indent=2))  # noqa: T201 - the command's output
     else:
         show(findings)
     if any(finding.status == "broken" for finding in findings):
@@ -33,6 +32,6 @@ def show(findings: Sequence[Finding]) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     for finding in findings:
-        console.print(f"{MARKS[finding.status]} {escape(harmless(f'{finding.what}: {finding.found}'))}")
+        console.print(f"{MARKS[finding.status]} {escape(visible(f'{finding.what}: {finding.found}'))}")
         if finding.remedy:
-            console.print(f"     -> {escape(harmless(finding.remedy))}")
+            console.print(f"     -> {escape(visible(finding.remedy))}")

@@ -5,7 +5,6 @@ opened instead. Rejecting is always possible.
 """
 
 import json
-import re
 from collections.abc import Callable
 
 from turnwire.normalize.events import (
@@ -17,6 +16,7 @@ from turnwire.normalize.events import (
     from_json,
 )
 from turnwire.normalize.events.envelope import Envelope
+from turnwire.protocol.visible import visible
 
 KINDS = frozenset({"permission_request", "question_request", "complete", "process_status"})
 """Types of events that are told of."""
@@ -25,11 +25,6 @@ LONGEST = 240
 """Characters of what is told; with the rest of a message well below the 4 KiB that a push service takes."""
 
 TITLE = 80
-
-_unseen = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
-)
-"""What changes what is seen without being seen: as the console has it (console/src/text/visible.ts)."""
 
 Told = dict[str, str]
 """`session`, `title`, `body`, `tag`; `pending` of a request; `allow` and `reject`, the options that answer it."""
@@ -86,10 +81,10 @@ def _asked(event: PermissionRequest) -> tuple[str, bool]:
     if event.action_type == "file_read" and details.keys() == {"path"}:
         whole = details["path"]
     if isinstance(whole, str) and whole.strip():
-        return _visible(whole, LONGEST), len(whole) <= LONGEST and "\n" not in whole.strip()
+        return _visible(whole, LONGEST), len(visible(whole)) <= LONGEST and "\n" not in whole.strip()
     return _visible(event.permission_title, LONGEST), False
 
 
 def _visible(text: str, most: int) -> str:
-    cut = text if len(text) <= most else f"{text[: most - 1]}…"
-    return _unseen.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", cut)
+    spelt = visible(text[: most + 1])
+    return spelt if len(spelt) <= most else f"{spelt[: most - 1]}…"

@@ -1,11 +1,11 @@
 """`turnwire inspect`: a recording's report for a terminal, or as JSON."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import to_builtins
 
+from turnwire.protocol.visible import to_json
 from turnwire.sidecar.config.prices import Prices
 from turnwire.sidecar.recordings.filters.inspection import Report, inspect
 from turnwire.tracing.recordings.reading import read
@@ -15,7 +15,7 @@ def run(file: Path, prices: Callable[[], Prices], *, as_json: bool) -> None:
     """Print the report; raises RecordingError."""
     report = inspect(read(file), prices)
     if as_json:
-        print(json.dumps(_plain(report), indent=2, ensure_ascii=False))  # noqa: T201 - the command's output
+        print(to_json(_plain(report), indent=2))  # noqa: T201 - the command's output
     else:
         from turnwire.sidecar.recordings.filters.report import draw  # noqa: PLC0415 - rich is for what is drawn
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
+from turnwire.protocol.visible import visible
+from turnwire.sidecar.process.terminal import standard_output
 from turnwire.tracing.recordings.recorded import RecordingError, check_file
 from turnwire.tracing.redaction.redact import redact_file, redact_folder, redact_to
 from turnwire.tracing.redaction.redaction import Redaction
@@ -23,13 +25,15 @@ def run(source: Path, target: Path | None) -> None:
     redaction = Redaction(secrets.token_bytes(32))
     size = sum(file.stat().st_size for file in files)
     console = Console(stderr=True, highlight=False)
-    with Progress(console=console, disable=not sys.stderr.isatty(), transient=True) as progress:
+    # the copy on the same terminal would tear the bar apart
+    quiet = not sys.stderr.isatty() or (target is None and sys.stdout.isatty())
+    with Progress(console=console, disable=quiet, transient=True) as progress:
         task = progress.add_task("redacting", total=size)
         count = _copy(source, target, redaction, lambda done: progress.advance(task, done))
     found = ", ".join(f"{number} x {name}" for name, number in sorted(redaction.counts.items())) or "nothing"
     # A name is no markup, and a sentence that goes into a file or a pipe is one line.
     console.print(
-        f"{'standard output' if target is None else target}: {count} lines; replaced {found}. Patterns find much, not all: read it before you share it.",
+        f"{'standard output' if target is None else visible(str(target))}: {count} lines; replaced {found}. Patterns find much, not all: read it before you share it.",
         markup=False,
         soft_wrap=True,
     )
@@ -37,7 +41,10 @@ def run(source: Path, target: Path | None) -> None:
 
 def _copy(source: Path, target: Path | None, redaction: Redaction, progress: Callable[[int], None]) -> int:
     if target is None:
-        return redact_to(source, sys.stdout.buffer, redaction, progress)
+        output = standard_output()
+        count = redact_to(source, output.write, redaction, progress)
+        output.flush()
+        return count
     if source.is_dir():
         return redact_folder(source, target, redaction, progress)
     return redact_file(source, target, redaction, progress)

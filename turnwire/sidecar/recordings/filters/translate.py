@@ -21,6 +21,7 @@ from turnwire.normalize.recordings.recognised import RecognisedCore
 from turnwire.protocol.dialects.transcript import Transcript
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import LineFramer
+from turnwire.protocol.visible import escaped_line
 from turnwire.protocol.wrapped import Unwrapper
 from turnwire.tracing.recordings.reading import (
     is_rows,
@@ -158,7 +159,7 @@ def _write(events: Sequence[AgentEvent], out: BinaryIO, field_limit: int) -> Non
     # Where all events together are within the limit, no field of any of them is beyond it.
     if len(written) > field_limit:
         written = b"".join([_cut(event, field_limit) + b"\n" for event in events])
-    out.write(written)
+    out.write(escaped_line(written))
     out.flush()
 
 

@@ -15,6 +15,7 @@ from turnwire.normalize.events import to_json
 from turnwire.normalize.events.limits import cut
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import SessionInput
+from turnwire.protocol.visible import escaped_line, visible
 from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.config.state_directory import claimed
 from turnwire.sidecar.process.metrics import Metrics
@@ -52,7 +53,7 @@ async def _print(file: Path, field_limit: int, speed: float | None, moved: Calla
                 data = to_json(event)
                 if len(data) > field_limit:
                     data = to_json(cut(event, field_limit))
-                sys.stdout.buffer.write(data + b"\n")
+                sys.stdout.buffer.write(escaped_line(data) + b"\n")
         sys.stdout.buffer.flush()
         moved(player.position)
 
@@ -113,7 +114,7 @@ async def to_otlp(settings: Settings, files: Sequence[Path]) -> None:
             for file in distinct(files):
                 before = export.started
                 _export(settings, file, export, bars(file))
-                typer.echo(f"{file}: {export.started - before} spans", err=True)
+                typer.echo(visible(f"{file}: {export.started - before} spans"), err=True)
     finally:
         lost = export.close(REPLAY_CLOSE_S)
     if lost:

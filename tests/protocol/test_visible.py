@@ -1,0 +1,97 @@
+"""Text of others: nothing in it is an order or hides, what people read stays as it is, and the console says it alike."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from turnwire.protocol.visible import (
+    escaped_line,
+    to_json,
+    visible,
+    visible_json,
+    visible_line,
+    visible_prose,
+)
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b]52;c;eA==\x07", "⟨U+001B⟩]52;c;eA==⟨U+0007⟩"),
+        ("\x9b2J\x7f", "⟨U+009B⟩2J⟨U+007F⟩"),
+        ("rm -rf /\recho ok\r", "rm -rf /⟨U+000D⟩echo ok⟨U+000D⟩"),
+        ("a\u202eb\u2066c\u2028", "a⟨U+202E⟩b⟨U+2066⟩c⟨U+2028⟩"),
+        ("\u200e\u200f\u061c\xad\u180e", "⟨U+200E⟩⟨U+200F⟩⟨U+061C⟩⟨U+00AD⟩⟨U+180E⟩"),
+        ("\u2800\u3164a\ufe0f", "⟨U+2800⟩⟨U+3164⟩a⟨U+FE0F⟩"),
+        ("\U0001f3f4\U000e0067\U000e007f", "\U0001f3f4⟨U+E0067⟩⟨U+E007F⟩"),
+        ("f\udcff", "f⟨U+DCFF⟩"),
+        ("two lines\n\tindented\r\n", "two lines\n\tindented\r\n"),
+        ("👩‍💻 👩🏽‍💻 ❤️ 3️⃣ שלום é [bold]", "👩‍💻 👩🏽‍💻 ❤️ 3️⃣ שלום é [bold]"),
+    ],
+)
+def test_what_a_terminal_would_obey_and_what_hides_is_spelt(text: str, shown: str) -> None:
+    assert visible(text) == visible_prose(text) == shown
+
+
+def test_joiners_stay_between_letters_of_prose_that_are_written_joined() -> None:
+    persian = "می\u200cخواهم"
+    assert visible_prose(persian) == persian
+    assert visible(persian) == "می⟨U+200C⟩خواهم"
+    assert visible_prose("r\u200cm") == "r⟨U+200C⟩m"
+
+
+def test_a_name_in_a_line_stays_in_it() -> None:
+    assert visible_line("a\nturnwire: all is well\t\x1b") == "a⟨U+000A⟩turnwire: all is well⟨U+0009⟩⟨U+001B⟩"
+
+
+def test_in_a_value_every_text_is_spelt_but_ids() -> None:
+    value = {"title\u202e": ["\u202e", 1, None], "option_id": "\u202e", "more": {"text": "a\x1b"}}
+    assert visible_json(value) == {
+        "title⟨U+202E⟩": ["⟨U+202E⟩", 1, None],
+        "option_id": "\u202e",
+        "more": {"text": "a⟨U+001B⟩"},
+    }
+
+
+def test_json_hides_nothing_and_says_the_same() -> None:
+    text = "".join(map(chr, (*range(0xD800), *range(0xE000, sys.maxunicode + 1)))) + "\udcff"
+    written = to_json({"text": text}, indent=2)
+    assert json.loads(written) == {"text": text}
+    assert visible(written) == written
+    assert to_json("שלום é 字") == '"שלום é 字"'
+    line = json.dumps({"text": "a\x7f\u202e\x9b"}, ensure_ascii=False).encode()
+    assert escaped_line(line) == b'{"text": "a\\u007f\\u202e\\u009b"}'
+    assert escaped_line(b'{"a":1}') == b'{"a":1}'
+
+
+SAME = """
+import { visibleCode } from %s;
+const spelt = [];
+for (let code = 0; code <= 0x10ffff; code += 1)
+  if (code < 0xd800 || code > 0xdfff) {
+    const character = String.fromCodePoint(code);
+    if (visibleCode(character + ".") !== character + ".") spelt.push(code);
+  }
+const kept = ["👩‍💻", "❤️", "3️⃣", "a\\u200db", "👨‍👩‍👧", "x\\ufe0f"].map((text) => [text, visibleCode(text)]);
+console.log(JSON.stringify({ spelt, said: visibleCode("\\u202e\\u{e0041}\\u001b"), kept }));
+"""
+
+
+@pytest.mark.long
+def test_the_console_spells_the_same_characters_in_the_same_words(tmp_path: Path) -> None:
+    script = tmp_path / "same.ts"
+    script.write_text(SAME % json.dumps(str(ROOT / "console" / "src" / "text" / "visible.ts")))
+    bundled = tmp_path / "same.mjs"
+    rolldown = ROOT / "node_modules" / ".bin" / "rolldown"
+    subprocess.run([rolldown, script, "--file", bundled], check=True, capture_output=True)
+    done = subprocess.run(["node", bundled], capture_output=True, check=True)
+    told = json.loads(done.stdout)
+    every = (*range(0xD800), *range(0xE000, sys.maxunicode + 1))
+    assert told["spelt"] == [code for code in every if visible(f"{chr(code)}.") != f"{chr(code)}."]
+    assert told["said"] == visible("\u202e\U000e0041\x1b")
+    assert all(visible(text) == shown for text, shown in told["kept"])

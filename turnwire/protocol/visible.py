@@ -1,0 +1,82 @@
+r"""Text in which nothing hides: characters that are not seen, reorder text or command a terminal are spelt `⟨U+202E⟩`.
+
+The console spells the same characters in the same words (console/src/text/visible.ts). What an emoji is made of stays.
+In JSON the same characters become `\u202e`: another spelling of the same value.
+"""
+
+import re
+from typing import Any
+
+_HIDDEN = (
+    r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
+    r"\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Unicode's Cc, Cf and Default_Ignorable_Code_Point, the separators of lines and paragraphs, and the blank of Braille."""
+_PICTURE = (
+    r"[\xa9\xae\u203c\u2049\u2100-\u27bf\u2934\u2935\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001fbff]"
+    r"[\U0001f3fb-\U0001f3ff]?\ufe0f?"
+)
+_EMOJI = rf"(?P<shown>{_PICTURE}(?:\u200d{_PICTURE})*|[0-9#*]\ufe0f\u20e3"
+_JOINED = r"(?<=[\u0620-\u109f\u1780-\u17ff])[\u200c\u200d](?=[\u0620-\u109f\u1780-\u17ff])"
+_NAMES = re.compile(rf"{_EMOJI})|(?:[{_HIDDEN}\ud800-\udfff]|\r(?!\n))")
+_PROSE = re.compile(rf"{_EMOJI}|{_JOINED})|(?:[{_HIDDEN}\ud800-\udfff]|\r(?!\n))")
+_IN_JSON = re.compile(rf"[{_HIDDEN}\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """Spell out what is not seen; newlines and tabs stay."""
+    return text if text.isascii() and text.isprintable() else _NAMES.sub(_spelt, text)
+
+
+def visible_line(text: str) -> str:
+    """Do the same for a name that stands in a line: newlines and tabs are spelt out, too."""
+    return re.sub(r"[\t\n\r]", _spelt_code, visible(text))
+
+
+def visible_prose(text: str) -> str:
+    """Do the same for prose: between letters that are written joined, joiners stay."""
+    return text if text.isascii() and text.isprintable() else _PROSE.sub(_spelt, text)
+
+
+def visible_json(value: Any) -> Any:
+    """Spell out what is not seen in every string of a value, but for those under `…_id`, which are compared."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, list):
+        return [visible_json(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            visible(key): item if key.endswith("_id") else visible_json(item) for key, item in value.items()
+        }
+    return value
+
+
+def escaped(written: str) -> str:
+    """Return a JSON text of the same value that hides nothing and commands no terminal."""
+    return written if written.isascii() and "\x7f" not in written else _IN_JSON.sub(_escape, written)
+
+
+def escaped_line(written: bytes) -> bytes:
+    """Do the same for bytes in UTF-8."""
+    return written if written.isascii() and b"\x7f" not in written else escaped(written.decode()).encode()
+
+
+def to_json(value: object, indent: int | None = None) -> str:
+    """Return a value in JSON, readable in any language, that hides nothing; raises TypeError."""
+    import json  # noqa: PLC0415 - every command starts with this module, few write JSON
+
+    return escaped(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def _spelt_code(found: re.Match[str]) -> str:
+    return f"⟨U+{ord(found[0]):04X}⟩"
+
+
+def _spelt(found: re.Match[str]) -> str:
+    return found[0] if found["shown"] else _spelt_code(found)
+
+
+def _escape(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
