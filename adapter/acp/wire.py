@@ -5,7 +5,6 @@ The names of tools that rules know are Claude's, by the kind of the call, so tha
 A denial can tell the agent nothing but that: the protocol has no place for words.
 """
 
-import shlex
 from collections.abc import Sequence
 from typing import Literal, Protocol, assert_never, cast
 
@@ -30,6 +29,7 @@ from turnwire.adapter.permissions.requests import (
     UnreadableRequest,
 )
 from turnwire.adapter.session.wire import Asking
+from turnwire.normalize.acp.facts import command_line
 from turnwire.normalize.events.control import PermissionOption
 from turnwire.normalize.inputs import Message
 from turnwire.normalize.vocabulary import ToolKind
@@ -72,8 +72,8 @@ class PublishedRequests(Protocol):
         """Return the name under which a request was published that has just been received; None if it was not."""
         ...
 
-    def also_asked(self, pending_id: str) -> Sequence[ToolCallUpdate]:
-        """Return what was told of the further calls that the answer to a request decides."""
+    def asked_about(self, pending_id: str) -> Sequence[ToolCallUpdate]:
+        """Return all that was told of the calls that the answer to a request decides, the one that it names first."""
         ...
 
 
@@ -119,7 +119,7 @@ class AcpWire:
                 name = self._name(message)
                 if name is None:
                     return []
-                asking = _tool(name, message, self._core.also_asked(name))
+                asking = _tool(name, message, self._core.asked_about(name))
                 return self._hooks.before(asking) or [asking]
             case Request(method="elicitation/create"):
                 name = self._name(message)
@@ -143,8 +143,10 @@ def call_of(update: ToolCallUpdate) -> ToolCall:
     """Return a call as rules and policies see it, from all that its agent tells of it."""
     kind, tool = _KINDS.get(update.kind or "", ("other", ""))
     arguments: JsonObject = dict(update.raw_input) if isinstance(update.raw_input, dict) else {}
-    if kind == "execute" and (command := _command(arguments, update)):
-        arguments["command"] = command
+    untold: tuple[str, ...] = ()
+    if kind == "execute":
+        command = command_line(arguments.get("command"))
+        arguments, untold = ({**arguments, "command": command}, ()) if command else (arguments, ("command",))
     paths = [location.path for location in update.locations or () if location.path]
     paths += [shown.path for shown in update.content or () if isinstance(shown, Diff) and shown.path]
     paths += [
@@ -155,7 +157,11 @@ def call_of(update: ToolCallUpdate) -> ToolCall:
     if paths and kind in ("read", "edit", "search") and not any(map(arguments.get, ("file_path", "path"))):
         arguments["file_path"] = paths[0]
     return ToolCall(
-        _own_name(update) or tool or update.title or "tool", arguments, kind, tuple(dict.fromkeys(paths))
+        _own_name(update) or tool or update.title or "tool",
+        arguments,
+        kind,
+        tuple(dict.fromkeys(paths)),
+        untold,
     )
 
 
@@ -164,22 +170,12 @@ def _own_name(update: ToolCallUpdate) -> str:
     return update.name or text_at(meta.get("claudeCode"), "toolName")
 
 
-def _command(arguments: JsonObject, update: ToolCallUpdate) -> str:
-    match arguments.get("command"):
-        case str(command):
-            return command
-        case [*words] if words:
-            return shlex.join(str(word) for word in words)
-        case _:
-            # of agents that tell no arguments, the title is the command (Gemini)
-            return "" if arguments else update.title or ""
-
-
-def _tool(name: str, asked: PermissionRequest, also: Sequence[ToolCallUpdate]) -> ToolRequest:
+def _tool(name: str, asked: PermissionRequest, about: Sequence[ToolCallUpdate]) -> ToolRequest:
+    first, *others = about or (asked.tool_call,)
     return ToolRequest(
         request_id=name,
-        call=call_of(asked.tool_call),
-        also=[call_of(update) for update in also],
+        call=call_of(first),
+        also=[call_of(update) for update in others],
         offers=[_offer(option) for option in asked.options if option.option_id],
         is_editable=False,
         said=cast("JsonObject", to_builtins(asked.params)),

@@ -20,6 +20,8 @@ class ToolCall(Struct, frozen=True):
     """What it does."""
     paths: tuple[str, ...] = ()
     """Paths that it touches beside those among its arguments."""
+    untold: tuple[str, ...] = ()
+    """Arguments that it has and that the agent does not tell: a rule about one allows nothing, and asks where it would deny."""
 
     @property
     def is_interactive(self) -> bool:

@@ -37,6 +37,9 @@ Action: TypeAlias = Literal["allow", "deny", "ask"]
 PATHS = ("file_path", "notebook_path", "path")
 """Arguments that are paths."""
 
+_UNTOLD = object()
+"""The value of an argument that the agent does not tell."""
+
 log = logging.getLogger(__name__)
 
 _KEYS = frozenset({"action", "tool", "input", "regex", "reason"})
@@ -205,7 +208,7 @@ def _names(pattern: str, tool: str, *, allows: bool) -> bool:
 
 def _values(name: str, call: ToolCall) -> Sequence[object]:
     """Return what an argument holds; of paths, also those that the call touches beside its arguments."""
-    value = call.arguments.get(name)
+    value = _UNTOLD if name in call.untold else call.arguments.get(name)
     if name not in PATHS or not call.paths:
         return (value,)
     return call.paths if value is None else (value, *call.paths)
@@ -221,6 +224,8 @@ def _together(matched: Sequence[Match], *, allows: bool) -> Match:
 
 
 def _matches(name: str, value: object, pattern: str, places: PathContext, *, allows: bool) -> Match:
+    if value is _UNTOLD:
+        return "no" if allows else "maybe"
     if not isinstance(value, str):
         return "no"
     if name in PATHS:
@@ -242,6 +247,8 @@ def _contains(
     name: str, value: object, regex: re.Pattern[str], places: PathContext, *, allows: bool
 ) -> Match:
     """The same for a regular expression."""
+    if value is _UNTOLD:
+        return "no" if allows else "maybe"
     if not isinstance(value, str):
         return "no"
     if name == "url":

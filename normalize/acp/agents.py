@@ -31,6 +31,8 @@ class Quirks(Struct, frozen=True):
     """A call's id begins with the tool's name and two underscores."""
     begins_with_names: bool = False
     """A call's first title is the tool's name, where it is one word; what it does is said by a later one."""
+    titles_are_commands: bool = False
+    """Of a command the agent tells no arguments: the title is the command, whole. Titles of other agents are their model's words."""
     asks_for_all: bool = False
     """One request asks for all calls that wait; it names the last of them."""
 
@@ -41,13 +43,20 @@ SAFE = Quirks()
 _KNOWN: tuple[tuple[str, Quirks], ...] = (
     (
         "gemini",
-        Quirks(whole_files=True, is_silent_when_denied=True, says_modes=True, names_tools_in_ids=True),
+        Quirks(
+            whole_files=True,
+            is_silent_when_denied=True,
+            says_modes=True,
+            names_tools_in_ids=True,
+            titles_are_commands=True,
+        ),
     ),
     ("qwen", Quirks(whole_files=True)),
     ("copilot", Quirks(usage_is_total=True, says_errors=True)),
     ("codex", Quirks(tells_failures=True)),
     ("opencode", Quirks(prompts_join=True)),
     ("kimi", Quirks(begins_with_names=True)),
+    ("pi-acp", Quirks(titles_are_commands=True)),
     ("@factory/", Quirks(asks_for_all=True)),  # Droid
 )
 """A part of the agent's name in small letters -> what is special; the first that fits."""

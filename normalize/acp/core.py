@@ -19,7 +19,7 @@ from turnwire.normalize.acp.parts import blocks_of, prompt_of
 from turnwire.normalize.acp.requests import Asked, Pending, leave_of, permission, question
 from turnwire.normalize.acp.session import Prompt, Session
 from turnwire.normalize.acp.state import NOWHERE, OurRequest, State, Terminal, key, named, notice
-from turnwire.normalize.acp.tools import name_of
+from turnwire.normalize.acp.tools import name_of, told_of
 from turnwire.normalize.core import Stats
 from turnwire.normalize.cores.outcomes import DecidedAhead
 from turnwire.normalize.events import AgentEvent, AuthMethod, Error, Malformed, SessionInfo, Unknown
@@ -85,10 +85,14 @@ class AcpCore:
                     return name
         return None
 
-    def also_asked(self, pending_id: str) -> Sequence[ToolCallUpdate]:
-        """Return what was told of the further calls that the answer to a request decides."""
-        found = [session.requests.pending.get(pending_id) for session in self._state.sessions.values()]
-        return [call.facts.as_update(call.id) for one in found if one is not None for call in one.also]
+    def asked_about(self, pending_id: str) -> Sequence[ToolCallUpdate]:
+        """Return all that was told of the calls that the answer to a request decides, the one that it names first."""
+        for session in self._state.sessions.values():
+            one = session.requests.pending.get(pending_id)
+            if one is not None and one.about is not None:
+                quirks = session.calls.quirks
+                return [one.about, *(told_of(call.facts, quirks, call.id) for call in one.also)]
+        return []
 
     def handle(self, happened: SessionInput) -> list[AgentEvent]:
         """Translate whatever has happened in the session."""
@@ -299,7 +303,10 @@ class AcpCore:
         pending_id = session.requests.name(message.id)
         quirks = session.calls.quirks
         event = permission(session.place, pending_id, message, facts, quirks, tool_call_id=call_id, also=also)
-        pending = Pending(pending_id, message, call_id, name_of(facts), also, event)
+        about = told_of(facts, quirks, told.tool_call_id)
+        # rules know a tool by the name that the agent tells: not by one that was made of a title
+        about = replace(about, name=params.tool_call.name, meta=params.tool_call.meta)
+        pending = Pending(pending_id, message, call_id, name_of(facts), also, about, event)
         events += session.requests.add(pending)
         return self._ahead.settle([*events, event], self._decided)
 

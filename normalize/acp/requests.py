@@ -13,7 +13,7 @@ from msgspec import Struct
 from turnwire.normalize.acp.agents import Quirks
 from turnwire.normalize.acp.calls import Call
 from turnwire.normalize.acp.facts import Facts
-from turnwire.normalize.acp.tools import name_of, payload, questions, title_of
+from turnwire.normalize.acp.tools import command_title, name_of, payload, questions, title_of
 from turnwire.normalize.cores import outcomes
 from turnwire.normalize.cores.bounded_dict import BoundedDict
 from turnwire.normalize.cores.event_context import EventContext
@@ -38,6 +38,7 @@ from turnwire.normalize.payloads import (
 from turnwire.normalize.payloads.fields import fields, shallow, text
 from turnwire.normalize.vocabulary import VoidReason
 from turnwire.protocol.acp.messages import Id, Option, PermissionRequest, Request, Response
+from turnwire.protocol.acp.updates import ToolCallUpdate
 from turnwire.protocol.visible import visible
 
 Asked: TypeAlias = PermissionRequest | Request
@@ -65,6 +66,8 @@ class Pending(Struct, gc=False):
     tool_name: str | None
     also: tuple[Call, ...] = ()
     """Further calls that the same answer decides."""
+    about: ToolCallUpdate | None = None
+    """All that was told of the call that leave is asked for."""
     published: PermissionEvent | QuestionRequest | None = None
     """The event that asked."""
     decided: bool = False
@@ -106,9 +109,11 @@ def permission(
     made = payload(facts, quirks)
     action, details = _action(made)
     params = asked.params
-    title = visible((params.title or "").strip()) or title_of(facts, made)
+    own = visible((params.title or "").strip()) or (title_of(facts, made) if facts.title.strip() else "")
+    title = command_title(facts, made) or own or title_of(facts, made)
     if also:
-        titles = [*(call.title for call in also), title]
+        told = [(call, payload(call.facts, quirks)) for call in also]
+        titles = [*(command_title(call.facts, one) or call.title for call, one in told), title]
         action, details = "other", {"calls": titles}
         title = _joined(titles)
     return PermissionEvent(
@@ -118,6 +123,7 @@ def permission(
         tool_call_id=tool_call_id,
         tool_name=name_of(facts),
         permission_title=title,
+        agent_title=own if own and own != title and not also else None,
         permission_options=[
             PermissionOption(option_id=option.option_id, name=option.name, kind=kind_of(option))
             for option in asked.options

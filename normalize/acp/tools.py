@@ -7,6 +7,8 @@ MCP tool `execute`.
 import re
 from typing import Literal
 
+from msgspec.structs import replace
+
 from turnwire.normalize import payloads
 from turnwire.normalize.acp import diffs
 from turnwire.normalize.acp.agents import Quirks
@@ -40,6 +42,7 @@ from turnwire.normalize.payloads.work import (
     TodoItem,
 )
 from turnwire.protocol.acp.content import ShownContent
+from turnwire.protocol.acp.updates import ToolCallUpdate
 from turnwire.protocol.json_values import Json, JsonObject
 
 Status = Literal["running", "complete", "error"]
@@ -56,6 +59,7 @@ _PATHS = (
     "target_file",
     "notebook_path",
 )
+_COMMANDS = ("command", "cmd", "commandLine", "script")
 _EDIT_FIELDS = frozenset({"old_string", "old_str", "oldString", "new_string", "new_str", "newString"})
 _TODO = re.compile(r"(?i)\Atodo|todo_?(?:write|list|read)|write_todos|update_plan|\Aset_?todo")
 _TODO_LISTS = ("todos", "entries", "items", "plan", "todoList")
@@ -83,6 +87,8 @@ def payload(
     facts: Facts, quirks: Quirks, status: Status = "running", *, denied: bool = False
 ) -> NormalizedPayload:
     """Return what a call does; with its output once it has ended, or as far as a running command has shown it."""
+    if _tells_command(facts):
+        return _shell(facts, quirks, status, denied=denied)  # whatever its title would be read as
     made = (
         _mcp(facts, status)
         or _known(facts, quirks, status, denied)
@@ -111,8 +117,9 @@ def title_of(facts: Facts, made: NormalizedPayload) -> str:
 def _mcp(facts: Facts, status: Status) -> NormalizedPayload | None:
     arguments = facts.arguments
     server, tool, given = facts.mcp_server, None, arguments
-    named = _MCP_NAME.match(facts.name or facts.title[:400])
-    titled = _MCP_TITLE.match(facts.title[:400])
+    title = "" if facts.does == "execute" else facts.title[:400]
+    named = _MCP_NAME.match(facts.name or title)
+    titled = _MCP_TITLE.match(title)
     if named is not None:
         server, tool = named[1], named[2]
     elif titled is not None:
@@ -168,7 +175,7 @@ def _by_kind(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> Norm
         case "edit" | "delete" | "move":
             return _modify(facts, quirks, status, denied)
         case "execute":
-            return _shell(facts, status, denied=denied)
+            return _shell(facts, quirks, status, denied=denied)
         case "read":
             listed = _LIST.match(facts.title[:1100])
             if listed is not None or (
@@ -181,7 +188,7 @@ def _by_kind(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> Norm
         case "fetch":
             return _http(facts, status)
         case None | "other" if command_line(arguments.get("command")):
-            return _shell(facts, status, denied=denied)
+            return _shell(facts, quirks, status, denied=denied)
         case _ if facts.diffs:
             return _modify(facts, quirks, status, denied)
         case _:
@@ -348,21 +355,51 @@ def _found(facts: Facts) -> SearchOutput | None:
 # Commands, pages, subagents
 
 
-def _shell(facts: Facts, status: Status, *, denied: bool) -> NormalizedPayload:
-    arguments = facts.arguments
-    command = next(
-        (
-            line
-            for name in ("command", "cmd", "commandLine", "script")
-            if (line := command_line(arguments.get(name)))
-        ),
-        None,
+def _tells_command(facts: Facts) -> bool:
+    """Tell whether a call runs a command that its arguments have, and not a tool of a server that has an argument of that name."""
+    return (
+        facts.does == "execute"
+        and not facts.is_mcp
+        and facts.mcp_server is None
+        and any(command_line(facts.arguments.get(name)) for name in _COMMANDS)
     )
-    if command is None:
-        is_titled = status != "running" or not (facts.has_arguments or facts.title == facts.name)
-        command = facts.command or (facts.title.strip("`") if is_titled else "")
+
+
+def command_of(facts: Facts, quirks: Quirks) -> str | None:
+    """Return the command of a call that runs one; None where the agent does not tell it. A title is none, unless it is known to be."""
+    told = (command_line(facts.arguments.get(name)) for name in _COMMANDS)
+    return (
+        next((line for line in told if line), None)
+        or facts.command
+        or (facts.title if quirks.titles_are_commands and not facts.has_arguments else None)
+        or None
+    )
+
+
+def told_of(facts: Facts, quirks: Quirks, call_id: str) -> ToolCallUpdate:
+    """Return what was told of a call before it ran, as one update; of a command, the arguments have it as `command`, where it is told."""
+    told = facts.as_update(call_id)
+    if facts.does != "execute":
+        return told
+    command = command_of(facts, quirks)
+    others = {name: value for name, value in facts.arguments.items() if name != "command"}
+    return replace(
+        told, kind="execute", raw_input=others if command is None else {**others, "command": command}
+    )
+
+
+def command_title(facts: Facts, made: NormalizedPayload) -> str | None:
+    """Return the title of a request for leave to run a command; None of a request for anything else."""
+    title = titles.title_of_request(made)
+    if title is None and facts.does == "execute" and not isinstance(made, payloads.McpToolPayload):
+        return titles.UNKNOWN_COMMAND
+    return title
+
+
+def _shell(facts: Facts, quirks: Quirks, status: Status, *, denied: bool) -> NormalizedPayload:
+    arguments = facts.arguments
     body = ShellExec(
-        command=command,
+        command=command_of(facts, quirks) or "",
         work_dir=text(arguments, "cwd", "workdir", "work_dir", "directory") or facts.work_dir,
         description=text(arguments, "description"),
         timeout=whole(arguments, "timeout", "timeout_ms"),

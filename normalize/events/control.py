@@ -47,7 +47,9 @@ class PermissionRequest(ThreadEvent, frozen=True, kw_only=True, tag="permission_
     tool_name: str | None = None
     """The tool, as the agent calls it."""
     permission_title: str
-    """One line for humans."""
+    """One line for humans. For a command it is the command itself; one that the agent does not tell is called unknown."""
+    agent_title: str | None = None
+    """What the agent calls the call, where the title does not say it: words that its model may have chosen. Decide nothing by them."""
     permission_options: list[PermissionOption]
     """The possible answers."""
     action_type: ActionType

@@ -32,6 +32,13 @@ Words = Callable[[JsonObject], str]
 LIMIT = 200
 """Characters; a title is one line of a list, not the call itself."""
 
+LONGEST_COMMAND = 1000
+"""Characters of a command in the title of a request for leave."""
+
+UNKNOWN_COMMAND = "Unknown command: the agent does not tell it"
+"""The title of a request for leave to run a command that is not told."""
+
+_LINES = re.compile(r"\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
 _BREAKS = re.compile(r"[\t\n\x0b\x0c\r\x85\u2028\u2029]+")
 
 
@@ -42,6 +49,21 @@ def title_of(name: str, payload: NormalizedPayload, generic: Mapping[str, Words]
     """
     line = printable(_of(payload, generic)) or printable(name) or "tool"
     return line if len(line) <= LIMIT else line[: LIMIT - 1] + "…"
+
+
+def title_of_request(payload: NormalizedPayload) -> str | None:
+    """Return the title of a request for leave to run a command: the command, all of it that one line holds; None of another request.
+
+    A line break is shown as `⏎`. A title that is cut ends in the size of the whole, so that no first line looks like all of it.
+    """
+    if not isinstance(payload, ShellExecPayload) or payload.shell_exec.operation in ("read", "stop"):
+        return None
+    command = payload.shell_exec.command.strip()
+    line = printable(_LINES.sub(" ⏎ ", command[: 2 * LONGEST_COMMAND]))
+    if len(line) <= LONGEST_COMMAND and len(command) <= 2 * LONGEST_COMMAND:
+        return line or UNKNOWN_COMMAND
+    lines = len(_LINES.findall(command)) + 1
+    return f"{line[:LONGEST_COMMAND]}… (cut: {len(command)} characters, {lines} lines in all)"
 
 
 def printable(text: str) -> str:

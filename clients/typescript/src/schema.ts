@@ -994,8 +994,10 @@ export interface PermissionRequest {
   tool_call_id?: string;
   /** The tool, as the agent calls it. */
   tool_name?: string;
-  /** One line for humans. */
+  /** One line for humans. For a command it is the command itself; one that the agent does not tell is called unknown. */
   permission_title: string;
+  /** What the agent calls the call, where the title does not say it: words that its model may have chosen. Decide nothing by them. */
+  agent_title?: string;
   /** The possible answers. */
   permission_options: PermissionOption[];
   /** What would happen. */

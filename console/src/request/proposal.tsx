@@ -51,6 +51,9 @@ export function Proposal({ row, request }: { row: RequestRow; request: Permissio
       {payload?.kind === "shell_exec" && payload.shell_exec.description && (
         <p class="quiet">{visibleCode(payload.shell_exec.description)}</p>
       )}
+      {request.agent_title && request.agent_title !== request.permission_title && (
+        <p class="quiet">The agent calls it “{visibleCode(request.agent_title)}”.</p>
+      )}
       {(payload?.kind === "modify_file" || payload?.kind === "subagent_task") && <ToolBody payload={payload} />}
       {others ? <Json value={others} label={label} /> : payload && !SHOWN[payload.kind] && <ToolBody payload={payload} />}
     </>

@@ -17,6 +17,7 @@ from turnwire.normalize.payloads import (
     ReadFilePayload,
     ShellExecPayload,
 )
+from turnwire.normalize.payloads.titles import title_of_request
 from turnwire.normalize.payloads.work import ShowPlan
 from turnwire.protocol.claude.control import CanUseTool
 
@@ -45,7 +46,7 @@ def request(
         pending_id=pending_id,
         tool_call_id=tool_call_id,
         tool_name=asked.tool_name or None,
-        permission_title=title,
+        permission_title=title_of_request(payload) or title,
         permission_options=options(offered),
         action_type=action_type,
         action_details=details,

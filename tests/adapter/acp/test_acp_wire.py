@@ -16,7 +16,7 @@ from turnwire.protocol.acp.updates import ToolCallUpdate
             {"kind": "execute", "rawInput": {"command": ["rm", "-r", "a b"]}},
             ToolCall("Bash", {"command": "rm -r 'a b'"}, "execute"),
         ),
-        ({"kind": "execute", "title": "ls -la"}, ToolCall("Bash", {"command": "ls -la"}, "execute")),
+        ({"kind": "execute", "title": "ls -la"}, ToolCall("Bash", {}, "execute", untold=("command",))),
         (
             {"kind": "search", "rawInput": {"pattern": "x"}, "locations": [{"path": "/p"}, {"path": "/q"}]},
             ToolCall("Grep", {"pattern": "x", "file_path": "/p"}, "search", ("/p", "/q")),

@@ -321,7 +321,7 @@ def test_what_only_looks_like_streamed_arguments_is_none(words: str) -> None:
     talk.prompt(1)
     talk.update("tool_call", toolCallId="c", title="Shell", kind="execute", content=shown(words))
     (end,) = talk.update("tool_call_update", toolCallId="c", status="completed")
-    assert end["normalized"]["shell_exec"]["command"] == "Shell"
+    assert end["normalized"]["shell_exec"]["command"] == ""
     assert end["normalized"]["shell_exec"]["output"] == {"stdout": words}
 
 

@@ -167,7 +167,8 @@ def test_leave_is_asked_for_a_subject() -> None:
     asked = talk.hears(encode.request(1, "session/request_permission", params))
     assert types(asked) == ["tool_call", "permission_request"]
     told = asked[1]
-    assert (told["tool_call_id"], told["permission_title"], told["reason"]) == ("c", "Run ls?", "It lists.")
+    assert (told["tool_call_id"], told["permission_title"], told["reason"]) == ("c", "ls", "It lists.")
+    assert told["agent_title"] == "Run ls?"
 
 
 @pytest.mark.parametrize("subject", [None, {"type": "weather"}])
