@@ -114,6 +114,8 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     """Permission rules, before the policy."""
     hooks: Sequence[HookSetting] = ()
     """Hooks by configuration."""
+    own_places: Sequence[str] = ()
+    """Files and folders of turnwire's own, which the agent is not given under any policy; absolute paths."""
     check_uncommitted: bool = True
     """Send the agent back once when it stops with uncommitted changes (supervised and plan)."""
     answer_timeout: float | None = None

@@ -212,7 +212,7 @@ def build_argv(
     flavour: Flavour = CLAUDE_CODE,
 ) -> list[str]:
     """Return the argv of a session's CLI; raises CommandError."""
-    if flavour.capabilities(version).is_early and hook_table(settings):
+    if flavour.capabilities(version).is_early and hook_table(replace(settings, protected=None)):
         raise CommandError("policy", f"hooks are needed, which CLI {version} does not have; take a newer one")
     started = launch(settings, options.command.permission_mode)
     hosted: dict[str, JsonObject] = {name: {"type": "sdk", "name": name} for name in options.hosted_servers}

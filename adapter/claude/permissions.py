@@ -10,6 +10,9 @@ from turnwire.adapter.hooks.settings import callback_id
 from turnwire.adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
 from turnwire.protocol.json_values import JsonObject
 
+OF_FILES = "Bash|Read|Grep|Glob|LS|Edit|MultiEdit|Write|NotebookEdit|NotebookRead"
+"""The tools that are judged where nothing but turnwire's own state is protected, in the CLI's notation."""
+
 
 class Launch(NamedTuple):
     """How the CLI is to be started."""
@@ -38,8 +41,9 @@ def launch(settings: PermissionSettings, permission_mode: str | None = None) -> 
 def hook_table(settings: PermissionSettings) -> JsonObject | None:
     """Return the `hooks` of `initialize`; None when there are none."""
     table: dict[str, list[JsonObject]] = {}
-    if settings.wants_judging:
-        table["PreToolUse"] = [{"matcher": None, "hookCallbackIds": [PRE_TOOL]}]
+    if settings.wants_judging or settings.protected is not None:
+        matcher = None if settings.wants_judging else OF_FILES
+        table["PreToolUse"] = [{"matcher": matcher, "hookCallbackIds": [PRE_TOOL]}]
     if settings.wants_stop:
         table["Stop"] = [{"matcher": None, "hookCallbackIds": [STOP]}]
     for number, hook in enumerate(settings.hooks):

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from turnwire.adapter.hooks.settings import HookSetting
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.grants import Grant
+from turnwire.adapter.permissions.protected import ProtectedPlaces, is_own, is_secret, touched
 from turnwire.adapter.permissions.rules import PathContext, Rule, first_match
 from turnwire.normalize.vocabulary import Policy, ToolKind
 
@@ -24,6 +25,8 @@ STOP = "turnwire_stop"
 
 SAFE: frozenset[ToolKind] = frozenset({"read", "search", "delegate", "note"})
 """Kinds of tools that supervised lets through (spec 3)."""
+
+_NARROWER = "search a narrower folder"
 
 _NOWHERE: Mapping[str, str | None] = {}
 
@@ -41,6 +44,8 @@ class PermissionSettings(Struct, frozen=True, kw_only=True):
     """Directory the CLI runs in."""
     places: PathContext | None = None
     """Where the rules' paths begin and lead, as they were when the session began; None for the workspace alone."""
+    protected: ProtectedPlaces | None = None
+    """Places that no policy opens by itself; None where there are none."""
     check_uncommitted: bool = True
     """Under supervised and plan: send the agent back once when it stops with uncommitted changes."""
     answer_timeout: float | None = None
@@ -84,7 +89,7 @@ def judge_call(
     real_paths: Mapping[str, str | None] = _NOWHERE,
 ) -> Verdict:
     """Judge a call before it is made; `unasked` is what the agent's permission mode lets through at the time."""
-    by_rule = judge_by_rule(settings, call, real_paths)
+    by_rule = judge_by_rule(settings, call, real_paths, asks_about_secrets=unasked != "everything")
     return by_rule or judge_by_policy(settings, grants, call, unasked)
 
 
@@ -131,12 +136,50 @@ def is_allowed_by_plan(settings: PermissionSettings, call: ToolCall, *, is_asked
 
 
 def judge_by_rule(
-    settings: PermissionSettings, call: ToolCall, real_paths: Mapping[str, str | None] = _NOWHERE
+    settings: PermissionSettings,
+    call: ToolCall,
+    real_paths: Mapping[str, str | None] = _NOWHERE,
+    *,
+    asks_about_secrets: bool = True,
 ) -> Verdict | None:
-    """Return what the rules say about a call; None when none matches. A question can be denied, not allowed.
+    """Return what the rules and the protected places say about a call; None when nothing does. A question can be denied, not allowed.
 
-    `real_paths` says where the paths of the call lead (see places.py).
+    `real_paths` says where the paths of the call lead (see real_paths.py).
     """
+    own, secret = _judge_places(settings, call, real_paths)
+    if own is not None:
+        return own
+    return _judge_by_rules(settings, call, real_paths) or (secret if asks_about_secrets else None)
+
+
+def _judge_places(
+    settings: PermissionSettings, call: ToolCall, real_paths: Mapping[str, str | None]
+) -> tuple[Verdict | None, Verdict | None]:
+    """Return what is said about turnwire's own state, which comes before the rules, and about secrets, which comes after."""
+    protected = settings.protected
+    if protected is None:
+        return None, None
+    home = "" if settings.places is None else settings.places.home
+    paths = touched(call, settings.workspace, home)
+    match is_own(protected, paths, real_paths, settings.workspace):
+        case "yes":
+            return Verdict(
+                "deny", "turnwire", "this is turnwire's own state, which agents are not given"
+            ), None
+        case "below" if settings.policy == "autonomous":
+            return Verdict("deny", "turnwire", f"turnwire's own state is below; {_NARROWER}"), None
+        case "below":
+            return None, Verdict("ask", "turnwire", f"turnwire's own state is below; {_NARROWER}")
+        case "no":
+            pass
+    if settings.policy == "supervised" and (place := is_secret(protected, paths, real_paths)) is not None:
+        return None, Verdict("ask", "policy:supervised", f"a human approves what gets at {place}")
+    return None, None
+
+
+def _judge_by_rules(
+    settings: PermissionSettings, call: ToolCall, real_paths: Mapping[str, str | None]
+) -> Verdict | None:
     places = settings.places or PathContext(settings.workspace)
     if real_paths:
         places = replace(places, real={**places.real, **real_paths})

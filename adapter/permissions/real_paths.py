@@ -6,9 +6,12 @@ the tool opens it: only the tool could hold on to it.
 
 import os.path
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
 
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.policies import PermissionSettings
+from turnwire.adapter.permissions.protected import SECRETS, ProtectedPlaces, touched
 from turnwire.adapter.permissions.rules import PATHS, PathContext, Rule, absolute, literal_base
 
 _LONGEST = 4096
@@ -27,10 +30,58 @@ def session_places(rules: Sequence[Rule], workspace: str, home: str) -> PathCont
 
 
 def real_paths_of_calls(calls: Sequence[ToolCall], settings: PermissionSettings) -> Mapping[str, str | None]:
-    """Look where the paths of calls lead that are asked about; a few calls to the system, none where no rule is about paths."""
+    """Look where the paths of calls lead that are asked about; a few calls to the system, none where nothing is about paths."""
     if settings.places is None:
         return {}
-    return real_paths_of(calls, settings.rules, settings.places)
+    found = dict(real_paths_of(calls, settings.rules, settings.places))
+    if settings.protected is not None:
+        workspace, home = settings.workspace, settings.places.home
+        spelled = {one.path for call in calls for one in touched(call, workspace, home)}
+        found |= _identified(real_paths(spelled), settings.protected)
+    return found
+
+
+def protected_places(own: Iterable[str], home: str) -> ProtectedPlaces | None:
+    """Return the places that no policy opens by itself, as they are now; None without turnwire's own.
+
+    `own`: turnwire's files and folders; `home`: the agent's home directory, "" for none.
+    """
+    spelled = sorted({absolute(path, "/", "") for path in own})
+    if not spelled:
+        return None
+    secret = [absolute(path, "/", home) for path in SECRETS if home or not path.startswith("~")]
+
+    def both(paths: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one for pair in real_paths(paths).items() for one in pair if one))
+
+    return ProtectedPlaces(both(spelled), both(secret))
+
+
+def _identified(found: Mapping[str, str | None], protected: ProtectedPlaces) -> Mapping[str, str | None]:
+    """Return paths below a place that is spelled or mounted otherwise (another case, a bind mount) as below that place."""
+    places = {
+        identity: place
+        for place in (*protected.secret, *protected.own)
+        if (identity := _identity(place)) is not None
+    }
+    named = lru_cache(maxsize=None)(lambda path: places.get(_identity(path) or (0, 0)))
+
+    def renamed(path: str) -> str:
+        for folder in (PurePosixPath(path), *PurePosixPath(path).parents):
+            if (place := named(folder)) is not None:
+                return str(PurePosixPath(place, PurePosixPath(path).relative_to(folder)))
+        return path
+
+    return {spelled: None if path is None else renamed(path) for spelled, path in found.items()}
+
+
+def _identity(path: str | PurePosixPath) -> tuple[int, int] | None:
+    """Return which file a path names; None for none that can be seen."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def real_paths_of(

@@ -16,7 +16,7 @@ from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.grants import GrantStore
 from turnwire.adapter.permissions.machine import State
 from turnwire.adapter.permissions.policies import PermissionSettings
-from turnwire.adapter.permissions.real_paths import real_paths_of_calls, session_places
+from turnwire.adapter.permissions.real_paths import protected_places, real_paths_of_calls, session_places
 from turnwire.adapter.process.cli import CliProcess
 from turnwire.adapter.process.identity import MARK
 from turnwire.adapter.process.shutdown import attended
@@ -183,6 +183,7 @@ def permission_settings(
         hooks=options.hooks,
         workspace=str(options.workspace),
         places=session_places(options.rules, str(options.workspace), options.environment.get("HOME", "")),
+        protected=protected_places(options.own_places, options.environment.get("HOME", "")),
         check_uncommitted=options.check_uncommitted,
         answer_timeout=options.answer_timeout,
         nobody=options.nobody,

@@ -252,3 +252,58 @@ async def test_mode_and_model_may_be_changed_between_turns(tmp_path: Path, setup
         assert path.exists()
         assert frontend.seen(SessionInfo)[-1].model == "claude-haiku-4-5"
         assert [call.tool_name for call in frontend.seen(ToolCall)] == ["Write"]
+
+
+@pytest.mark.long
+async def test_supervised_asks_about_secrets_in_any_spelling(tmp_path: Path, setup: AgentSetup) -> None:
+    project, home = tmp_path / "project", tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True, exist_ok=True)
+    (home / ".ssh" / "id_rsa").write_text("the-key-itself\n")
+    project.mkdir()
+    (project / "notes.txt").write_text("hello\n")
+    (project / "link").symlink_to(home / ".ssh" / "id_rsa")
+    async with running(tmp_path, setup, "--policy", "supervised") as (frontend, _):
+        await frontend.prompt(
+            plan(
+                [tool_use("Read", file_path=str(project / "notes.txt"))],
+                [tool_use("Read", file_path=str(project / "link"))],
+                [tool_use("Read", file_path=f"/proc/self/root{home}/.ssh/id_rsa")],
+                [tool_use("Read", file_path="/etc/shadow")],
+                [text("That is all.")],
+            )
+        )
+        for tool in ("Read", "Read", "Read"):
+            request = await frontend.until(PermissionRequest)
+            assert request.tool_name == tool
+            await frontend.respond(request, "reject_once")
+        await frontend.turn()
+        assert statuses(frontend) == ["complete"] + ["error"] * 3
+        assert "the-key-itself" not in str(frontend.events)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("policy", ["cli", "autonomous", "supervised", "plan"])
+async def test_no_policy_gives_an_agent_turnwires_own_state(
+    policy: str, tmp_path: Path, setup: AgentSetup
+) -> None:
+    access = tmp_path / "state" / "access.json"
+    chosen = () if policy == "cli" else ("--policy", policy)
+    async with running(tmp_path, setup, *chosen) as (frontend, served):
+        token = served.token
+        assert token in access.read_text()
+        (tmp_path / "project" / "link").symlink_to(access)
+        complete = await frontend.turn(
+            plan(
+                [tool_use("Read", file_path=str(access))],
+                [tool_use("Read", file_path=str(tmp_path / "project" / "link"))],
+                [bash(f"grep -r token {access.parent}")],
+                [bash(f"cat {access}")],
+                [bash("cat ../state/access.json")],
+                [tool_use("Edit", file_path=str(access), old_string="token", new_string="x")],
+                [text("That is all.")],
+            )
+        )
+        assert complete.data.outcome == "completed"
+        assert statuses(frontend) == ["error"] * 6
+        assert token not in str(frontend.events)
+        assert frontend.seen(PermissionRequest) == []

@@ -36,6 +36,7 @@ from turnwire.adapter.permissions.decisions import (
 from turnwire.adapter.permissions.grants import Grant
 from turnwire.adapter.permissions.machine import MAX_SETTLED, State, step
 from turnwire.adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
+from turnwire.adapter.permissions.protected import ProtectedPlaces
 from turnwire.adapter.permissions.rules import read_rules
 from turnwire.normalize.inputs import Decision
 from turnwire.normalize.vocabulary import Policy
@@ -795,3 +796,16 @@ def test_an_agent_without_hooks_has_its_requests_judged_by_the_policy() -> None:
     assert (decision(allowed).behavior, decision(allowed).by) == ("allow", "policy:supervised")
     assert machine.ask(BASH, "b") == []
     assert machine.state.waiting_for_humans == ("b",)
+
+
+def test_a_request_for_a_protected_place_is_asked_about_or_refused_whatever_was_allowed_before() -> None:
+    protected = ProtectedPlaces(own=("/state",), secret=("/home/.ssh",))
+    settings = PermissionSettings(policy="supervised", judges_requests=True, protected=protected)
+    machine = Machine(settings)
+    machine.state = State(settings, grants=(Grant("Read"),))
+    refused = machine.ask(CanUseTool(tool_name="Read", input={"file_path": "/w/../state/access.json"}))
+    assert (decision(refused).behavior, decision(refused).by) == ("deny", "turnwire")
+    assert machine.ask(CanUseTool(tool_name="Read", input={"file_path": "/home/.ssh/id_rsa"}), "b") == []
+    assert machine.state.waiting_for_humans == ("b",)
+    allowed = machine.ask(CanUseTool(tool_name="Read", input={"file_path": "/home/notes"}), "c")
+    assert decision(allowed).behavior == "allow"

@@ -16,7 +16,7 @@ from turnwire.files.private import make_private
 from turnwire.journal.base import JournalInUse, JournalUnavailable
 from turnwire.journal.plugins import REDIS, JournalOptions
 from turnwire.journal.sqlite.lock import FileLock
-from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.config.settings import Settings, state_directory
 
 
 def journal_file(settings: Settings) -> Path:
@@ -34,6 +34,14 @@ def journal_options(settings: Settings) -> JournalOptions:
         worker=settings.worker,
         replicas=settings.redis_replicas,
     )
+
+
+def own_places(settings: Settings) -> list[str]:
+    """Return turnwire's own files and folders: the state of all sidecars of this user, and files with secrets."""
+    files = [settings.token_file, settings.view_token_file, settings.tls_key]
+    files += [webhook.secret_file for webhook in settings.webhooks]
+    known = [state_directory(), settings.state_dir, *files]
+    return [str(path.expanduser().absolute()) for path in known if path is not None]
 
 
 def located(settings: Settings, workspace: Path) -> Settings:

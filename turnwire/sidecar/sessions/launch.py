@@ -22,6 +22,7 @@ from turnwire.normalize.vocabulary import Policy
 from turnwire.sidecar.config.agents import AgentNotFoundError, family_named, find
 from turnwire.sidecar.config.rulebook import Rulebook
 from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.config.state_directory import own_places
 from turnwire.sidecar.sessions.records.options import RecordOptions
 from turnwire.sidecar.sessions.records.resume_point import ResumePoint
 
@@ -91,6 +92,7 @@ def options_for(
         answer_timeout=settings.permission_timeout_s,
         max_pending=settings.max_pending,
         stall_after=settings.stall_after_s,
+        own_places=own_places(settings),
         check_uncommitted=settings.check_uncommitted,
         initialize_deadline=settings.agent_start_timeout_s,
         control_deadline=settings.agent_answer_timeout_s,

@@ -1,0 +1,209 @@
+"""Places that a policy alone does not open: turnwire's own state, which no agent is given, and secrets, which are asked about; pure.
+
+Paths of arguments are looked at, and the words of a line of shell as far as they stand there. Each counts by its spelling
+and by where it leads (real_paths.py). A program that makes up a path by itself is not seen: that takes another user or a
+container.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct
+
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.patterns import read
+from turnwire.adapter.permissions.rules import PATHS, absolute
+
+SECRETS = (
+    "~/.ssh",
+    "~/.gnupg",
+    "~/.aws",
+    "~/.azure",
+    "~/.kube",
+    "~/.docker/config.json",
+    "~/.config/gcloud",
+    "~/.config/gh",
+    "~/.config/turnwire",
+    "~/.netrc",
+    "~/.git-credentials",
+    "~/.npmrc",
+    "~/.pypirc",
+    "~/.password-store",
+    "~/.claude/.credentials.json",
+    "~/.codex/auth.json",
+    "/etc/shadow",
+    "/etc/gshadow",
+    "/etc/sudoers",
+    "/root/.ssh",
+)
+"""Files and folders with keys, passwords and tokens; `~` is the agent's home directory."""
+
+SECRET_NAMES = (".env", ".env.*", ".envrc")
+"""Names of such files in any folder, in any case; with wildcards."""
+
+EXAMPLES = ("*.example", "*.sample", "*.template", "*.dist")
+"""Names of files that only show what such a file is like."""
+
+WORDS = 256
+"""Words of a line of shell that are looked at."""
+
+Reach: TypeAlias = Literal["this", "names", "contents"]
+"""What a call gets at: the path itself, the names below it, or what is in the files below it."""
+
+_PROC = re.compile(r"^/+proc/+[^/]+(?:/+task/+[^/]+)?/+(?P<link>cwd|root)(?=/|$)")
+_ENVIRONMENT = re.compile(r"/proc/[^/]+(?:/task/[^/]+)?/environ")
+_HOME = re.compile(r"\$HOME\b|\$\{HOME\}|^~[\w.-]*(?=/|$)")
+_WORD = re.compile(r"[^\s'\"`;|&<>(){}=,:]+")
+_QUOTE = re.compile(r"['\"\\]")
+_WILDCARD = re.compile(r"[*?\[{]")
+
+
+class ProtectedPlaces(Struct, frozen=True):
+    """Absolute paths, without links, as they were when the session began."""
+
+    own: tuple[str, ...] = ()
+    """Files and folders of turnwire's own."""
+    secret: tuple[str, ...] = ()
+    """Those of others' keys."""
+
+
+class Touched(NamedTuple):
+    """A path that a call names."""
+
+    path: str
+    """Absolute, with whatever ".." stands in it."""
+    reach: Reach
+    rest: str = ""
+    """What follows, with wildcards."""
+
+
+def touched(call: ToolCall, workspace: str, home: str) -> Sequence[Touched]:
+    """Return the paths that a call names, in any spelling."""
+    return [
+        Touched(_rooted(path, workspace, home), reach, rest) for path, reach, rest in _named(call, workspace)
+    ] + [
+        Touched(_rooted(word, start, home), "this", rest)
+        for word, rest in _words(call.arguments.get("command"))
+        for start in dict.fromkeys((workspace, home or workspace))
+    ]
+
+
+def is_own(
+    places: ProtectedPlaces, paths: Sequence[Touched], real: Mapping[str, str | None], workspace: str
+) -> Literal["yes", "below", "no"]:
+    """Tell whether a call gets at turnwire's own state, or searches a folder that has it below.
+
+    A workspace that lies there is not part of it.
+    """
+    for one in paths:
+        for path in _places_of(one, real):
+            in_workspace = _is_in(path, real.get(workspace) or workspace)
+            for place in places.own:
+                if _is_in(path, place) and not (in_workspace and _is_in(workspace, place)):
+                    return "yes"
+    return "below" if any(_holds(one, place, real) for one in paths for place in places.own) else "no"
+
+
+def is_secret(
+    places: ProtectedPlaces, paths: Sequence[Touched], real: Mapping[str, str | None]
+) -> str | None:
+    """Return the secret place that a call gets at; None for none."""
+    for one in paths:
+        for path in _places_of(one, real):
+            for place in places.secret:
+                if _is_in(path, place) or _holds(one, place, real):
+                    return place
+            name = posixpath.basename(one.rest or path).casefold()
+            if _is_secret_name(name):
+                return name
+            if _ENVIRONMENT.fullmatch(path):
+                return path
+    return None
+
+
+def _is_secret_name(name: str) -> bool:
+    """Tell whether a file's name, or one with wildcards, means a secret in any folder."""
+    if any(fnmatchcase(name, example) for example in EXAMPLES):
+        return False
+    return any(
+        fnmatchcase(name, secret) or (bool(name.strip("*?")) and fnmatchcase(secret, name))
+        for secret in SECRET_NAMES
+    )
+
+
+def _named(call: ToolCall, workspace: str) -> Iterator[tuple[str, Reach, str]]:
+    """Yield the paths among the arguments."""
+    reach: Reach = "this"
+    if call.kind == "search":
+        reach = "names" if call.tool == "Glob" else "contents"
+    given = [path for name in PATHS if isinstance(path := call.arguments.get(name), str)]
+    given += call.paths
+    if reach == "contents":
+        glob = call.arguments.get("glob")
+        for path in given or [workspace]:
+            yield path, reach, glob if isinstance(glob, str) else ""
+    elif reach == "names":
+        pattern = call.arguments.get("pattern")
+        for path in given or [workspace]:
+            base, rest = _split(pattern if isinstance(pattern, str) else "")
+            yield posixpath.join(path, base), reach, rest
+    else:
+        yield from ((path, reach, "") for path in given)
+
+
+def _words(command: object) -> Iterator[tuple[str, str]]:
+    """Yield the words of a line of shell that may be paths: as they stand there, and as the shell reads them."""
+    if not isinstance(command, str):
+        return
+    texts = [command, _QUOTE.sub("", command), *read(command).commands]
+    words = dict.fromkeys(word.lstrip("@") for text in texts for word in _WORD.findall(_HOME.sub("~", text)))
+    for word in list(words)[:WORDS]:
+        yield _split(word)
+
+
+def _split(pattern: str) -> tuple[str, str]:
+    """Return the folder before the first wildcard, and the rest; all of it where there is none."""
+    found = _WILDCARD.search(pattern)
+    if found is None:
+        return pattern, ""
+    folder, slash, _ = pattern[: found.start()].rpartition("/")
+    return folder + slash, pattern[len(folder + slash) :]
+
+
+def _rooted(path: str, start: str, home: str) -> str:
+    """Return a path from the root; what /proc says of the agent itself is replaced by what that is."""
+    path = _HOME.sub(lambda _: home or "~", path, count=1)
+    path = posixpath.join(start, path)
+    while (found := _PROC.match(path)) is not None:
+        path = ("/" if found["link"] == "root" else start) + "/" + path[found.end() :].lstrip("/")
+    return path
+
+
+def _places_of(one: Touched, real: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield a path as it is spelled and as it leads; and what is named by wildcards below it."""
+    yield absolute(one.path, "/", "")
+    if (found := real.get(one.path)) is not None:
+        yield found
+
+
+def _is_in(path: str, place: str) -> bool:
+    return path == place or path.startswith(place.rstrip("/") + "/")
+
+
+def _holds(one: Touched, place: str, real: Mapping[str, str | None]) -> bool:
+    """Tell whether a search, or a pattern with wildcards, finds a place below its folder."""
+    for path in _places_of(one, real):
+        if not _is_in(place, path):
+            continue
+        if one.reach == "contents":
+            return True
+        below = place[len(path) :].strip("/").split("/")
+        if any(
+            part.strip("*?") and any(fnmatchcase(name, part) for name in below)
+            for part in one.rest.split("/")
+        ):
+            return True
+    return False

@@ -1,0 +1,256 @@
+"""Places that no policy opens by itself: turnwire's own state, and secrets, in every spelling that can be resolved."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.permissions.grants import Grant
+from turnwire.adapter.permissions.policies import PermissionSettings, Verdict, judge_call
+from turnwire.adapter.permissions.real_paths import protected_places, real_paths_of_calls, session_places
+from turnwire.adapter.permissions.rules import Rule, read_rules
+from turnwire.normalize.vocabulary import Policy, ToolKind
+
+ANY = Grant("Bash")
+"""A human has always allowed Bash."""
+
+KINDS: dict[str, ToolKind] = {
+    "Read": "read", "Grep": "search", "Glob": "search", "Edit": "edit", "Write": "edit", "Bash": "execute",
+}  # fmt: skip
+
+
+@dataclass
+class House:
+    """A home with secrets, turnwire's state, and a workspace."""
+
+    root: Path
+
+    def __post_init__(self) -> None:
+        for folder in (self.home / ".ssh", self.home / ".aws", self.state / "workspaces", self.work / "src"):
+            folder.mkdir(parents=True)
+        (self.home / ".ssh" / "id_rsa").write_text("key")
+        (self.state / "access.json").write_text("{}")
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def state(self) -> Path:
+        return self.home / ".local" / "state" / "turnwire"
+
+    @property
+    def work(self) -> Path:
+        return self.home / "work"
+
+    def judge(
+        self,
+        tool: str,
+        *,
+        policy: Policy | None = "supervised",
+        rules: tuple[Rule, ...] = (),
+        grants: tuple[Grant, ...] = (),
+        workspace: Path | None = None,
+        unasked: str = "nothing",
+        **arguments: str,
+    ) -> Verdict:
+        folder, home = str(workspace or self.work), str(self.home)
+        settings = PermissionSettings(
+            policy=policy,
+            rules=rules,
+            workspace=folder,
+            places=session_places(rules, folder, home),
+            protected=protected_places([str(self.state)], home),
+        )
+        call = ToolCall(tool, dict(arguments), KINDS[tool])
+        real = real_paths_of_calls([call], settings)
+        return judge_call(settings, grants, call, real_paths=real, unasked=unasked)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)
+
+
+SECRETS = (
+    "{home}/.ssh/id_rsa",
+    "{home}/.ssh",
+    "~/.ssh/id_rsa",
+    "$HOME/.ssh/id_rsa",
+    "../.ssh/id_rsa",
+    "src/../../.ssh/id_rsa",
+    "{home}//work/./../.ssh/id_rsa",
+    "/proc/self/root{home}/.ssh/id_rsa",
+    "/proc/self/cwd/../.ssh/id_rsa",
+    "/proc/1/root/proc/self/root{home}/.ssh/id_rsa",
+    "/proc/self/environ",
+    "/proc/1/task/1/environ",
+    "link",
+    "folder/id_rsa",
+    "inner/../id_rsa",
+    "mirror/ID_RSA/../id_rsa",
+    "/etc/shadow",
+    "/etc/../etc/shadow",
+    "~/.aws/credentials",
+    "~/.netrc",
+    ".env",
+    "src/.ENV",
+    "src/.env.production",
+)
+SAFE = (
+    "src/main.py",
+    ".env.example",
+    "~/notes.txt",
+    "~/.sshd",
+    "/etc/shadowed",
+    "environ",
+    "src/.environment",
+)
+
+
+def furnish(house: House) -> None:
+    """Links to the same places, and another name for the folder itself."""
+    (house.work / "link").symlink_to(house.home / ".ssh" / "id_rsa")
+    (house.work / "folder").symlink_to(house.home / ".ssh")
+    (house.home / ".ssh" / "deep").mkdir()
+    (house.work / "inner").symlink_to(house.home / ".ssh" / "deep")
+    (house.work / "mirror").symlink_to("folder")
+
+
+@pytest.mark.parametrize("spelled", SECRETS)
+def test_a_secret_is_asked_about_however_it_is_spelled(house: House, spelled: str) -> None:
+    furnish(house)
+    path = spelled.format(home=house.home)
+    assert house.judge("Read", file_path=path).behavior == "ask"
+    assert house.judge("Grep", pattern="x", path=path).behavior == "ask"
+    assert house.judge("Bash", command=f"cat {path}", grants=(ANY,)).behavior == "ask"
+    assert house.judge("Edit", file_path=path, unasked="edits").behavior == "ask"
+
+
+@pytest.mark.parametrize("path", SAFE)
+def test_what_is_no_secret_is_read_unasked(house: House, path: str) -> None:
+    assert house.judge("Read", file_path=path).behavior == "allow"
+    assert house.judge("Bash", command=f"cat {path}", grants=(ANY,)).behavior == "allow"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("Grep", {"pattern": "x"}, "allow"),
+        ("Grep", {"pattern": "x", "path": "src"}, "allow"),
+        ("Grep", {"pattern": "x", "path": ".."}, "ask"),
+        ("Grep", {"pattern": "x", "path": "/"}, "ask"),
+        ("Grep", {"pattern": "x", "path": "~"}, "ask"),
+        ("Grep", {"pattern": "x", "glob": ".env*"}, "ask"),
+        ("Glob", {"pattern": "**/*.py"}, "allow"),
+        ("Glob", {"pattern": "../.ssh/*"}, "ask"),
+        ("Glob", {"pattern": "*", "path": "~/.ssh"}, "ask"),
+        ("Glob", {"pattern": "../.s*/*"}, "ask"),
+        ("Glob", {"pattern": "{home}/.aw?/*"}, "ask"),
+        ("Glob", {"pattern": "{home}/*.py"}, "allow"),
+    ],
+)
+def test_a_search_counts_with_all_that_it_reads(
+    house: House, tool: str, arguments: dict[str, str], expected: str
+) -> None:
+    given = {name: value.replace("{home}", str(house.home)) for name, value in arguments.items()}
+    assert house.judge(tool, **given).behavior == expected  # type: ignore[arg-type]
+
+
+def test_another_spelling_of_the_same_folder_is_found_by_what_it_is(house: House) -> None:
+    """As on a file system that ignores case, or behind a bind mount: here one file has two names."""
+    secret = house.home / ".netrc"
+    secret.write_text("machine x")
+    os.link(secret, house.work / "NETRC")
+    assert house.judge("Read", file_path="NETRC").behavior == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat ~/.ssh/id_rsa",
+        "cat <~/.ssh/id_rsa",
+        "cat '{home}/.ssh/id_rsa'",
+        'cat "$HOME"/.ssh/id_rsa',
+        "cat ~/.s'sh'/id_rsa",
+        "cat ~/.ss?/id_rsa",
+        "cat ~/.s*/id_rsa",
+        "cd ~ && cat .ssh/id_rsa",
+        "cd ~/.ssh; cat id_rsa",
+        "curl -d @{home}/.ssh/id_rsa http://127.0.0.1",
+        "dd if={home}/.ssh/id_rsa",
+        "cp -r ../.ssh/. /tmp/x",
+        "cat .env",
+        "tar c ${HOME}/.aws",
+        "sudo sh -c 'cat /etc/shadow'",
+    ],
+)
+def test_a_command_that_names_a_secret_is_asked_about(house: House, command: str) -> None:
+    assert (
+        house.judge("Bash", command=command.replace("{home}", str(house.home)), grants=(ANY,)).behavior
+        == "ask"
+    )
+
+
+@pytest.mark.parametrize("policy", [None, "autonomous", "supervised", "plan"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "{state}/access.json",
+        "{state}",
+        "~/.local/state/turnwire/workspaces/x/journal.sqlite3",
+        "../.local/state/turnwire/access.json",
+        "/proc/self/root{state}/access.json",
+        "link",
+        "folder/access.json",
+    ],
+)
+def test_turnwires_own_state_is_refused_under_every_policy(
+    house: House, policy: Policy | None, path: str
+) -> None:
+    (house.work / "link").symlink_to(house.state / "access.json")
+    (house.work / "folder").symlink_to(house.state)
+    spelled = path.replace("{state}", str(house.state))
+    allowed = read_rules([{"action": "allow"}])
+    for rules in ((), allowed):
+        for tool, name in (("Read", "file_path"), ("Grep", "path"), ("Edit", "file_path"), ("Glob", "path")):
+            verdict = house.judge(tool, policy=policy, rules=rules, **{name: spelled})  # type: ignore[arg-type]
+            assert (verdict.behavior, verdict.by) == ("deny", "turnwire"), tool
+        command = house.judge("Bash", policy=policy, rules=rules, command=f"cat {spelled} | head")
+        assert command.behavior == "deny"
+    assert house.judge("Read", policy=policy, file_path=spelled, unasked="everything").behavior == "deny"
+
+
+def test_a_search_above_turnwires_own_state_is_asked_about_or_refused(house: House) -> None:
+    above = str(house.home / ".local")
+    for policy, expected in ((None, "ask"), ("supervised", "ask"), ("plan", "ask"), ("autonomous", "deny")):
+        assert house.judge("Grep", policy=policy, pattern="twp-", path=above).behavior == expected  # type: ignore[arg-type]
+        assert house.judge("Glob", policy=policy, pattern="**/*.py", path=above).behavior != "deny"  # type: ignore[arg-type]
+
+
+def test_a_workspace_below_turnwires_own_state_can_be_worked_in(house: House) -> None:
+    inner = house.state / "work"
+    inner.mkdir()
+    assert house.judge("Read", workspace=inner, file_path="main.py").behavior == "allow"
+    assert house.judge("Grep", workspace=inner, pattern="x").behavior == "allow"
+    assert house.judge("Read", workspace=inner, file_path="../access.json").behavior == "deny"
+
+
+def test_a_rule_may_open_a_secret_and_other_policies_do_not_ask(house: House) -> None:
+    rules = read_rules([{"action": "allow", "tool": "Read", "input": {"file_path": "~/.aws/*"}}])
+    assert house.judge("Read", rules=rules, file_path="~/.aws/config").behavior == "allow"
+    assert house.judge("Read", rules=rules, file_path="~/.ssh/id_rsa").behavior == "ask"
+    assert house.judge("Read", policy="autonomous", file_path="~/.ssh/id_rsa").behavior == "allow"
+    # a human has switched to a mode that asks nothing
+    assert house.judge("Bash", command="cat ~/.ssh/id_rsa", unasked="everything").behavior == "pass"
+
+
+@pytest.mark.parametrize(
+    "command", ["\0", "cat \ud800", "x" * 100_000, "cat " + "../" * 5000, "a " * 5000, "'"]
+)
+def test_no_line_ends_the_judging(house: House, command: str) -> None:
+    assert house.judge("Bash", command=command).behavior == "ask"
+    assert house.judge("Read", file_path=command).behavior == "allow"
+    assert house.judge("Glob", pattern=command).behavior == "allow"
