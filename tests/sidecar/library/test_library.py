@@ -464,11 +464,25 @@ def test_the_commands_of_the_library_answer_and_refuse(
         arguments = [shown, "Red"] if shown == "search" else [shown]
         assert words in CliRunner().invoke(application(), arguments, env={"COLUMNS": "200"}).stdout
     assert CliRunner().invoke(application(), ["export", name[:8], "told.html"]).exit_code == 0
+    (file,) = projects.glob(f"*/{name}.jsonl")
+    by_id, by_file = (CliRunner().invoke(application(), ["export", one]) for one in (name, str(file)))
+    assert by_file.exit_code == 0, by_file.stderr
+    assert by_file.stdout == by_id.stdout
+    listed = CliRunner().invoke(application(), ["sessions", "--limit", "1"]).stdout
+    assert "1 of 2 or more; --limit shows them" in listed
+    only = CliRunner().invoke(application(), ["sessions", "--folder", str(tmp_path)]).stdout
+    assert only == "no conversations found\n"
     assert "Red it is." in (tmp_path / "told.html").read_text()
     for wrong, why in (
         (["export", "nothing-like-it"], "there is no conversation"),
         (["export", name, "told.html"], "does not exist yet"),
         (["export", name, "--branch", "nowhere"], "has no message"),
+        (["export", str(file), "--branch", "nowhere"], "has no message"),
+        (["export", name, "told.pdf"], "Markdown (.md) or HTML (.html), never .pdf"),
+        (["sessions", "--folder", "/no/such/folder"], "there is no such folder"),
+        (["search", "Red", "--folder", "/no/such/folder"], "there is no such folder"),
+        (["usage", "--folder", "/no/such/folder"], "there is no such folder"),
+        (["sessions", "--folder", "told.html"], "this is no folder"),
         (["usage", "--by", "week"], "--by takes"),
         (["usage", "--since", "yesterday"], "YYYY-MM-DD"),
         (["search", "..."], "no word"),
@@ -744,8 +758,6 @@ def test_what_cannot_be_read_of_a_conversation_is_one_sentence(tmp_path: Path) -
     one = library.find(file.stem)
     with pytest.raises(LibraryError, match="several conversations begin with"):
         library.find(file.stem[:8])
-    with pytest.raises(LibraryError, match="nothing that an agent keeps"):
-        library.find(str(tmp_path))
     with pytest.raises(LibraryError, match="no conversation"):
         library.find(file.stem[:3])
     with pytest.raises(LibraryError, match="none of the folders"):
@@ -819,7 +831,7 @@ def test_what_is_printed_says_what_is_estimated_what_is_left_out_and_that_nothin
     assert "\x1b" not in shown
     assert ">~$1.5000" in second
     assert "~ estimated by the prices of models" in shown
-    assert "2 of 7 or more; --limit shows them" in shown
+    assert "2 of 7; --limit shows them" in shown
     hits([])
     assert capsys.readouterr().out == "nothing found\n"
     hits([SearchHit("live:" + "c" * 36, "m", 1, "text", "so \x02much\x03 of it ", "title", None, None)])

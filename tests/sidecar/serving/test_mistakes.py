@@ -178,6 +178,8 @@ RECORDINGS = [
     wrong("replay folder", "folder", "timeline.jsonl is missing"),
     wrong("replay empty.jsonl", "empty.jsonl: the file is empty", "give a recording"),
     wrong("replay good.jsonl --serve --otlp", "--serve", "give one of them", code=2),
+    wrong("replay good.jsonl --otlp", "--otlp", "OTEL_EXPORTER_OTLP_ENDPOINT", code=2),
+    wrong("replay good.jsonl --otlp", "--otlp", "other than none", code=2, OTEL_TRACES_EXPORTER="none"),
     wrong("replay good.jsonl --speed fast", "--speed", "number", code=2),
     wrong("inspect nowhere", "nowhere: there is no such file", "give a recording"),
     wrong("inspect empty.jsonl", "empty.jsonl: the file is empty", "give a recording"),
@@ -212,7 +214,12 @@ CONVERSATIONS = [
     wrong("export", "session", HELP, code=2),
     wrong("export nothing", "'nothing'", "turnwire sessions"),
     wrong("export page.html abc", "'page.html'", "turnwire sessions"),
-    wrong("export good.jsonl page.html", "good.jsonl", "turnwire sessions"),
+    wrong("export packed.gz page.html", "packed.gz", "gunzip"),
+    wrong("export note.txt", "note.txt", "no line of it could be read", code=2),
+    wrong("export good.jsonl page.pdf", "page.pdf", "(.html)", "--format", code=2),
+    wrong("export good.jsonl --branch here", "good.jsonl", "leave --branch away"),
+    wrong("sessions --folder nope", "--folder nope", "no such folder", code=2),
+    wrong("usage --folder note.txt", "--folder note.txt", "no folder", code=2),
 ]
 
 HUBS = [

@@ -1,6 +1,6 @@
 """The commands about conversations that agents on this machine have kept: sessions, search, usage, export."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -47,6 +47,21 @@ def _library(context: typer.Context, newest: int | None = None) -> Iterator["Lib
             library.close()
 
 
+def _within(folder: Path | None) -> str | None:
+    """Return a folder as conversations name it; fail for what is none, unless an agent may have worked there once."""
+    if folder is None:
+        return None
+    if folder.exists() and not folder.is_dir():
+        fail(f"--folder {folder}: this is no folder; name one that an agent has worked in", 2)
+    return str(folder.resolve())
+
+
+def _is_found(found: Sequence[object], folder: Path | None) -> None:
+    """Fail where nothing was found since there is no such folder, and never was one with a conversation."""
+    if not found and folder is not None and not folder.exists():
+        fail(f"--folder {folder}: there is no such folder, and no conversation of one", 2)
+
+
 @app.command(
     "sessions",
     short_help="List the conversations that agents have kept.",
@@ -83,15 +98,15 @@ def sessions_command(
     # The first look reads everything only for who asks for something that could be anywhere.
     some = max(2 * limit, 100) if folder is None and of_agent is None else None
     with _library(context, some) as library:
+        where = _within(folder)
         running = library.running()
-        found = library.index.newest(
-            limit=limit, agent=of_agent, folder=None if folder is None else str(folder.resolve())
-        )
+        found = library.index.newest(limit=limit, agent=of_agent, folder=where)
+        _is_found(found, folder)
         if as_json:
             for one in found:
                 typer.echo(to_json(conversation(one, running)))
         else:
-            table(found, running, library.index.count())
+            table(found, running, library.index.count(of_agent, where), whole=some is None)
 
 
 def _ask_agent(name: str, settings: "Settings", limit: int, folder: Path | None, *, as_json: bool) -> None:
@@ -145,9 +160,8 @@ def search_command(
         of_agent = whose_files(of_agent, settings)
     with _library(context) as library:
         text = " ".join(f'"{word}"' if " " in word else word for word in words)
-        found = library.index.search(
-            text, limit=limit, agent=of_agent, folder=None if folder is None else str(folder.resolve())
-        )
+        found = library.index.search(text, limit=limit, agent=of_agent, folder=_within(folder))
+        _is_found(found, folder)
         if as_json:
             for one in found:
                 typer.echo(to_json(hit(one)))
@@ -189,8 +203,8 @@ def usage_command(
     if begin is not None and end is not None and begin >= end:
         fail(f"--since {since} is after --until {until}; exchange them", 2)
     with _library(context) as library:
-        where = None if folder is None else str(folder.resolve())
-        found = library.index.usage(groups, since=begin, until=end, folder=where)
+        found = library.index.usage(groups, since=begin, until=end, folder=_within(folder))
+        _is_found(found, folder)
         if as_json:
             for one in found:
                 typer.echo(to_json(spent(one)))
@@ -205,11 +219,17 @@ def usage_command(
         "turnwire sessions                        # shows the ids",
         "turnwire export ID conversation.html",
         "turnwire export ID --redact > shared.md",
+        "turnwire export recording.jsonl shared.html",
     ),
 )
 def export_command(
     context: typer.Context,
-    session: Annotated[str, typer.Argument(help="The conversation's id, or how it begins; or a file.")],
+    session: Annotated[
+        str,
+        typer.Argument(
+            help="The conversation's id, or how it begins; or a recording: a file, a folder with a timeline, `-`."
+        ),
+    ],
     out: Annotated[Path | None, typer.Argument(help="The document; standard output when absent.")] = None,
     *,
     form: Annotated[
@@ -230,9 +250,12 @@ def export_command(
     """Write a conversation as Markdown, or as one HTML page."""
     from turnwire.sidecar.process.terminal import standard_output
 
-    with _library(context) as library:
-        chosen = form or ("html" if out is not None and out.suffix in (".html", ".htm") else "markdown")
-        text = library.export(library.find(session), chosen, redact=redact, leaf=branch)
+    chosen = form or _form_of(out)
+    if session == "-" or Path(session).exists():
+        text = _exported_file(context, Path(session), chosen, redact=redact, branch=branch)
+    else:
+        with _library(context) as library:
+            text = library.export(library.find(session), chosen, redact=redact, leaf=branch)
     data = text.encode("utf-8", "replace")
     if out is None:
         output = standard_output()
@@ -244,3 +267,41 @@ def export_command(
             file.write(data)
     except OSError as error:
         fail(f"{out}: {error.strerror}; name a document that does not exist yet")
+
+
+FORMS: dict[str, Literal["markdown", "html"]] = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "markdown",
+    "": "markdown",
+    ".html": "html",
+    ".htm": "html",
+}
+"""What a document holds, by how its name ends."""
+
+
+def _form_of(out: Path | None) -> Literal["markdown", "html"]:
+    if out is None:
+        return "markdown"
+    form = FORMS.get(out.suffix.lower())
+    if form is None:
+        fail(
+            f"{out}: a document is Markdown (.md) or HTML (.html), never {out.suffix}; name it so, or give --format",
+            2,
+        )
+    return form
+
+
+def _exported_file(
+    context: typer.Context, file: Path, form: Literal["markdown", "html"], *, redact: bool, branch: str | None
+) -> str:
+    from turnwire.sidecar.cli.standard_input import on_disk
+    from turnwire.sidecar.config.prices import PricesError, prices
+    from turnwire.sidecar.library.index import LibraryError
+    from turnwire.sidecar.library.recorded_file import export_file
+    from turnwire.tracing.recordings.recorded import RecordingError
+
+    with plain_errors(LibraryError, RecordingError, PricesError), on_disk([file]) as (found,):
+        return export_file(
+            found, lambda: prices(configured(context).prices), form, redact=redact, leaf=branch
+        )

@@ -223,6 +223,15 @@ def replay_command(
     settings = configured(context, journal="memory")
     if serve and otlp:
         fail("--serve and --otlp exclude each other; give one of them", 2)
+    if otlp:
+        from turnwire.tracing.export.wanted import tracing_wanted
+
+        if not (tracing_wanted() or settings.trace_processors):
+            fail(
+                "--otlp: no exporter is configured, so no span would be sent; set OTEL_EXPORTER_OTLP_ENDPOINT, "
+                "or OTEL_TRACES_EXPORTER to other than none, and leave OTEL_SDK_DISABLED away",
+                2,
+            )
     if speed is None:
         speed = 1.0 if serve or sys.stdout.isatty() else 0.0
     with plain_errors(RecordingError), on_disk(files) as found:

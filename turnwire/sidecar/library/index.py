@@ -444,17 +444,11 @@ class Index:
         within: VisibleConversations | None = None,
     ) -> list[ListedConversation]:
         """Return conversations, the newest first; `before` is the end and the id of the last one seen."""
-        conditions, values = ["id NOT LIKE 'live:%'"], list[object]()
+        conditions, values = _wanted(agent, folder)
         if within is not None:
             condition, seen = within.condition("id", "folder")
             conditions.append(condition)
             values += seen
-        if agent is not None:
-            conditions.append("agent = ?")
-            values.append(agent)
-        if folder is not None:
-            conditions.append("(folder = ? OR folder LIKE ? ESCAPE '\\')")
-            values += [folder, f"{_escaped(folder.rstrip('/'))}/%"]
         if before is not None:
             conditions.append("(ifnull(ended, 0), id) < (?, ?)")
             values += before
@@ -509,10 +503,13 @@ class Index:
             estimated_usd=round(dollars, 10),
         )
 
-    def count(self) -> int:
-        """Return how many conversations there are."""
+    def count(self, agent: str | None = None, folder: str | None = None) -> int:
+        """Return how many conversations there are, of an agent and in a folder and below it."""
+        conditions, values = _wanted(agent, folder)
         with self._reading():
-            (count,) = self._db.execute("SELECT count(*) FROM sessions WHERE id NOT LIKE 'live:%'").fetchone()
+            (count,) = self._db.execute(
+                f"SELECT count(*) FROM sessions WHERE {' AND '.join(conditions)}", values
+            ).fetchone()
         return int(count)
 
     def rename(self, identity: str, title: str | None) -> None:
@@ -691,6 +688,18 @@ def query_of(text: str) -> str:
     if phrases and text and text[-1].isalnum():
         phrases[-1] += " *"
     return " ".join(phrases)
+
+
+def _wanted(agent: str | None, folder: str | None) -> tuple[list[str], list[object]]:
+    """Return the conditions for conversations of an agent and in a folder, with their values."""
+    conditions, values = ["id NOT LIKE 'live:%'"], list[object]()
+    if agent is not None:
+        conditions.append("agent = ?")
+        values.append(agent)
+    if folder is not None:
+        conditions.append("(folder = ? OR folder LIKE ? ESCAPE '\\')")
+        values += [folder, f"{_escaped(folder.rstrip('/'))}/%"]
+    return conditions, values
 
 
 def _escaped(text: str) -> str:

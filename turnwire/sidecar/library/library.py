@@ -91,10 +91,6 @@ class Library:
                 raise LibraryError(f"several conversations begin with {name!r}: {named}; give more of the id")
             found = next(iter(starting), None)
         if found is None:
-            if Path(name).exists():
-                raise LibraryError(
-                    f"{name} is nothing that an agent keeps a conversation in; give an id of `turnwire sessions`"
-                )
             raise LibraryError(f"there is no conversation {name!r}; `turnwire sessions` lists them")
         return found
 

@@ -110,8 +110,13 @@ def _explain(found: Sequence[ListedConversation] | Sequence[UsageSum], console: 
         console.print("~ estimated by the prices of models, where the agent tells no cost", style="dim")
 
 
-def table(found: Sequence[ListedConversation], running: Collection[str], count: int) -> None:
-    """Print a list of conversations."""
+def table(
+    found: Sequence[ListedConversation], running: Collection[str], count: int, *, whole: bool = True
+) -> None:
+    """Print a list of conversations, of `count` in all; `whole`: there are no others that nobody has looked at."""
+    if not found:
+        print("no conversations found")  # noqa: T201 - the command's output
+        return
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     console = _console()
     # what is left beside the columns of a fixed size: of a narrow terminal all for the title
@@ -137,7 +142,8 @@ def table(found: Sequence[ListedConversation], running: Collection[str], count: 
     console.print(rows)
     _explain(found, console)
     if count > len(found):
-        console.print(f"{len(found)} of {count} or more; --limit shows them", style="dim")
+        more = "" if whole else " or more"
+        console.print(f"{len(found)} of {count}{more}; --limit shows them", style="dim")
 
 
 def hits(found: Sequence[SearchHit]) -> None:
