@@ -130,7 +130,7 @@ def test_what_is_said_between_calls_of_tools_stands_for_a_call_of_the_model() ->
     assert first.attributes["gen_ai.response.time_to_first_chunk"] == 1
     assert second.attributes["gen_ai.response.time_to_first_chunk"] == 1
     assert first.attributes["gen_ai.request.stream"] is True
-    assert "gen_ai.response.finish_reasons" not in first.attributes
+    assert first.attributes["gen_ai.response.finish_reasons"] == ("tool_call",)
     assert second.attributes["gen_ai.response.finish_reasons"] == ("end_turn",)
     (agent,) = [span for span in talk.export.spans() if span.name == "invoke_agent acp"]
     assert {first.parent_id, second.parent_id} == {agent.span_id}

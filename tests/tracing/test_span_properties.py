@@ -202,7 +202,7 @@ def test_a_call_of_the_api_that_failed_is_a_chat_with_its_error(version: str, sc
 def test_a_subagent_works_under_the_call_that_started_it(made: Recording) -> None:
     found = spans(made)
     ids = {span.span_id: span for span in found}
-    subagents = named(found, "invoke_agent subagent")
+    subagents = [span for span in found if span.attributes.get("gen_ai.agent.name") == "general-purpose"]
     assert subagents
     for subagent in subagents:
         call = ids[subagent.parent_id or 0]

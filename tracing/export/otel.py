@@ -23,11 +23,12 @@ from opentelemetry.sdk.trace.export import (
     SpanExportResult,
 )
 
-from turnwire.tracing.export.logs import listen
+from turnwire.tracing.export.sdk_log import listen
 from turnwire.tracing.export.span_processors import load_processor
 from turnwire.tracing.export.spans import ExportedTrace
 from turnwire.tracing.export.trace_ids import SeededIds
 from turnwire.tracing.export.wanted import Signal, TracingError, exporters_of, protocol_of
+from turnwire.tracing.spans.genai_facts import SCHEMA_URL
 from turnwire.tracing.spans.span import Origin, Trace
 
 log = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ class SpanExport:
         for delivery in self._deliveries:
             self._provider.add_span_processor(delivery.counted)
             self._provider.add_span_processor(BatchSpanProcessor(delivery, self._queue, delay, self._batch))
-        self._tracer = self._provider.get_tracer("turnwire", version)
+        self._tracer = self._provider.get_tracer("turnwire", version, schema_url=SCHEMA_URL)
 
     @property
     def started(self) -> int:

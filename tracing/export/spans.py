@@ -105,6 +105,11 @@ class ExportedTrace(Trace):
         self._ids.salt(what)
 
 
+def context_of(span: Span | None) -> Context | None:
+    """Return the context of a span that is exported; None for any other."""
+    return span.context if isinstance(span, ExportedSpan) else None
+
+
 def origin_of(
     session: str,
     *,

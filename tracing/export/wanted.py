@@ -5,7 +5,7 @@ from typing import Literal
 
 from turnwire.protocol.errors import TurnwireError
 
-Signal = Literal["TRACES", "METRICS"]
+Signal = Literal["TRACES", "METRICS", "LOGS"]
 
 
 class TracingError(TurnwireError):
@@ -20,6 +20,11 @@ def tracing_wanted() -> bool:
 def metrics_wanted() -> bool:
     """Tell whether the environment asks for metrics to be sent; /metrics is there without it."""
     return bool(exporters_of("METRICS"))
+
+
+def logs_wanted() -> bool:
+    """Tell whether the environment asks for log records to be sent; standard error has them without it."""
+    return bool(exporters_of("LOGS"))
 
 
 def exporters_of(signal: Signal) -> list[str]:

@@ -88,7 +88,13 @@ HUMAN_WAIT = Instrument(
     ("turnwire.behavior",),
     SECONDS,
 )
-COST = Instrument("turnwire.cost", "counter", "{USD}", "What turns cost, in US dollars.")
+COST = Instrument(
+    "turnwire.cost",
+    "counter",
+    "{USD}",
+    "What turns cost, in US dollars, by the session's model.",
+    ("gen_ai.request.model",),
+)
 UNUSUAL_LINES = Instrument(
     "turnwire.lines.unusual",
     "counter",
@@ -135,6 +141,8 @@ class Measurement(NamedTuple):
     value: float
     labels: tuple[str, ...] = ()
     """Values of the instrument's labels, in their order; empty ones do not apply."""
+    span: Span | None = None
+    """The operation that was measured."""
 
 
 class Measurer:
@@ -151,11 +159,13 @@ class Measurer:
             if kind is ev.Unknown or kind is ev.Malformed:
                 found.append(Measurement(UNUSUAL_LINES, 1, (event.type,)))
             elif type(event) is ev.Complete and event.data.cost_usd:
-                found.append(Measurement(COST, event.data.cost_usd))
+                turn = next((span for span in reversed(spans) if span.name.startswith("invoke_agent")), None)
+                model = self._labels({} if turn is None else turn.attributes, COST.labels)
+                found.append(Measurement(COST, event.data.cost_usd, model, turn))
         for span in spans:
             if span.name == "await_human":
                 behavior = str(span.attributes.get("turnwire.behavior", "cancelled"))
-                found.append(Measurement(HUMAN_WAIT, _seconds(span), (behavior,)))
+                found.append(Measurement(HUMAN_WAIT, _seconds(span), (behavior,), span))
             elif "gen_ai.operation.name" in span.attributes:
                 found += self._operation(span)
         return found
@@ -164,16 +174,16 @@ class Measurer:
         told = span.attributes
         operation = self._labels(told, OPERATION)
         more = self._labels(told, ("gen_ai.tool.name", "error.type"))
-        yield Measurement(DURATION, _seconds(span), (*operation, *more))
+        yield Measurement(DURATION, _seconds(span), (*operation, *more), span)
         first = told.get("gen_ai.response.time_to_first_chunk")
         if isinstance(first, float):
-            yield Measurement(FIRST_CHUNK, first, operation)
+            yield Measurement(FIRST_CHUNK, first, operation, span)
         # Tokens of messages are not final in every version; those of the turn are, and hold them all.
         if operation[0] == "invoke_agent":
             for kind in ("input", "output"):
                 count = told.get(f"gen_ai.usage.{kind}_tokens")
                 if isinstance(count, int):
-                    yield Measurement(TOKEN_USAGE, count, (*operation, kind))
+                    yield Measurement(TOKEN_USAGE, count, (*operation, kind), span)
 
     def _labels(self, told: Mapping[str, Attribute], names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(self._bounded(name, str(told.get(name, ""))) for name in names)

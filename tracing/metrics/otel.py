@@ -14,9 +14,11 @@ from opentelemetry.sdk.metrics.export import (
     PeriodicExportingMetricReader,
 )
 
-from turnwire.tracing.export.logs import listen
 from turnwire.tracing.export.otel import load_exporters, resource
+from turnwire.tracing.export.sdk_log import listen
+from turnwire.tracing.export.spans import context_of
 from turnwire.tracing.metrics.measurements import READ, RECORDED, Instrument, Measurement
+from turnwire.tracing.spans.genai_facts import SCHEMA_URL
 
 CLOSE_S = 1.5
 """How long the end of the process may wait for a collector."""
@@ -57,7 +59,7 @@ class OtelMeter:
             resource=resource(version),
             shutdown_on_exit=False,
         )
-        meter = self._provider.get_meter("turnwire", version)
+        meter = self._provider.get_meter("turnwire", version, schema_url=SCHEMA_URL)
         self._counters = {
             one.name: meter.create_counter(one.name, one.unit, one.about)
             for one in RECORDED
@@ -77,12 +79,13 @@ class OtelMeter:
             create(one.name, [self._observer(one)], one.unit, one.about)
 
     def record(self, measurements: Iterable[Measurement]) -> None:
-        """Count measurements in."""
+        """Count measurements in; each may lead to its span, as an exemplar."""
         for one in measurements:
+            context = context_of(one.span)
             if one.of.kind == "histogram":
-                self._histograms[one.of.name].record(one.value, _attributes(one))
+                self._histograms[one.of.name].record(one.value, _attributes(one), context)
             else:
-                self._counters[one.of.name].add(one.value, _attributes(one))
+                self._counters[one.of.name].add(one.value, _attributes(one), context)
 
     def close(self) -> None:
         """Send what there is, within a short time."""

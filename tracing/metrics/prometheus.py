@@ -28,13 +28,13 @@ class PrometheusMeter:
 
     def record(self, measurements: Iterable[Measurement]) -> None:
         """Count measurements in."""
-        for of, value, labels in measurements:
-            metric = self._recorded[of.name]
-            series = metric.labels(*labels) if labels else metric
+        for one in measurements:
+            metric = self._recorded[one.of.name]
+            series = metric.labels(*one.labels) if one.labels else metric
             if isinstance(series, Counter):
-                series.inc(value)
+                series.inc(one.value)
             else:
-                series.observe(value)
+                series.observe(one.value)
 
     def text(self) -> tuple[str, bytes]:
         """Return content type and text of a scrape."""
@@ -50,12 +50,13 @@ class _Readings(Collector):
     def collect(self) -> Iterator[Metric]:
         """Return the families."""
         families: dict[str, CounterMetricFamily | GaugeMetricFamily] = {}
-        for of, value, labels in self._read():
+        for one in self._read():
+            of = one.of
             family = families.get(of.name)
             if family is None:
                 kind = CounterMetricFamily if of.kind == "counter" else GaugeMetricFamily
                 family = families[of.name] = kind(_bare_name(of), of.about, labels=_labels(of))
-            family.add_metric(list(labels), value)
+            family.add_metric(list(one.labels), one.value)
         yield from families.values()
 
     def describe(self) -> Iterable[Metric]:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct, field
 
 from turnwire.normalize.model import JsonObject
-from turnwire.normalize.model_calls import AnswerPart, CallBegan, CallMeasured, PartSaid, Tokens
+from turnwire.normalize.model_calls import AnswerPart, CallBegan, CallMeasured, PartSaid, Tokens, ToolPart
 from turnwire.tracing.spans.genai_facts import Facts, answer, tool_answers, usage
 from turnwire.tracing.spans.span import Attribute, Span, Trace
 
@@ -48,7 +48,7 @@ class _Chat(Struct):
     blocks: dict[tuple[str | None, int | None], _Block] = field(default_factory=dict)
     """Of a run: its blocks, by their names."""
     called: bool = False
-    """Of a run: a call of a tool has ended it."""
+    """It calls a tool; of a run, that has ended it."""
     tokens: Tokens | None = None
     """Of a run: what its pieces say that it took."""
 
@@ -129,6 +129,7 @@ class Thread:
         chat = self._chat
         if chat is None:
             return finished
+        chat.called = chat.called or any(isinstance(part, ToolPart) for part in said.parts)
         if not chat.chunked:
             self._sent(chat, said.tokens)
         self._stopped(chat, said.stop_reason)
@@ -227,13 +228,17 @@ class Thread:
         finished = self.end_chat()
         chat = self._chat = _Chat(self._begin(self._requested(), {}, start), None, start)
         self._runs += 1
+        self._answers(chat)
+        return finished, chat
+
+    def _answers(self, chat: _Chat) -> None:
+        """Tell what a message that begins is the answer to."""
         asked, self._asked = self._asked, None
         results, self._results = self._results, []
         if results:
             chat.span.update({"gen_ai.input.messages": tool_answers(results)})
         elif asked is not None:
             chat.span.update({"gen_ai.input.messages": asked})
-        return finished, chat
 
     def _write(self, chat: _Chat, block: _Block | None, piece: Piece) -> None:
         """Keep a piece, as far as there is room."""
@@ -253,11 +258,13 @@ class Thread:
             self._facts.part(AnswerPart(part.kind, "".join(part.said))) if isinstance(part, _Block) else part
         )
 
-    def end_chat(self) -> list[Span]:
-        """End the message that was the last."""
+    def end_chat(self, stop_reason: str | None = None) -> list[Span]:
+        """End the message that was the last; `stop_reason`: why the turn ended, which it did with this message."""
         chat, self._chat = self._chat, None
         if chat is None:
             return []
+        if chat.finish_reason is None:
+            self._stopped(chat, self._reason(chat, stop_reason))
         if chat.parts:
             parts = [self._part(part) for part in chat.parts]
             chat.span.update({"gen_ai.output.messages": answer(parts, chat.finish_reason)})
@@ -265,9 +272,19 @@ class Thread:
         error = chat.span.attributes.get("error.type")
         return [chat.span.finish(chat.last, None if error is None else str(error))]
 
-    def end(self, at: int, error: str | None = None) -> list[Span]:
-        """End all that the thread has open, the agent's own span last."""
-        finished = self.end_chat()
+    @staticmethod
+    def _reason(chat: _Chat, stop_reason: str | None) -> str | None:
+        """Return why a message ended that did not say so itself; None where nothing tells."""
+        if "error.type" in chat.span.attributes:
+            return "error"
+        if chat.called:
+            # Claude's own word; of an agent that tells no messages, the conventions'
+            return "tool_call" if chat.message_id is None else "tool_use"
+        return stop_reason
+
+    def end(self, at: int, error: str | None = None, *, stop_reason: str | None = None) -> list[Span]:
+        """End all that the thread has open, the agent's own span last; `stop_reason`: why the turn ended."""
+        finished = self.end_chat(stop_reason)
         finished += [tool.finish(at, "no_result") for tool in self.tools.values()]
         self.tools.clear()
         self.agent.update(self._facts.common("invoke_agent"))
@@ -286,6 +303,7 @@ class Thread:
         if model is not None:
             attributes["gen_ai.response.model"] = self._model = model
         self._chat = _Chat(self._begin(model, attributes, self._free_since), message_id, at)
+        self._answers(self._chat)
         return finished
 
     def _failed(self, error: str, at: int) -> list[Span]:

@@ -1,6 +1,7 @@
 """Attributes under the OpenTelemetry conventions for generative AI: who acts, what was used, what was said."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -13,8 +14,20 @@ from turnwire.tracing.spans.span import Attribute, cut_text
 CONVENTIONS = "1.41.0"
 """The version of the semantic conventions whose names these are; docs/operating.md names it, too."""
 
+SCHEMA_URL = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
+"""What exported spans, metrics and log records say of their names."""
+
 PROVIDER = "anthropic"
 """Who is asked by agents that do not say who they are: Claude Code alone."""
+
+CONFIGURED = {"CLAUDE_CODE_USE_BEDROCK": "aws.bedrock", "CLAUDE_CODE_USE_VERTEX": "gcp.vertex_ai"}
+"""Variables of Claude Code that choose who is asked."""
+
+HOSTED = (
+    (re.compile(r"(^|[./])anthropic\.claude|^arn:aws[a-z-]*:bedrock"), "aws.bedrock"),
+    (re.compile(r"^claude-.*@\d{8}$"), "gcp.vertex_ai"),
+)
+"""How a cloud names the models of others, and who is asked then."""
 
 PROVIDERS = (
     ("claude", "anthropic"),
@@ -31,8 +44,19 @@ PROVIDERS = (
 """What the names of models and agents have in them, and who is asked then; the conventions' own names where they have one."""
 
 
+def configured_provider(environment: Mapping[str, str]) -> str | None:
+    """Return who is asked by a Claude Code with these variables; None where they do not say."""
+    for name, provider in CONFIGURED.items():
+        if environment.get(name, "").strip().casefold() in {"1", "true", "yes", "on"}:
+            return provider
+    return None
+
+
 def provider_of(agent: str | None, model: str | None) -> str:
     """Return who is asked for a model: told by its name, or else by its agent's."""
+    for pattern, provider in HOSTED:
+        if pattern.search(model or ""):
+            return provider
     if agent is None:
         return PROVIDER
     for name in (model or "", agent):
@@ -54,11 +78,13 @@ class Facts(Struct):
     conversation: str | None = None
     product: str | None = None
     """What the agent says it is; None of those that do not."""
+    configured: str | None = None
+    """Who is asked for the model, where the agent's variables say so."""
 
     @property
     def provider(self) -> str:
         """Who is asked for the model."""
-        return provider_of(self.product, self.model)
+        return self.configured or provider_of(self.product, self.model)
 
     def common(self, operation: str) -> dict[str, Attribute]:
         """Return what every span of the conventions has."""
@@ -69,6 +95,10 @@ class Facts(Struct):
         if self.conversation is not None:
             found["gen_ai.conversation.id"] = self.conversation
         return found
+
+    def error(self, text: str | None) -> str:
+        """Return what may be told of an error; "" where no content is."""
+        return (text or "") if self.limit else ""
 
     def told(self, value: object) -> str:
         """Return a value as an attribute: text as it is, all else as JSON; within the limit."""
@@ -112,9 +142,11 @@ def tool_answers(results: Sequence[tuple[str, str]]) -> str:
     return json.dumps([{"role": "tool", "parts": parts}], ensure_ascii=False)
 
 
+UNKNOWN_REASON = "unknown"
+"""Why a message ended that does not say so; the conventions want a word."""
+
+
 def answer(parts: Sequence[JsonObject], finish_reason: str | None) -> str:
     """Return a message's parts as `gen_ai.output.messages`."""
-    message: dict[str, object] = {"role": "assistant", "parts": list(parts)}
-    if finish_reason is not None:
-        message["finish_reason"] = finish_reason
+    message = {"role": "assistant", "parts": list(parts), "finish_reason": finish_reason or UNKNOWN_REASON}
     return json.dumps([message], ensure_ascii=False)

@@ -21,6 +21,7 @@ from turnwire.normalize.model_calls import (
     ToolPart,
     ToolReturned,
 )
+from turnwire.normalize.payloads import SubagentTaskPayload
 from turnwire.tracing.spans.genai_chat import Piece, Thread
 from turnwire.tracing.spans.genai_facts import Facts, prompts, usage
 from turnwire.tracing.spans.span import Attribute, Span, Trace
@@ -58,13 +59,15 @@ LOST = frozenset({"error", "process_exited", "hung"})
 class GenAiSpans:
     """Makes the spans of one session."""
 
-    def __init__(self, *, agent: str, content: bool, limit: int) -> None:
-        self._facts = Facts(agent, content, limit)
+    def __init__(self, *, agent: str, content: bool, limit: int, provider: str | None = None) -> None:
+        self._facts = Facts(agent, content, limit, configured=provider)
         self._threads: dict[str | None, Thread] = {}
         self._callers: dict[str, tuple[Trace, Span]] = {}
         """Calls under which a subagent may yet speak: those without a result, and those of subagents."""
         self._origins: dict[str, str] = {}
         """Task -> the call that started it; others may send it on."""
+        self._subagents: dict[str, str] = {}
+        """Calls that start a subagent: its name."""
         self._humans: dict[str, Span] = {}
         self._content: dict[str, str] = {}
         """Arguments, then result, of calls; with content alone."""
@@ -116,7 +119,8 @@ class GenAiSpans:
                 asked=error is not None and status is not None,
                 spent=spent if self._alone else {},
             )
-        return finished + main.end(at, event.error if data.is_error else None)
+        error = self._facts.error(event.error) if data.is_error else None
+        return finished + main.end(at, error, stop_reason=data.stop_reason)
 
     def end(self, at: int) -> list[Span]:
         """Close what went on in the background: the CLI has ended."""
@@ -227,6 +231,11 @@ class GenAiSpans:
             finished = thread.called(part, at)
         span = thread.trace.begin(f"execute_tool {event.tool_name}", at, thread.agent, attributes)
         thread.tools[event.tool_call_id] = span
+        if isinstance(event.normalized, SubagentTaskPayload):
+            name = event.normalized.subagent_task.subagent_type
+            if name is not None:
+                self._subagents[event.tool_call_id] = name
+                self._forget_oldest(self._subagents)
         self._callers[event.tool_call_id] = (thread.trace, span)
         return finished
 
@@ -246,9 +255,9 @@ class GenAiSpans:
         if self._facts.content:
             result = self._content.pop(call_id, "") or self._facts.told(to_json(event).decode())
             span.update({"gen_ai.tool.call.result": result})
-            if self._in_runs and of is not None:
+            if of is not None:
                 of.resulted(call_id, result)
-        finished = [span.finish(at, (event.error or event.reason) if failed else None)]
+        finished = [span.finish(at, self._facts.error(event.error or event.reason) if failed else None)]
         if event.background or call_id in self._threads:
             # A subagent that is over may be sent on, and then works below the same call.
             self._forget_oldest(self._callers)
@@ -262,9 +271,10 @@ class GenAiSpans:
         call = self._callers.get(parent) if parent is not None else None
         if known is not None or call is None:
             return known
-        attributes = self._facts.common("invoke_agent") | {"gen_ai.agent.name": "subagent"}
+        name = self._subagents.get(parent or "", "subagent")
+        attributes = self._facts.common("invoke_agent") | {"gen_ai.agent.name": name}
         trace, span = call
-        agent = trace.begin("invoke_agent subagent", at, span, attributes, client=True)
+        agent = trace.begin(f"invoke_agent {name}", at, span, attributes, client=True)
         found = self._threads[parent] = Thread(trace, agent, at, self._facts, subagent=True)
         self._alone = False
         return found

@@ -38,12 +38,28 @@ class SpanMaker:
         limit: int = DEFAULT_LIMIT,
         fold_deltas: bool = True,
         content: bool = False,
+        genai_alone: bool = False,
+        provider: str | None = None,
     ) -> None:
-        """Follow a session; without `export` only what has a duration is followed, which metrics come from."""
+        """Follow a session; without `export` only what has a duration is followed, which metrics come from.
+
+        Args:
+            session: its id.
+            export: where spans go.
+            agent: what it is called.
+            limit: bytes of a raw line and of an event that a span carries.
+            fold_deltas: one span for a streamed block.
+            content: texts go into the spans of the GenAI conventions.
+            genai_alone: no spans of single events and control messages.
+            provider: who is asked for the model, where it is configured.
+        """
         self._session = session
         self._export = export
-        self._streamjson = None if export is None else StreamJsonSpans(limit=limit, fold_deltas=fold_deltas)
-        self._genai = GenAiSpans(agent=agent, content=content, limit=limit)
+        self._limit = limit
+        self._streamjson = (
+            None if export is None or genai_alone else StreamJsonSpans(limit=limit, fold_deltas=fold_deltas)
+        )
+        self._genai = GenAiSpans(agent=agent, content=content, limit=limit, provider=provider)
         self._between = Trace()
         """The trace of the present life."""
         self._life: Span | None = None
@@ -62,6 +78,11 @@ class SpanMaker:
         self._cli_session: str | None = None
         """The session's id in the agent's own terms, as soon as it is known."""
 
+    @property
+    def current(self) -> Span | None:
+        """The span of now: the turn, or else the agent's process."""
+        return self._root or self._life
+
     def handle(self, item: SessionInput, events: Sequence[AgentEvent], at: int) -> list[Span]:
         """Follow an input and its events; return what ended and is measured.
 
@@ -70,7 +91,7 @@ class SpanMaker:
             events: what it was translated to.
             at: nanoseconds since 1970.
         """
-        if self._streamjson is None:
+        if self._export is None:
             return self._measured(item, events, at)
         raw = item.line if isinstance(item, Received | Sent) else b""
         self._follow_life(item, raw, at)
@@ -80,12 +101,14 @@ class SpanMaker:
             started = next((event for event in events if isinstance(event, ev.TurnStarted)), None)
             if started is not None:
                 self._begin(started, raw, at)  # what the same line says before belongs to the turn, too
-        self._streamjson.of_control(item, events, at, self._place())
+        if self._streamjson is not None:
+            self._streamjson.of_control(item, events, at, self._place())
         finished = self._genai.of_message(item, at)
         for event in events:
             if isinstance(event, ev.TurnStarted) and self._turn != event.operation_id:
                 self._begin(event, raw, at)
-            self._streamjson.of_event(event, raw, at, self._place(event))
+            if self._streamjson is not None:
+                self._streamjson.of_event(event, raw, at, self._place(event))
             finished += self._of_concern(event, at)
         if isinstance(item, Ended):
             finished += self._end_life(at)
@@ -228,7 +251,8 @@ class SpanMaker:
         if event.data.cost_usd is not None:
             known["turnwire.cost_usd"] = event.data.cost_usd
         root.update(known)
-        root.finish(at, event.error if event.data.is_error else None)
+        text = (event.error or "") if self._limit else ""
+        root.finish(at, text if event.data.is_error else None)
         return finished
 
 

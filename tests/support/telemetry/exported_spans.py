@@ -1,6 +1,6 @@
 """Spans as the SDK's processors get them, kept in memory."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from opentelemetry.sdk.trace import ReadableSpan
@@ -44,6 +44,10 @@ class MemoryExport(SpanExport):
         super().__init__("1", exporters=())
         self._kept = InMemorySpanExporter()
         self._provider.add_span_processor(SimpleSpanProcessor(self._kept))
+
+    def kept(self) -> Sequence[ReadableSpan]:
+        """What was exported, as the SDK has it."""
+        return self._kept.get_finished_spans()
 
     def spans(self) -> list[Exported]:
         """What was exported, in the order in which it ended."""

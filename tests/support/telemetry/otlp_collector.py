@@ -18,6 +18,7 @@ from typing import Any
 
 import grpc  # type: ignore[import-untyped]  # grpcio has no types
 from google.protobuf.json_format import MessageToDict  # type: ignore[import-untyped]  # protobuf has no types
+from opentelemetry.proto.collector.logs.v1 import logs_service_pb2, logs_service_pb2_grpc
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2, metrics_service_pb2_grpc
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 
@@ -181,7 +182,13 @@ def serve(file: Path) -> None:
             take(request)
             return metrics_service_pb2.ExportMetricsServiceResponse()
 
+    class Logs(logs_service_pb2_grpc.LogsServiceServicer):
+        def Export(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 - the service says so
+            take(request)
+            return logs_service_pb2.ExportLogsServiceResponse()
+
     kinds: dict[str, Any] = {
+        "/v1/logs": logs_service_pb2.ExportLogsServiceRequest,
         "/v1/traces": trace_service_pb2.ExportTraceServiceRequest,
         "/v1/metrics": metrics_service_pb2.ExportMetricsServiceRequest,
     }
@@ -200,6 +207,7 @@ def serve(file: Path) -> None:
     server = grpc.server(ThreadPoolExecutor(2))
     trace_service_pb2_grpc.add_TraceServiceServicer_to_server(Traces(), server)  # type: ignore[no-untyped-call]  # generated
     metrics_service_pb2_grpc.add_MetricsServiceServicer_to_server(Metrics(), server)  # type: ignore[no-untyped-call]  # generated
+    logs_service_pb2_grpc.add_LogsServiceServicer_to_server(Logs(), server)  # type: ignore[no-untyped-call]  # generated
     grpc_port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)

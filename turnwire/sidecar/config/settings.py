@@ -12,7 +12,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -48,7 +48,6 @@ from turnwire.protocol.visible import visible, visible_line
 from turnwire.sidecar.config import secrecy
 from turnwire.sidecar.config.agents import AgentSetting
 from turnwire.sidecar.config.trust import HARMLESS, PROJECT_FILE, TrustStore, full_name
-from turnwire.tracing.export.wanted import tracing_wanted
 
 FILE_LIMIT = 1 << 20
 """Bytes of a configuration file."""
@@ -92,7 +91,7 @@ def _scope(words: list[str]) -> list[str]:
 
 def _captures(value: object) -> object:
     """Read the words that OpenTelemetry has for where content goes; ours goes into spans or nowhere."""
-    words = {"no_content": False, "event_only": False, "span_only": True, "span_and_event": True}
+    words = {"no_content": None, "event_only": False, "span_only": True, "span_and_event": True}
     return words.get(value.lower(), value) if isinstance(value, str) else value
 
 
@@ -101,6 +100,15 @@ def _command_alone(value: object) -> object:
     if isinstance(value, str):
         raise ValueError("must be a list, the program and its arguments, or a table")  # noqa: TRY004 - what pydantic reports
     return {"command": value} if isinstance(value, list) else value
+
+
+class SpanOptions(TypedDict):
+    """Options of a SpanMaker (tracing/spans/maker.py)."""
+
+    limit: int
+    fold_deltas: bool
+    content: bool
+    genai_alone: bool
 
 
 class ConfigurationError(TurnwireError):
@@ -365,13 +373,15 @@ class Settings(BaseSettings):
     """Bytes of the raw line and of the normalized event that a span carries; 0 leaves both out."""
     trace_fold_deltas: bool = True
     """One span for a streamed block; without it, one for each of its pieces."""
-    trace_content: Annotated[bool, BeforeValidator(_captures)] = Field(
+    trace_content: Annotated[bool | None, BeforeValidator(_captures)] = Field(
         default=False,
         validation_alias=AliasChoices(
             "trace_content", "TURNWIRE_TRACE_CONTENT", "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
         ),
     )
-    """Prompts, answers, arguments and results in the spans of the GenAI conventions."""
+    """Prompts, answers, arguments and results in the spans of the GenAI conventions; `NO_CONTENT`: no text in any attribute or event of a span."""
+    trace_spans: Literal["all", "genai"] = "all"
+    """`genai` leaves out the spans of single events and control messages."""
     trace_processors: Names = []
     """Span processors of your own, as `module:attribute`, called without arguments; spans are made also when nothing else exports them."""
     trace_url: str | None = None
@@ -380,8 +390,20 @@ class Settings(BaseSettings):
     """Which log lines are written to standard error."""
 
     @property
+    def span_options(self) -> "SpanOptions":
+        """What spans are made and what they tell."""
+        return {
+            "limit": 0 if self.trace_content is None else self.trace_limit,
+            "fold_deltas": self.trace_fold_deltas,
+            "content": bool(self.trace_content),
+            "genai_alone": self.trace_spans == "genai",
+        }
+
+    @property
     def traces(self) -> bool:
         """Spans are made: the environment names a place for them, or a processor of your own gets them."""
+        from turnwire.tracing.export.wanted import tracing_wanted  # noqa: PLC0415 - a runner makes no spans
+
         return bool(self.trace_processors) or tracing_wanted()
 
     @model_validator(mode="before")

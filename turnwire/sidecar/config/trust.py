@@ -31,6 +31,7 @@ HARMLESS = frozenset(
         "max_processes",
         "max_pending",
         "trace_fold_deltas",
+        "trace_spans",
     }
 )
 """Settings that run nothing, let nobody in, permit nothing, write and send nothing elsewhere, and remove nothing."""

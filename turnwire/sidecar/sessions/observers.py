@@ -5,10 +5,11 @@ they cost a look at each line.
 """
 
 import logging
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
-from weakref import WeakSet
+from weakref import WeakSet, WeakValueDictionary
 
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import Ended, Received, SessionInput
@@ -16,11 +17,15 @@ from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.process.metrics import Metrics
 from turnwire.sidecar.process.version import VERSION
 from turnwire.sidecar.sessions.pipeline import Observer
+from turnwire.tracing.export.wanted import logs_wanted
 from turnwire.tracing.metrics.measurements import Measurer
 from turnwire.tracing.recordings.recorder import Recorder, check_folder
+from turnwire.tracing.spans.genai_facts import configured_provider
 from turnwire.tracing.spans.maker import SpanMaker
+from turnwire.tracing.spans.span import Span
 
 if TYPE_CHECKING:
+    from turnwire.tracing.export.log_records import LogExport
     from turnwire.tracing.export.otel import SpanExport
 
 log = logging.getLogger(__name__)
@@ -37,6 +42,8 @@ class Observers:
         self._metrics = metrics
         self._measurer = Measurer()
         self._sessions: WeakSet[_Observer] = WeakSet()
+        self._makers: WeakValueDictionary[str, SpanMaker] = WeakValueDictionary()
+        self._logs = _log_export(self._current) if logs_wanted() else None
         self._export = export = _export(settings) if settings.traces else None
         if export is not None:
             metrics.spans_lost = lambda: export.lost
@@ -48,13 +55,22 @@ class Observers:
             session,
             export=self._export,
             agent=agent,
-            limit=settings.trace_limit,
-            fold_deltas=settings.trace_fold_deltas,
-            content=settings.trace_content,
+            provider=self._provider(agent),
+            **settings.span_options,
         )
         tap = _Observer(session, maker, settings, metrics=self._metrics, measurer=self._measurer)
         self._sessions.add(tap)
+        self._makers[session] = maker
         return [tap.on_input]
+
+    def _current(self, session: str) -> Span | None:
+        maker = self._makers.get(session)
+        return None if maker is None else maker.current
+
+    def _provider(self, agent: str) -> str | None:
+        """Return who is asked for the model, where the agent's own variables say so, or turnwire's."""
+        configured = self._settings.agents.get(agent)
+        return configured_provider({**os.environ, **(configured.env if configured else {})})
 
     def close(self) -> None:
         """Write out what waits."""
@@ -62,6 +78,8 @@ class Observers:
             session.close()
         if self._export is not None:
             self._export.close()
+        if self._logs is not None:
+            self._logs.close()
 
 
 class _Observer:
@@ -123,6 +141,12 @@ class _Observer:
             # A session at rest holds no thread and no files; the next CLI's lines are appended.
             self._recorder.end()
             self._ended = True
+
+
+def _log_export(current: Callable[[str], Span | None]) -> "LogExport":
+    from turnwire.tracing.export.log_records import LogExport  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
+
+    return LogExport(VERSION, current)
 
 
 def _export(settings: Settings) -> "SpanExport":

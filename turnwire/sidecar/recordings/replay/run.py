@@ -133,9 +133,7 @@ def _export(
     maker = SpanMaker(
         name_of(file),
         export=export,
-        limit=settings.trace_limit,
-        fold_deltas=settings.trace_fold_deltas,
-        content=settings.trace_content,
+        **settings.span_options,
     )
     core = recorded_core()
     written = _written(file)

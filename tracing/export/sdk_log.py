@@ -1,0 +1,57 @@
+"""What OpenTelemetry's SDK has to say goes to one ear: exporters log each attempt, and a dead collector is news once."""
+
+import logging
+
+log = logging.getLogger(__name__)
+
+EXPORTERS = ("opentelemetry.exporter", "opentelemetry.sdk.trace.export", "opentelemetry.sdk._shared_internal")
+"""Loggers of what sends; what all others say is about the configuration."""
+
+SIGNALS = ("metrics", "logs")
+"""What the SDK sends by itself; of spans we count what is lost."""
+
+MOST = 100
+"""Different warnings that are passed on."""
+
+
+class SdkLog(logging.Handler):
+    """Remembers the first complaint of an attempt, which has the reason. All else is passed on, each once."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._words: str | None = None
+        self._told: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Remember it, or pass it on."""
+        words = " ".join(record.getMessage().split())[:500]
+        if not record.name.startswith(EXPORTERS):
+            if words not in self._told and len(self._told) < MOST:
+                self._told.add(words)
+                log.warning("OpenTelemetry's SDK warns", extra={"why": words})
+            return
+        self._words = self._words or words
+        signal = next((name for name in SIGNALS if name in words), None)
+        if signal is not None and record.levelno >= logging.ERROR and signal not in self._told:
+            self._told.add(signal)
+            log.warning(
+                f"{signal} cannot be sent; the sessions are not affected",  # noqa: G004 - one of two fixed sentences
+                extra={"why": words},
+            )
+
+    def taken(self) -> str:
+        """Return what was said first since this was asked."""
+        words, self._words = self._words, None
+        return words or "the collector did not take them"
+
+
+_ear = SdkLog()
+
+
+def listen() -> SdkLog:
+    """Take the SDK's log over, and return where its complaints are."""
+    sdk = logging.getLogger("opentelemetry")
+    sdk.propagate = False
+    if _ear not in sdk.handlers:
+        sdk.addHandler(_ear)
+    return _ear
