@@ -1,6 +1,7 @@
 """What an editor may choose: the modes that the agent has, the models that are known."""
 
 from turnwire.frontends.acp.choices import Choices
+from turnwire_client.events import Mode
 
 
 def listed(choices: Choices) -> dict[str, list[str]]:
@@ -27,11 +28,28 @@ def test_an_agent_with_modes_of_its_own_has_these_and_no_others() -> None:
     assert choices.modes() == {
         "currentModeId": "read-only",
         "availableModes": [
-            {"id": "read-only", "name": "read-only"},
-            {"id": "full-access", "name": "full-access"},
+            {"id": "read-only", "name": "Read only"},
+            {"id": "full-access", "name": "Full access"},
         ],
     }
     assert listed(choices)["model"] == ["default"]
+
+
+def test_modes_have_the_words_of_the_agent_that_has_them() -> None:
+    choices = Choices("gemini")
+    choices.offer(["default", "autoEdit", "plan", "YOLO"], sets_model=False)
+    names = [each["name"] for each in (choices.modes() or {})["availableModes"]]
+    # what Claude Code means by `default` and `plan` says nothing of another agent's
+    assert names == ["Default", "Auto edit", "Plan", "YOLO"]
+    told = [Mode(id="default", name="Manual", description="Asks before edits"), Mode(id="autoEdit")]
+    (update,) = choices.changed(modes=told)
+    assert update["configOptions"][0]["options"][:2] == [
+        {"value": "default", "name": "Manual", "description": "Asks before edits"},
+        {"value": "autoEdit", "name": "Auto edit"},
+    ]
+    assert list(choices.changed(modes=told)) == []
+    kinds = [each["sessionUpdate"] for each in choices.changed(mode="plan", modes=told[:1])]
+    assert kinds == ["current_mode_update", "config_option_update"]
 
 
 def test_an_agent_without_modes_or_models_offers_none() -> None:

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 import pytest
@@ -15,7 +16,7 @@ from turnwire.frontends.acp.encoder import Encoder
 from turnwire.frontends.acp.tool_calls import ToolCalls
 from turnwire.frontends.acp.turns import Prompts
 from turnwire_client import events as ev
-from turnwire_client.payloads import ContentPart
+from turnwire_client.payloads import ContentPart, Generic, GenericPayload, TodoItem
 from turnwire_client.values import JsonObject
 
 elicitation: TypeAdapter[BaseModel] = TypeAdapter(schema.CreateElicitationRequest)
@@ -191,3 +192,41 @@ def test_what_was_attached_to_a_message_of_a_human_is_shown_with_it() -> None:
         {"type": "resource_link", "uri": "https://example.org/a", "name": "A"},
         {"type": "text", "text": "and this"},
     ]
+
+
+def test_an_agents_plan_is_a_plan_and_no_message() -> None:
+    encoder = Encoder()
+
+    def told(**plan: Any) -> list[str]:
+        (update,) = encoder.handle(ev.AgentPlan(**plan))
+        assert update["sessionUpdate"] == "plan"
+        return [f"{entry['status']} {entry['content']}" for entry in valid(update)["entries"]]
+
+    first, second = TodoItem(description="One", status="completed"), TodoItem(description="Two", status="odd")
+    assert told(plan_content="- [x] One", items=[first]) == ["completed One"]
+    assert told(plan_content="", items=[first, second]) == ["completed One", "pending Two"]
+    assert told(plan_content="# In words", plan_id="w") == [
+        "completed One",
+        "pending Two",
+        "pending # In words",
+    ]
+    assert encoder.state()[:1] == encoder.handle(ev.AgentPlan(plan_content="# In words", plan_id="w"))
+    assert told(plan_content="", items=[]) == ["pending # In words"]
+    assert told(plan_content="", plan_id="w", items=[]) == []
+    assert len(told(plan_content="", items=[first] * 5000)) == 1000
+    for number in range(3000):
+        assert len(told(plan_content="x", plan_id=str(number))) <= 1000
+    payload = GenericPayload(generic=Generic(name="ExitPlanMode", input={}))
+    # a plan that a call asks leave for stays where the call is
+    encoder = Encoder()
+    encoder.handle(
+        call := ev.ToolCall(
+            tool_call_id="t",
+            tool_name="ExitPlanMode",
+            tool_title="Plan",
+            tool_status="running",
+            normalized=payload,
+        )
+    )
+    (update,) = encoder.handle(ev.AgentPlan(plan_content="# Plan", tool_call_id=call.tool_call_id))
+    assert update["sessionUpdate"] == "tool_call_update"

@@ -1,6 +1,7 @@
 """Runs over HTTP, against a hub on loopback whose sessions do what the test says."""
 
 import asyncio
+import json
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -96,6 +97,17 @@ async def test_a_prompt_is_a_run_that_ends_with_its_turn() -> None:
         assert events[0]["protocolVersion"] == "1.0"
         assert events[-1]["outcome"] == {"type": "success"}
         assert events[-1]["result"]["outcome"] == "completed"
+
+
+async def test_no_character_of_a_text_ends_a_line_of_the_stream() -> None:
+    odd = "a\u2028b\u2029c\u0085d\u000be\u001cf\ng"
+    async with agui() as hub_harness:
+        hub_harness.on_prompt(*turn(text(odd)))
+        run = await hub_harness.run(said="Hello")
+        stream = b"".join([chunk async for chunk in run.chunks()]).decode()
+    events = [json.loads(line.removeprefix("data: ")) for line in stream.splitlines() if line]
+    (said,) = [event["delta"] for event in events if event["type"] == "TEXT_MESSAGE_CONTENT"]
+    assert said == odd
 
 
 async def test_a_run_waits_for_the_turn_of_its_own_prompt() -> None:

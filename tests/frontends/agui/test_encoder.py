@@ -212,7 +212,11 @@ def test_the_state_follows_todos_plan_context_and_cost() -> None:
     context = events.ContextWindow(
         context_window_size=100, context_window_used=5, context_window_remaining=95, context_efficiency=5.0
     )
-    plan = events.AgentPlan(plan_content="# Plan")
+    plan = events.AgentPlan(
+        plan_content="- [ ] One",
+        plan_id="p",
+        items=[TodoItem(description="One", status="pending")],
+    )
     player = Player()
     player.play([START, call("t1", todos), result("t1", todos), plan, context, end(total_cost_usd=0.5)])
     state: dict[str, Any] = {}
@@ -229,7 +233,11 @@ def test_the_state_follows_todos_plan_context_and_cost() -> None:
     assert state == player.thread.state
     assert state["todos"] == [{"description": "One", "status": "pending"}]
     assert (state["plan"], state["cost"], state["context"]["context_window_used"]) == (
-        "# Plan",
+        {
+            "plan_content": "- [ ] One",
+            "plan_id": "p",
+            "items": [{"description": "One", "status": "pending"}],
+        },
         {"total_usd": 0.5},
         5,
     )
@@ -301,6 +309,17 @@ def test_a_message_is_a_prompt_once() -> None:
     assert sent.begin("u2")
     assert sent.begin("u3")
     assert sent.begin("u1")
+
+
+def test_of_several_plans_the_one_that_was_told_last_and_is_not_removed_is_shown() -> None:
+    player = Player()
+    told = [events.AgentPlan(plan_content=text, plan_id=text, items=None) for text in "ab"]
+    player.play([START, *told])
+    assert player.thread.state["plan"] == {"plan_content": "b", "plan_id": "b"}
+    player.play([events.AgentPlan(plan_content="", plan_id="b", items=[])])
+    assert player.thread.state["plan"] == {"plan_content": "a", "plan_id": "a"}
+    player.play([events.AgentPlan(plan_content="", plan_id="a", items=[]), end()])
+    assert "plan" not in player.thread.state
 
 
 def test_no_event_is_larger_than_a_client_takes() -> None:

@@ -5,8 +5,10 @@ can be changed; which models there are nobody says, so Claude Code's own words a
 that were seen.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 
+from turnwire_client.events import Mode
 from turnwire_client.values import JsonObject
 
 MODES = {
@@ -26,6 +28,15 @@ CLAUDE_MODELS = {"default": "Default", "opus": "Opus", "sonnet": "Sonnet", "haik
 DEFAULT_MODEL = "default"
 
 
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-_\s]+")
+
+
+def readable(mode: str) -> str:
+    """Return an id as words: `autoEdit` and `auto-edit` are Auto edit."""
+    words = " ".join(word if word.isupper() else word.lower() for word in _HUMP.split(mode) if word)
+    return words[:1].upper() + words[1:] or mode
+
+
 class Choices:
     """The modes and models of one session."""
 
@@ -37,6 +48,8 @@ class Choices:
         self._modes: tuple[str, ...] = tuple(MODES)
         self._sets_model = True
         self._models: dict[str, None] = {}
+        self._words: dict[str, tuple[str, str]] = {}
+        """What the agent itself calls its modes."""
 
     def offer(self, modes: Sequence[str], *, sets_model: bool) -> Iterable[JsonObject]:
         """Note what the agent can do; returns the updates that tell so, none when it was so before."""
@@ -46,13 +59,21 @@ class Choices:
         self._modes, self._sets_model = offered, sets_model
         return [self._options_update()]
 
-    def changed(self, *, mode: str | None = None, model: str | None = None) -> Iterable[JsonObject]:
-        """Note what is chosen now; returns the updates that tell so, none when it was so before."""
+    def changed(
+        self, *, mode: str | None = None, model: str | None = None, modes: Sequence[Mode] | None = None
+    ) -> Iterable[JsonObject]:
+        """Note what is chosen now, and what the agent calls its modes; returns the updates that tell so, none when it was so before."""
         updates: list[JsonObject] = []
+        if modes is not None:
+            told = {each.id: (each.name or readable(each.id), each.description or "") for each in modes}
+            if told != self._words:
+                self._words = told
+                updates.append(self._options_update())
         if mode is not None and mode != self._mode:
             is_shown = mode == self._shown_mode()
             self._mode = mode
             if not is_shown:
+                updates.clear()
                 updates += [self._mode_update(mode), self._options_update()]
         if model is not None and model != self._model:
             self._model = model
@@ -72,21 +93,26 @@ class Choices:
         if current is None:
             return None
         listed = [
-            {
-                "id": mode,
-                "name": MODES.get(mode, (mode, ""))[0],
-                **({"description": MODES[mode][1]} if mode in MODES else {}),
-            }
+            {"id": mode, "name": name, **({"description": description} if description else {})}
             for mode in dict.fromkeys((*self._modes, current))
             if mode not in LOOSE or mode == current
+            for name, description in (self._called(mode),)
         ]
         return {"currentModeId": current, "availableModes": listed}
+
+    def _called(self, mode: str) -> tuple[str, str]:
+        """Return a mode's name and description: the agent's own, Claude Code's, or what can be read out of its id."""
+        known = MODES if self._is_claude else {}
+        return self._words.get(mode) or known.get(mode) or (readable(mode), "")
 
     def options(self) -> list[JsonObject]:
         """Return ACP's config options: all that can be chosen."""
         options: list[JsonObject] = []
         if (modes := self.modes()) is not None:
-            listed = [{"value": each["id"], "name": each["name"]} for each in modes["availableModes"]]
+            listed = [
+                {"value": each["id"], **{name: said for name, said in each.items() if name != "id"}}
+                for each in modes["availableModes"]
+            ]
             options.append(_select("mode", "Mode", modes["currentModeId"], listed))
         if self._sets_model:
             known = {DEFAULT_MODEL: "Default"}

@@ -113,7 +113,7 @@ class Encoder:
                 "content": [{"type": "content", "content": content}],
             }
         else:
-            yield chunk("agent_message_chunk", event.plan_content, event.message_id, {"event": event.type})
+            yield self._plan.tell(event)
 
     def _available(self, event: ev.AvailableCommands) -> Iterable[JsonObject]:
         commands = [
@@ -128,7 +128,7 @@ class Encoder:
         yield self._commands
 
     def _mode(self, event: ev.SessionMode) -> Iterable[JsonObject]:
-        return self.choices.changed(mode=event.current_mode_id)
+        return self.choices.changed(mode=event.current_mode_id, modes=event.available_modes)
 
     def _info(self, event: ev.SessionInfo) -> Iterable[JsonObject]:
         if event.cwd:

@@ -1,8 +1,8 @@
-"""The agent's list of things to do, as ACP's plan: whole at each change, where the agent may tell of entries alone."""
+"""The agent's list of things to do, and the plans it tells, as ACP's plan: whole at each change, where the agent may tell of entries alone."""
 
 from collections.abc import Iterable
 
-from turnwire_client.events import ToolUpdate
+from turnwire_client.events import AgentPlan, ToolUpdate
 from turnwire_client.payloads import CreateTaskPayload, ManageTodosPayload, TodoItem
 from turnwire_client.values import JsonObject
 
@@ -13,10 +13,12 @@ MOST = 1000
 
 
 class Plan:
-    """One session's list."""
+    """One session's list, and its plans."""
 
     def __init__(self) -> None:
         self._items: dict[str, TodoItem] = {}
+        self._plans: dict[str | None, list[TodoItem]] = {}
+        """What agents tell as a plan, by its id."""
 
     def handle(self, event: ToolUpdate) -> bool:
         """Take the end of a call in; tell whether the list is another now. A subagent's list is its own."""
@@ -34,9 +36,20 @@ class Plan:
                 return False
         return True
 
+    def tell(self, event: AgentPlan) -> JsonObject:
+        """Take a plan in that no call shows; return all there is. One in words alone is one entry."""
+        words = [TodoItem(description=event.plan_content, status="pending")] if event.plan_content else []
+        self._plans.pop(event.plan_id, None)
+        if items := (words if event.items is None else list(event.items)):
+            self._plans[event.plan_id] = items[:MOST]
+        while len(self._plans) > 1 and sum(map(len, self._plans.values())) > MOST:
+            del self._plans[next(iter(self._plans))]
+        return self.update() or {"sessionUpdate": "plan", "entries": []}
+
     def update(self) -> JsonObject | None:
         """Return the plan; None while there is none."""
-        if not self._items:
+        items = [*self._items.values(), *(item for items in self._plans.values() for item in items)]
+        if not items:
             return None
         entries = [
             {
@@ -44,7 +57,7 @@ class Plan:
                 "priority": "medium",
                 "status": item.status if item.status in STATUS else "pending",
             }
-            for item in self._items.values()
+            for item in items
         ]
         return {"sessionUpdate": "plan", "entries": entries}
 

@@ -38,6 +38,9 @@ log = logging.getLogger("turnwire.frontends.agui")
 OVERTAKEN = frozenset({"already_answered", "cancelled"})
 """Codes of an answer that came too late: somebody else, or the end of the turn, was first."""
 
+_ENDS_LINES = {ord(end): f"\\u{ord(end):04x}" for end in "\u0085\u2028\u2029"}
+"""Characters that JSON leaves as they are and some readers of event streams end a line at."""
+
 Tell = Callable[[bytes], Awaitable[None]]
 """Sends bytes of the stream; waits while the client does not read."""
 
@@ -277,7 +280,7 @@ class SessionRun:
 
     async def _tell(self, tell: Tell, told: list[BaseEvent] | None) -> None:
         if told:
-            await tell("".join(map(self._encode, told)).encode())
+            await tell("".join(map(self._encode, told)).translate(_ENDS_LINES).encode())
         elif told is None:
             # a comment: it keeps proxies from closing a silent stream, and shows whether the client is there
             await tell(b":\n\n")

@@ -44,6 +44,9 @@ PROMPT_IDS = 1024
 ERROR = 4096
 """Characters of an error beside a result, which has all of it."""
 
+MOST_PLANS = 16
+"""Plans of an agent that has several, each by its id."""
+
 CLOSED = 256
 """Requests that are remembered as answered or void."""
 
@@ -244,6 +247,8 @@ class Thread:
         self._taken_back: dict[str, str | None] = {}
         """Whose the messages and calls were that were taken back: clients refuse an id that changes its subagent."""
         self.pending: dict[str, Request] = {}
+        self._plans: dict[str | None, JsonObject] = {}
+        """The agent's plans, by their ids; the one that was told last is the last."""
         """What waits for a human, by pending_id."""
         self.turn: str | None = None
         """The running turn."""
@@ -317,7 +322,7 @@ class Thread:
             case events.SessionMode():
                 return self._put("permission_mode", event.current_mode_id)
             case events.AgentPlan():
-                return self._put("plan", event.plan_content)
+                return self._planned(event)
             case events.SessionInfo():
                 return self._put("info", _fields(event))
             case events.ContextWindow():
@@ -475,6 +480,15 @@ class Thread:
 
     def _waiting(self) -> list[Change]:
         return self._put("pending", list(self.pending))
+
+    def _planned(self, event: events.AgentPlan) -> list[Change]:
+        """Show the plan that was told last; one without entries and words is no more."""
+        self._plans.pop(event.plan_id, None)
+        if event.items or event.plan_content:
+            self._plans[event.plan_id] = _fields(event)
+        while len(self._plans) > MOST_PLANS:
+            del self._plans[next(iter(self._plans))]
+        return self._put("plan", next(reversed(self._plans.values()), None))
 
     def _put(self, name: str, value: JsonValue) -> list[Change]:
         if value is None:
