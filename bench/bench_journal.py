@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from turnwire.journal.base import Entry, Journal
 from turnwire.journal.memory import MemoryJournal
 from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.journal.sqlite.mark import Mark
 from turnwire.normalize.events.envelope import Cursor
 
 TEXT = b'{"type":"message_chunk","session_id":"s","text":"' + b"x" * 340 + b'"'
@@ -120,6 +121,27 @@ async def reading(journal: Journal, shallow: int) -> None:
                 print(f"{missed:12,} {held:12,} {wall / 1000:8.2f} {wall / missed:10.2f}")
 
 
+async def mark_cost(journal: SqliteJournal) -> None:
+    """Print what noting each commit beside the journal costs: one event a commit, with and without it, in turn."""
+    write = Mark.write
+    ratios: dict[str, list[float]] = {"wall": [], "CPU": []}
+
+    async def commits() -> None:
+        for _ in range(500):
+            await journal.append("mark", batch())
+            await journal.flush()
+
+    for _ in range(WINDOWS):
+        noted = await timed(commits)
+        Mark.write = lambda *_: None  # type: ignore[method-assign]
+        bare = await timed(commits)
+        Mark.write = write  # type: ignore[method-assign]
+        for name, one, other in zip(ratios, noted, bare, strict=True):
+            ratios[name].append(one / other)
+    for name, found in ratios.items():
+        print(f"commits of one batch, noted to not noted, {name}: {sorted(found)[WINDOWS // 2]:.2f}")
+
+
 async def main(events: int) -> None:
     """Measure both backends."""
     depths = [depth for depth in (1_000, 10_000, 100_000, 1_000_000) if depth <= events]
@@ -134,6 +156,7 @@ async def main(events: int) -> None:
         journal = await SqliteJournal.open(path)
         await growth("sqlite", journal, depths)
         await latency(journal)
+        await mark_cost(journal)
         await reading(journal, 20_000)
         await journal.close()
         size = path.stat().st_size

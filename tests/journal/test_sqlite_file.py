@@ -417,8 +417,8 @@ async def test_a_file_that_is_gone_while_it_is_open_is_told_until_it_is_back(
 
 
 async def test_a_read_only_file_is_refused(path: Path) -> None:
-    lock = path.with_name("journal.db.lock")
-    with unprivileged(path, path.parent, lock):
+    lock, mark = path.with_name("journal.db.lock"), path.with_name("journal.db-mark")
+    with unprivileged(path, path.parent, lock, mark):
         path.chmod(0o400)
         with pytest.raises(JournalUnavailable, match="Permission denied"):
             await SqliteJournal.open(path)

@@ -6,6 +6,7 @@ its page count, ends of logs that are not where the log table has them. All page
 that makes this a matter of a second; in larger ones damage in the middle shows when it is read.
 """
 
+import logging
 import os
 import platform
 import sqlite3
@@ -25,9 +26,12 @@ from turnwire.journal.rows import LogRow
 from turnwire.journal.sqlite.checkpoints import EMPTYING_WAITS_S, Thresholds, checkpoint
 from turnwire.journal.sqlite.errors import damaged, explain, foreign
 from turnwire.journal.sqlite.lock import FileLock
+from turnwire.journal.sqlite.mark import Committed, Mark, noted_of
 from turnwire.journal.sqlite.rows import AGES, all_logs, key, retain_all
 from turnwire.journal.sqlite.schema import bring_up_to_date, connect, lay_out, transaction
 from turnwire.journal.timestamps import Clock
+
+log = logging.getLogger(__name__)
 
 VERIFY_UP_TO = 64 << 20
 """Bytes of a file up to which all its pages are verified on opening."""
@@ -53,6 +57,10 @@ class OpenedFile(Struct, frozen=True):
     logs: Sequence[LogRow]
     ages: AgeClock
     """The time by which events grow old."""
+    mark: Mark
+    """Where it is noted what was committed."""
+    committed: Committed
+    """What the file has."""
 
 
 def open_journal(
@@ -80,7 +88,7 @@ def open_journal(
             connection = undo.enter_context(closing(connect(path)))
             bring_up_to_date(connection, path)
             _check(connection, path)
-            epoch = _begin_life(connection, durability)
+            epoch = _begin_life(connection, durability, has_lost=_has_lost(connection, path))
             connection.execute("PRAGMA wal_autocheckpoint=0")
             connection.execute(f"PRAGMA journal_size_limit={thresholds.move}")
             with transaction(connection):
@@ -93,8 +101,12 @@ def open_journal(
             moving.execute("PRAGMA synchronous=FULL")
             # The log is opened with the first look, and it should be this one.
             moving.execute("PRAGMA schema_version").fetchone()
+            logs, committed = all_logs(connection), Committed.of(connection)
+            mark = Mark(path, syncs=durability == "power")
+            undo.callback(mark.close)
+            mark.write(committed)
             opened = OpenedFile(
-                path, lock, connection, reading, moving, file, epoch, all_logs(connection), ages
+                path, lock, connection, reading, moving, file, epoch, logs, ages, mark, committed
             )
         except (OSError, sqlite3.Error) as error:
             raise explain(path, error) from error
@@ -123,7 +135,7 @@ def set_aside(path: Path) -> Path:
     try:
         moved = path.with_name(f"{path.name}.set-aside-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
         # The write-ahead log goes first: a journal without it may lack its newest events, and would not be noticed.
-        for suffix in ("-wal", "-shm", ""):
+        for suffix in ("-wal", "-shm", "-mark", ""):
             source = path.with_name(path.name + suffix)
             if source.exists():
                 source.rename(moved.with_name(moved.name + suffix))
@@ -187,15 +199,37 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
             )
 
 
-def _begin_life(connection: sqlite3.Connection, durability: Durability) -> str:
-    """Note that the file is open, durably; return the epoch, a new one when events may have been lost."""
+def _has_lost(connection: sqlite3.Connection, path: Path) -> bool:
+    """Tell, and say, whether the file lacks commits that were noted."""
+    noted, has = noted_of(path), Committed.of(connection)
+    if noted is None:
+        return False
+    fields: dict[str, object] = {"path": str(path)}
+    if isinstance(noted, ValueError):
+        log.error("the journal's mark is damaged: whether commits are lost cannot be told", extra=fields)
+        return True
+    if not has.lacks(noted):
+        return False
+    fields |= {
+        "events_lost": max(0, noted.events - has.events),
+        "other_commits_lost": max(0, noted.calls - has.calls),
+    }
+    log.error("the journal has lost commits that frontends have seen; a new epoch begins", extra=fields)
+    return True
+
+
+def _begin_life(connection: sqlite3.Connection, durability: Durability, *, has_lost: bool) -> str:
+    """Note that the file is open, durably; return the epoch, a new one when events were lost, or may have been."""
     meta: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta").fetchall())
     epoch, boot = meta["epoch"], _boot()
     connection.execute("PRAGMA synchronous=FULL")
     with transaction(connection):
-        if meta["closed"] == "no" and meta["durability"] == "process" and (not boot or meta["boot"] != boot):
-            # The machine went down under the last writer. What was readable then may not have reached the disk, so the
-            # numbers a frontend remembers may soon be those of other events.
+        went_down = (
+            meta["closed"] == "no" and meta["durability"] == "process" and (not boot or meta["boot"] != boot)
+        )
+        if went_down or has_lost:
+            # Under the last writer the machine went down, or a disk has changed what was written. What was readable then
+            # may not be there, so the numbers a frontend remembers may soon be those of other events.
             (epoch,) = connection.execute(
                 "UPDATE meta SET value = lower(hex(randomblob(16))) WHERE name = 'epoch' RETURNING value"
             ).fetchall()[0]

@@ -14,11 +14,13 @@ from queue import Empty, SimpleQueue
 from typing import Protocol, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from turnwire.journal.base import JournalUnavailable, Retention
 from turnwire.journal.rows import Append, Extent
 from turnwire.journal.sqlite.checkpoints import Checkpoints, Thresholds
 from turnwire.journal.sqlite.errors import explain, refused
+from turnwire.journal.sqlite.mark import CALLS
 from turnwire.journal.sqlite.opening import OpenedFile, end_life
 from turnwire.journal.sqlite.presence import Presence
 from turnwire.journal.sqlite.rows import append_all, retain_all
@@ -41,6 +43,9 @@ _OF_THE_BATCH = frozenset(
     (sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_RANGE)
 )
 """Primary result codes that are the values' fault."""
+
+
+_COUNT_CALL = "INSERT INTO meta VALUES (?, '1') ON CONFLICT DO UPDATE SET value = CAST(value AS INTEGER) + 1"
 
 
 class Listener(Protocol):
@@ -81,6 +86,7 @@ class Writer:
         self._connection = opened.connection
         self._path = path = opened.path
         self._presence = Presence(path)
+        self._mark, self._committed = opened.mark, opened.committed
         self._retention = retention
         self._ages = opened.ages
         self._listener = listener
@@ -112,11 +118,14 @@ class Writer:
             try:
                 with self._transaction():
                     result = function(self._connection)
+                    self._connection.execute(_COUNT_CALL, (CALLS,))
+                    (sessions,) = self._connection.execute("SELECT count(*) FROM session").fetchone()
             except sqlite3.Error as error:
                 self._tell(_fail, done, explain(self._path, error))
             except Exception as error:  # noqa: BLE001 - the caller's function, the caller's exception
                 self._tell(_fail, done, error)
             else:
+                self._note(calls=1, sessions=sessions)
                 self._tell(_succeed, done, result)
 
         self._queue.put(_Call(run, lambda reason: self._tell(_fail, done, reason)))
@@ -163,6 +172,17 @@ class Writer:
         self._presence.check()
         return transaction(self._connection)
 
+    def _note(self, *, events: int = 0, calls: int = 0, sessions: int | None = None) -> None:
+        """Note what was committed, before anybody hears of it."""
+        known = self._committed
+        self._committed = replace(
+            known,
+            events=known.events + events,
+            calls=known.calls + calls,
+            sessions=known.sessions if sessions is None else sessions,
+        )
+        self._mark.write(self._committed)
+
     def _tell(self, function: Callable[..., None], *arguments: object) -> None:
         try:
             self._loop.call_soon_threadsafe(function, *arguments)
@@ -186,6 +206,7 @@ class Writer:
             end_life(self._connection)
         except sqlite3.Error as error:
             reason = reason or explain(self._path, error)
+        self._mark.close()
         self._tell(_succeed, self._stopped, reason)
 
     def _next(self) -> list[Append] | _Call | _Stop:
@@ -239,6 +260,7 @@ class Writer:
                     continue
             else:
                 self._ailing = False
+                self._note(events=sum(len(batch.entries) for batch in part))
                 self._tell(self._listener.committed, part, extents)
                 group = group[len(part) :]
                 alone = False
