@@ -19,6 +19,8 @@ from turnwire.protocol.acp.decode import decode, malformed
 from turnwire.protocol.acp.messages import Batch, Id, Notification, Response, RpcError
 from turnwire.protocol.framing import DEFAULT_LIMIT, OversizeLine
 from turnwire.protocol.json_values import Json, JsonObject
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.parsing import glued
 
 
 class AgentError(RequestFailed):
@@ -59,7 +61,7 @@ class AcpClient:
         """Yield what the agent says until its output ends, in lists of bounded size."""
         async for lines in self.lines.slices():
             self._heard = asyncio.get_running_loop().time()
-            yield [self._receive(line) for line in lines]
+            yield [received for line in lines for received in self._receive(line)]
 
     async def request(self, method: str, params: JsonObject, deadline: float | None) -> Json:
         """Ask the agent and return its result; `deadline` is in seconds, None for as long as it takes.
@@ -126,12 +128,16 @@ class AcpClient:
         bare = line.removesuffix(b"\n")
         return self.lines.post(line, lambda: self._on_sent(Sent(bare, decode(bare))))
 
-    def _receive(self, line: bytes | OversizeLine) -> Received:
-        message = malformed(line) if isinstance(line, OversizeLine) else decode(line)
+    def _receive(self, line: bytes | OversizeLine) -> list[Received]:
+        if isinstance(line, OversizeLine):
+            return [Received(line.head, malformed(line))]
+        message = decode(line)
+        if type(message) is Malformed and (pieces := glued.cut(line)):
+            return [received for piece in pieces for received in self._receive(piece)]
         for one in messages_of(message):
             if isinstance(one, Response):
                 self._settle(one)
-        return Received(line.head if isinstance(line, OversizeLine) else line, message)
+        return [Received(line, message)]
 
     def _settle(self, response: Response) -> None:
         method, answered = self._waiting.get(response.id, ("", None))

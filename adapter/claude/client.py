@@ -23,6 +23,8 @@ from turnwire.protocol.claude.requests import AnyRequest
 from turnwire.protocol.dialects import CLAUDE, Peer
 from turnwire.protocol.framing import DEFAULT_LIMIT, OversizeLine
 from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.parsing import glued
 
 _OURS = "turnwire_"
 
@@ -138,6 +140,9 @@ class Client:
                 received.append(Received(line.head, malformed(line)))
                 continue
             heard = self._peer.read(line)
+            if heard.messages and type(heard.messages[0]) is Malformed and (pieces := glued.cut(line)):
+                received += self._receive(list(pieces))
+                continue
             if heard.lines:
                 self.lines.post(b"".join(heard.lines))
             # the line itself goes with the first message; any other is spelled out, so that a recording has each once

@@ -80,6 +80,10 @@ class ClaudeCore:
         """`resumed`: the session goes on with an earlier conversation; `first_turn`: number of the first turn."""
         self.stats = Stats()
         self._state = State(resumed=resumed, first_turn=first_turn)
+        self._line: bytes | None = None
+        """The line that came last."""
+        self._doubled = False
+        """Lines are written twice, as two writers to one file do."""
 
     @property
     def turns(self) -> int:
@@ -117,6 +121,10 @@ class ClaudeCore:
         # Most lines of a session are pieces of a stream, and they never name a new session: no detour for them.
         if type(message) is not StreamEvent:
             return self._whole(message, line)
+        before, self._line = self._line, line
+        if self._doubled and _is_again(line, before):
+            self.stats.counted += 1
+            return []
         events = streamed(self._state, message)
         if events:
             self.stats.published += 1
@@ -129,20 +137,31 @@ class ClaudeCore:
         state = self._state
         events: list[AgentEvent] = []
         published = counted = 0
+        before = self._line
         for line, message in heard:
             if type(message) is not StreamEvent:
+                self._line = before
                 events += self._whole(message, line)
+            elif self._doubled and _is_again(line, before):
+                counted += 1
             elif pieces := streamed(state, message):
                 events += pieces
                 published += 1
             else:
                 counted += 1
+            before = line
+        self._line = before
         self.stats.published += published
         self.stats.counted += counted
         return events
 
     def _whole(self, message: Message, line: bytes | None) -> list[AgentEvent]:
         """Translate what is no piece of a stream."""
+        before, self._line = self._line, line
+        if line == before and _is_again(line, before):
+            self._doubled = True
+            self.stats.counted += 1
+            return []
         state, stats, kind = self._state, self.stats, type(message)
         handler = HANDLERS.get(kind)
         if handler is None:
@@ -168,9 +187,14 @@ class ClaudeCore:
 
     def _enter(self, message: Message, session_id: str) -> list[AgentEvent]:
         """What follows belongs to another session."""
-        self._state.place.enter_session(session_id)
+        state = self._state
+        state.place.enter_session(session_id)
+        moved = state.session.changes(session_id)
+        if moved:
+            state.costs.moves()
         if isinstance(message, System) and not isinstance(message, system.Init):
-            return self._state.session.began(session_id, init=False)
+            reset = state.context.reset(None) if moved else []
+            return [*reset, *state.session.began(session_id, init=False)]
         return []
 
     def odd(self, message: Message, line: bytes | None) -> list[AgentEvent]:
@@ -186,6 +210,13 @@ class ClaudeCore:
         self.stats.unknown += 1
         raw = json.dumps(to_json(message)) if line is None else line.decode("utf-8", "replace")
         return [Unknown(**here, message_type=_type_of(message), raw=raw)]
+
+
+def _is_again(line: bytes | None, before: bytes | None) -> bool:
+    """Tell a line that was written twice and has an id of its own from two messages of one line, and from equal words."""
+    if line != before or line is None or line is before:
+        return False
+    return (b'"uuid":"' in line or b'"uuid": "' in line) and not line.startswith(b'{"jsonrpc"')
 
 
 def _type_of(message: Message) -> str:

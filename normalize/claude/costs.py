@@ -1,7 +1,7 @@
 """What a turn cost. The CLI's total is cumulative for its process, so a turn's share is the difference.
 
-Three things break the difference: a new process counts from zero, /clear does too (2.1.220, not 2.1.160), and from
-2.1.277 on a resumed process begins with the cost of its conversation, if the one before it ended in order: one that was
+Four things break the difference: a new process counts from zero, /clear does too (2.1.220, not 2.1.160), another
+session in the same stream may be of another process, and from 2.1.277 on a resumed process begins with the cost of its conversation, if the one before it ended in order: one that was
 killed has left nothing to begin with. From 2.1.318 at the latest a result tells the share itself. Where a past cannot
 be told apart, the share is unknown rather than wrong. Qwen Code tells no money, and its tokens count the session.
 """
@@ -54,6 +54,8 @@ class Costs:
         self._version: tuple[int, ...] | None = None
         self._past = _Past(0.0, {}) if resumed else None
         """Set until the first result of a resumed process has told whether its total begins with the past."""
+        self._before: _Past | None = None
+        """What another session of the stream had counted, until the first result of this one."""
         self._cost = 0.0
         self._usage: dict[str, ModelUsage] = {}
         self._input = 0
@@ -70,6 +72,10 @@ class Costs:
         if self._past is None:
             self._past = _Past(self._cost, self._usage)
         self._cost, self._usage, self._input, self._output = 0.0, {}, 0, 0
+
+    def moves(self) -> None:
+        """What follows is of another session: of the same process (/clear), or of another one whose lines come behind."""
+        self._before = _Past(self._cost, self._usage)
 
     def bill(self, result: Result) -> CostReport:
         """Return the share of the turn that this result ends."""
@@ -107,6 +113,7 @@ class Costs:
                 total,
             )  # nothing was asked of the API: a resume that failed, a /clear; the past is still to come
         past, self._past = self._past, None
+        other, self._before = self._before, None
         if since is not None:
             spent = 0.0
             for usage in since.values():
@@ -114,6 +121,8 @@ class Costs:
             return _rounded(spent), total
         if past is not None:
             return self._first(past, result, total), total
+        if other is not None and not (other.usage and other.is_in(result)):
+            return _rounded(total), total
         return _rounded(total - before if total >= before else total), total
 
     def _first(self, past: _Past, result: Result, total: float) -> float | None:

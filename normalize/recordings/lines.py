@@ -28,8 +28,9 @@ class LineReader:
 
     def received(self, line: bytes | OversizeLine) -> Sequence[Received]:
         """Return what a line is that the agent wrote; a line may hold several messages, or none."""
-        raw = line if isinstance(line, bytes) else line.head
-        return [Received(raw, message) for message in self._transcript.received(line)]
+        if not isinstance(line, bytes):
+            return [Received(line.head, message) for _, message in self._transcript.heard((line,))]
+        return [Received(own or line, message) for own, message in self._transcript.heard((line,))]
 
     def sent(self, line: bytes | OversizeLine) -> Sequence[Sent]:
         """Return what a line is that the agent was told; nothing for one that was too long to be kept."""

@@ -67,6 +67,24 @@ def test_a_total_that_begins_anew_is_the_turns_own() -> None:
     assert turn(talk, 2, total_cost_usd=0.25)["cost_usd"] == 0.25
 
 
+def test_another_session_behind_the_first_has_a_total_of_its_own() -> None:
+    talk = Talk()
+    turn(talk, 1, **counted(0.25, 400, 400))
+    other = {"session_id": "other"}
+    talk.hears({**init(), **other}, {**result("x", uuid="r2", **counted(0.75, 900, 900)), **other})
+    assert data(talk)["cost_usd"] == 0.75
+    talk.hears({**init(), **other}, {**result("x", uuid="r3", **counted(1.0, 950, 50)), **other})
+    assert data(talk)["cost_usd"] == 0.25
+    # /clear of 2.1.160 gives the session another name, and its process counts on
+    cleared = {"session_id": "cleared"}
+    talk.hears({**init(), **cleared}, {**result("x", uuid="r4", **counted(1.5, 1000, 50)), **cleared})
+    assert data(talk)["cost_usd"] == 0.5
+    # a CLI that tells no tokens of its models
+    plain = {"session_id": "plain"}
+    talk.hears({**init(), **plain}, {**result("x", uuid="r5", total_cost_usd=2.0), **plain})
+    assert data(talk)["cost_usd"] == 2.0
+
+
 def test_what_the_cli_says_of_the_turn_itself_goes_before_the_difference() -> None:
     told = turn(
         Talk(),

@@ -1,10 +1,12 @@
 """The core of a recording is that of the family which its first message tells, however its lines come in."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cases import for_each
 from recordings import ROOT
 from turnwire.normalize.acp.core import AcpCore
 from turnwire.normalize.claude.core import ClaudeCore
@@ -139,3 +141,15 @@ def test_a_line_too_long_to_keep_is_malformed_of_an_agent_and_nothing_of_ours(be
     assert (event["type"], event["reason"]) == ("malformed", "line 7 has 5000 bytes, beyond the limit")
     assert (event["raw"], heard.line) == ("{ ...", b"{ ...")
     assert reader.sent(long) == []
+
+
+@for_each("path", sorted((ROOT / "fixtures" / "2.1.330").glob("*/stdout.jsonl")))
+def test_lines_that_were_written_twice_are_told_once(path: Path) -> None:
+    lines = path.read_bytes().split(b"\n")
+    doubled = [
+        copy for line in lines for copy in ([line, bytes(bytearray(line))] if b'"uuid":"' in line else [line])
+    ]
+    plain = recorded_core().receive_all(Transcript().heard(lines))
+    assert recorded_core().receive_all(Transcript().heard(doubled)) == plain
+    core = recorded_core()
+    assert [event for one in received(doubled) for event in core.handle(one)] == plain

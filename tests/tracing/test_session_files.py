@@ -18,8 +18,9 @@ from recordings import recordings
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import FAMILIES, new_core
-from turnwire.normalize.recordings.session_files import ConversationSummary
+from turnwire.normalize.recordings.session_files import ConversationSummary, SessionFiles
 from turnwire.protocol.claude import session_lines
+from turnwire.sidecar.library.following import Follower
 from turnwire.tracing.recordings.reading import is_session_file, length, name_of, read
 from turnwire.tracing.recordings.session_file import format_of, read_session_file, survey_of
 from turnwire.tracing.redaction.redact import redact_file
@@ -77,6 +78,11 @@ def transcript(*streams: list[AgentEvent]) -> Transcript:
         for (parent, *_), text in joined.items():
             (seen.texts if parent is None else seen.nested)[" ".join(text.split())] += 1
     return seen
+
+
+def claude_files() -> SessionFiles:
+    (files,) = FAMILIES["claude"].files
+    return files
 
 
 def outline(path: Path) -> ConversationSummary:
@@ -370,6 +376,37 @@ def test_what_waits_for_its_parent_is_bounded(tmp_path: Path, monkeypatch: pytes
     held = 1000 // len(waiting[0])
     assert said[-held:] == [str(number) for number in range(held)]
     assert said[:-held] == [*(str(number) for number in range(held, 20)), "late"]
+
+
+def test_records_that_were_glued_into_one_line_are_read_each(tmp_path: Path) -> None:
+    one = kept("2.1.330", "files-and-shell").file
+    lines = one.read_bytes().splitlines()
+    path = tmp_path / one.name
+    path.write_bytes(b"".join(b"".join(lines[at : at + 2]) + b"\n" for at in range(0, len(lines), 2)))
+    assert is_session_file(path)
+    assert events_of(path) == events_of(one)
+    assert outline(path) == outline(one)
+    assert [event for batch in Follower(path, claude_files()).first() for event in batch] == [
+        event for batch in Follower(one, claude_files()).first() for event in batch
+    ]
+
+
+def test_two_session_files_one_behind_the_other_are_two_sessions(tmp_path: Path) -> None:
+    one, other = kept("2.1.330", "denied").file, kept("2.1.330", "files-and-shell").file
+    path = tmp_path / "both.jsonl"
+    path.write_bytes(one.read_bytes() + other.read_bytes())
+    seen, both = transcript(events_of(one), events_of(other)), events_of(path)
+    told = transcript(both)
+    assert (told.texts, told.calls, told.results, told.prompts) == (
+        seen.texts,
+        seen.calls,
+        seen.results,
+        seen.prompts,
+    )
+    assert [done.cost_usd for done in told.completes] == [done.cost_usd for done in seen.completes]
+    named = [event.session_id for event in both if isinstance(event, ev.UserMessage | ev.Complete)]
+    assert [name for name in named if name] == [one.stem] * 5 + [other.stem] * 4
+    assert outline(path).branches == []
 
 
 def test_a_conversation_that_was_rewound_in_the_middle_of_a_turn_goes_on_there(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import msgspec
 from turnwire.normalize.families import FAMILIES
 from turnwire.normalize.inputs import Ended
 from turnwire.protocol.framing import LineFramer, OversizeLine
+from turnwire.protocol.parsing import glued
 from turnwire.tracing.recordings.recorded import CHUNK, Timed, lines
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def format_of(path: Path) -> KeptFormat | None:
     found = [line for line in framer.feed(chunk) if isinstance(line, bytes) and line.strip()]
     if not found and (last := framer.close()) is not None and isinstance(last, bytes):
         found = [last]  # one line alone, which may still be written
-    found = found[:LOOKED_AT]
+    found = [piece for line in found[:LOOKED_AT] for piece in records_in(line)]
     for name, family in FAMILIES.items():
         for files in family.files:
             if any(files.recognises(line) for line in found):
@@ -68,7 +69,17 @@ def format_of(path: Path) -> KeptFormat | None:
 
 def is_session_line(line: bytes) -> bool:
     """Tell whether a line is one of a session file."""
-    return any(files.recognises(line) for family in FAMILIES.values() for files in family.files)
+    return any(
+        files.recognises(piece)
+        for family in FAMILIES.values()
+        for files in family.files
+        for piece in records_in(line)
+    )
+
+
+def records_in(line: bytes) -> list[bytes]:
+    """Return the records of a line, of which two writers may leave several in one."""
+    return (glued.cut(line) if b"}{" in line else []) or [line]
 
 
 def is_session_file(path: Path) -> bool:
@@ -118,10 +129,11 @@ def _look_over(
         if isinstance(line, OversizeLine):
             survey.skip()
             continue
-        said = survey.handle(line, agent)
-        if tell is not None:
-            for one in said:
-                tell(one)
+        for record in records_in(line):
+            said = survey.handle(record, agent)
+            if tell is not None:
+                for one in said:
+                    tell(one)
 
 
 def read_session_file(path: Path, files: "SessionFiles", leaf: str | None = None) -> Iterator[Timed]:
@@ -158,9 +170,9 @@ def _timed(path: Path, agent: str | None, files: "SessionFiles") -> Iterator[_Li
     """Give each line a time that is never before the one ahead of it in its file."""
     latest = 0.0
     for line in lines(path):
-        raw = line if isinstance(line, bytes) else line.head
-        latest = max(latest, files.moment(raw) or 0.0)
-        yield _Line(latest, agent, raw)
+        for raw in records_in(line) if isinstance(line, bytes) else [line.head]:
+            latest = max(latest, files.moment(raw) or 0.0)
+            yield _Line(latest, agent, raw)
 
 
 def call_of(path: Path) -> str | None:

@@ -63,7 +63,8 @@ class ClaudeReader:
 
         `late`: the records that are written behind what hangs on them. `left`: what is not read.
         """
-        self._summary = summary
+        several = len(tree.sessions) > 1
+        self._session = next(iter(tree.sessions.values())) if several else summary.session_id
         self._tree = tree
         self._answers = answers
         self._subagents = subagents
@@ -133,6 +134,22 @@ class ClaudeReader:
         aside = agent is not None or bool(told.is_sidechain)
         if at is not None and not aside:
             self._last = at
+        if told.uuid in self._tree.sessions:
+            return [*self._moved(self._tree.sessions[told.uuid], at), *self._said(line, told, at, agent)]
+        return self._said(line, told, at, agent)
+
+    def _moved(self, session: str, at: float | None) -> list[DatedInput]:
+        """Go on to another session, whose file lies behind this one's."""
+        if session == self._session:
+            return []
+        ended = self._result(at) if self._turn is not None else []
+        self._session, self._spent = session, 0.0
+        return [*ended, self._made(at, {"type": "system", "subtype": "status", "session_id": session})]
+
+    def _said(
+        self, line: bytes, told: SessionLine, at: float | None, agent: str | None
+    ) -> Sequence[DatedInput]:
+        aside = agent is not None or bool(told.is_sidechain)
         match told.type:
             case "user" | "assistant" if aside:
                 return self._of_subagent(told, at, agent)
@@ -199,7 +216,7 @@ class ClaudeReader:
             "again are not shown."
         )
         notice = Notice(
-            session_id=self._summary.session_id,
+            session_id=self._session,
             kind="branches",
             level="info",
             text=text,
@@ -244,7 +261,7 @@ class ClaudeReader:
 
     def _output(self, told: SessionLine, at: float | None, output: str) -> list[DatedInput]:
         wire = {"type": "system", "subtype": "local_command_output", "content": output}
-        return [self._made(at, {**wire, "uuid": told.uuid, "session_id": self._summary.session_id})]
+        return [self._made(at, {**wire, "uuid": told.uuid, "session_id": self._session})]
 
     def _prompted(
         self, told: SessionLine, at: float | None, message: object, command: str | None = None
@@ -268,7 +285,7 @@ class ClaudeReader:
         wire = {
             "type": "system",
             "subtype": "init",
-            "session_id": self._summary.session_id,
+            "session_id": self._session,
             "cwd": told.cwd,
             "model": self._model,
             "permissionMode": told.permission_mode,
@@ -313,7 +330,7 @@ class ClaudeReader:
                 wire = {"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata}
                 return [
                     *begun,
-                    self._made(at, {**wire, "uuid": told.uuid, "session_id": self._summary.session_id}),
+                    self._made(at, {**wire, "uuid": told.uuid, "session_id": self._session}),
                 ]
             case "local_command":
                 typed = typed_command(content)
@@ -327,7 +344,7 @@ class ClaudeReader:
                     "content": content,
                     "level": told.level or "info",
                 }
-                return [self._made(at, {**wire, "uuid": told.uuid, "session_id": self._summary.session_id})]
+                return [self._made(at, {**wire, "uuid": told.uuid, "session_id": self._session})]
             case _:
                 return [self._counted(at)]
 
@@ -344,7 +361,7 @@ class ClaudeReader:
         uuid = put.source_uuid or told.uuid
         wire = {"type": "user", "message": {"role": "user", "content": put.prompt}, "uuid": uuid}
         sent = msgspec.json.encode(wire)
-        echo = {**wire, "isReplay": True, "session_id": self._summary.session_id}
+        echo = {**wire, "isReplay": True, "session_id": self._session}
         return [DatedInput(at, Sent(sent, decode(sent))), self._made(at, echo)]
 
     def _received(self, told: SessionLine, at: float | None, **extra: object) -> DatedInput:
@@ -352,7 +369,7 @@ class ClaudeReader:
             "type": told.type,
             "message": told.message,
             "uuid": told.uuid,
-            "session_id": self._summary.session_id,
+            "session_id": self._session,
             "parent_tool_use_id": None,
             "timestamp": told.timestamp,
             **extra,
@@ -375,7 +392,7 @@ class ClaudeReader:
         """End the open turn, in the words of a result."""
         turn, self._turn = self._turn, None
         assert turn is not None
-        wire = {**turn.result(self._costs, at), "session_id": self._summary.session_id}
+        wire = {**turn.result(self._costs, at), "session_id": self._session}
         if (cost := turn.cost(self._costs)) is not None:
             self._spent += cost
             wire["total_cost_usd"] = round(self._spent, 10)

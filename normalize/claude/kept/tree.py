@@ -61,6 +61,9 @@ class Tree:
         """What was asked first."""
         self.compacted: dict[str, tuple[str, str]] = {}
         """By a compaction's boundary: the record of the command that asked for it, and its text."""
+        self.sessions: dict[str, str] = {}
+        """The sessions whose files lie here one behind the other, by the record that each begins with."""
+        self._session: str | None = None
 
     def __contains__(self, uuid: str) -> bool:
         return uuid in self._nodes
@@ -74,6 +77,8 @@ class Tree:
     def join(self, uuid: str, line: SessionLine, kind: RecordKind, at: float | None, text: str) -> None:
         """Take in a record that is not there yet."""
         named = line.parent_uuid or line.logical_parent_uuid
+        if not named and line.session_id and line.session_id != self._session:
+            self._session = self.sessions[uuid] = line.session_id
         node = Node(uuid, named, None, kind, at, text[:_SHOWN], is_task_end(line))
         if line.subtype == "compact_boundary":
             self._boundary = uuid
@@ -89,8 +94,10 @@ class Tree:
     def _place(self, node: Node) -> None:
         """Hang a record on its parent, behind all that came before."""
         node.parent = self._nodes.get(node.named) if node.named else None
-        if node.parent is None and (node.named or node.kind is RecordKind.OTHER):
-            # A file that lost lines, or an older CLI's compaction: it goes on from what came before.
+        goes_on = node.named or node.kind is RecordKind.OTHER or node.uuid in self.sessions
+        if node.parent is None and goes_on:
+            # A file that lost lines, an older CLI's compaction, another session's file behind this one's: it goes on from
+            # what came before.
             node.parent = self._last
         self._nodes[node.uuid] = self._last = node
 

@@ -86,6 +86,17 @@ async def test_an_answer_goes_to_the_request_whose_number_it_has(setup: Setup) -
     assert setup.sent[0].line == b'{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":1}}'
 
 
+async def test_answers_that_were_left_in_one_line_are_answers_each(setup: Setup) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        first = tasks.create_task(setup.client.request("a", {}, 60))
+        second = tasks.create_task(setup.client.request("b", {}, 60))
+        await until(lambda: len(setup.wire.told) == 2)
+        setup.wire.chunks.put_nowait(
+            b'{"jsonrpc":"2.0","id":2,"result":"two"}{"jsonrpc":"2.0","id":1,"result":1}\n'
+        )
+    assert (first.result(), second.result()) == (1, "two")
+
+
 async def test_a_request_is_given_up_by_no_machine_that_stood_still(setup: Setup) -> None:
     jump = clock_that_jumps()
     asked = asyncio.create_task(setup.client.request("a", {}, 10))

@@ -99,6 +99,17 @@ async def test_no_line_is_lost_be_it_blank_broken_too_long_or_without_a_newline(
     assert found[-1].line == b'{"type":"z"}'
 
 
+async def test_messages_that_two_writers_left_in_one_line_are_received_each() -> None:
+    (found,) = await batches(b'{"type":"a"}{"type":"keep_alive"} {"type":"b"}{"type"\n')
+    assert [one.line for one in found] == [
+        b'{"type":"a"}',
+        b'{"type":"keep_alive"}',
+        b'{"type":"b"}',
+        b'{"type"',
+    ]
+    assert [type(one.message) for one in found] == [Unknown, KeepAlive, Unknown, Malformed]
+
+
 async def test_a_request_gets_its_answer_among_other_lines(setup: Setup) -> None:
     asked = asyncio.create_task(setup.client.request(Interrupt(), 5))
     await until(lambda: setup.wire.told)

@@ -95,3 +95,18 @@ def test_lines_that_were_too_long_keep_their_place_whatever_the_protocol() -> No
         "SessionUpdate",
         "Malformed",
     ]
+
+
+@for_each("recording", recordings())
+def test_lines_that_were_glued_in_pairs_are_what_they_were_alone(recording: Recording) -> None:
+    lines = [line for line in recording.received() if decode(line).__class__ is not Malformed]
+    glued = [b"".join(lines[at : at + 2]) for at in range(0, len(lines), 2)]
+    assert [*Transcript().heard(glued)] == [*Transcript().heard(lines)]
+
+
+def test_glued_lines_of_the_agent_client_protocol_are_told_apart() -> None:
+    told = rpc(method="session/update", params={"sessionId": "s", "update": {}})
+    reader = Transcript()
+    heard = [*reader.heard([told + told]), *reader.heard([told + told + b"{"])]
+    assert [line for line, _ in heard] == [told, told, told, told, b"{"]
+    assert [type(message).__name__ for _, message in heard] == ["SessionUpdate"] * 4 + ["Malformed"]

@@ -23,6 +23,7 @@ from turnwire.protocol.json_rpc.host import JsonRpcHost
 from turnwire.protocol.json_values import Json
 from turnwire.protocol.malformed import BLANK, Malformed
 from turnwire.protocol.miriad.dialect import MiriadAgent
+from turnwire.protocol.parsing import glued
 from turnwire.protocol.parsing.generic import load
 
 _UNTOLD = frozenset({Unknown, Malformed})
@@ -62,11 +63,15 @@ class Transcript:
         if self.looks_like is not None:
             return ()
         messages = [decode(line) if isinstance(line, bytes) else malformed(line) for line in lines]
+        all_told = _UNTOLD.isdisjoint(map(type, messages))
+        if not all_told and Malformed in map(type, messages):
+            lines = [*_apart(lines, messages)]
+            messages = [decode(line) if isinstance(line, bytes) else malformed(line) for line in lines]
         if not self._is_told:
             lines, messages = self._look(lines, messages)
         if not self.is_readable:
             self._read(lines, messages)
-        if _UNTOLD.isdisjoint(map(type, messages)):
+        if all_told:
             return zip(cast("Sequence[bytes]", lines), messages, strict=True)
         return self._heard_any(lines, messages)
 
@@ -95,10 +100,14 @@ class Transcript:
 
     def _heard_acp(self, lines: Iterable[bytes | OversizeLine]) -> Iterator[tuple[bytes | None, Struct]]:
         for line in lines:
-            if isinstance(line, bytes):
-                yield line, acp.decode(line)
-            else:
+            if not isinstance(line, bytes):
                 yield None, acp.malformed(line)
+                continue
+            message = acp.decode(line)
+            if type(message) is Malformed and (pieces := glued.cut(line)):
+                yield from ((piece, acp.decode(piece)) for piece in pieces)
+            else:
+                yield line, message
 
     def _heard_any(
         self, lines: Sequence[bytes | OversizeLine], messages: Sequence[Message]
@@ -144,6 +153,17 @@ class Transcript:
             self._host.write(message)
         except EncodeError:
             pass  # no session of ours has said that
+
+
+def _apart(
+    lines: Iterable[bytes | OversizeLine], messages: Iterable[Message]
+) -> Iterator[bytes | OversizeLine]:
+    """Yield lines, those that hold several objects as one line for each."""
+    for line, message in zip(lines, messages, strict=True):
+        if isinstance(line, bytes) and type(message) is Malformed and (pieces := glued.cut(line)):
+            yield from pieces
+        else:
+            yield line
 
 
 def _telling(message: Message, line: bytes) -> Json:

@@ -13,7 +13,7 @@ from turnwire.normalize.core import Core
 from turnwire.normalize.families import new_core
 from turnwire.normalize.inputs import SessionInput
 from turnwire.normalize.recordings.session_files import Reader, SessionFiles, Survey
-from turnwire.tracing.recordings.session_file import agent_files, call_of
+from turnwire.tracing.recordings.session_file import agent_files, call_of, records_in
 
 CHUNK = 1 << 20
 """Bytes that are read at a time."""
@@ -63,7 +63,7 @@ class _Place(Struct):
                     held += begun
                     for line in bytes(held).split(b"\n"):
                         self.offset += len(line) + 1
-                        yield line
+                        yield from records_in(line)
                     held = bytearray(rest)
         except OSError:
             return

@@ -1,0 +1,50 @@
+"""Lines with several objects, as two writers to one file leave them."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from turnwire.protocol.parsing.depth import MAX_DEPTH
+from turnwire.protocol.parsing.glued import MOST, cut
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.lists(st.dictionaries(st.text(), VALUES, max_size=3), min_size=2, max_size=5)
+
+
+@given(OBJECTS, st.sampled_from([b"", b" ", b"\t\r "]), st.booleans())
+def test_objects_are_told_apart_whatever_is_in_them(
+    objects: list[dict[str, object]], between: bytes, ascii_only: bool
+) -> None:
+    lines = [json.dumps(one, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass") for one in objects]
+    assert cut(between.join(lines) + between) == lines
+
+
+@pytest.mark.parametrize(
+    ("line", "pieces"),
+    [
+        (b'{"a":1}{"b":', [b'{"a":1}', b'{"b":']),
+        (b' {"a":"}{"}\t{"', [b'{"a":"}{"}', b'{"']),
+        (b'{"a":1}[1]', []),
+        (b'{"a":1}{"b":2} at the end', []),
+        (b'{"a":"\xff"}{"b":1}', [b'{"a":"\xff"}', b'{"b":1}']),
+        (b'{"a":' + b"9" * 5000 + b'}{"b":NaN}', [b'{"a":' + b"9" * 5000 + b"}", b'{"b":NaN}']),
+        (b'{"a":"}{"}', []),
+        (b'{"a":1', []),
+        (b"", []),
+        (b"[1]{}", []),
+        (b'before {"a":1}{"b":2}', []),
+        (b"{}" * MOST, [b"{}"] * MOST),
+        (b"{}" * (MOST + 1), []),
+        (b"{}" * 1_000_000, []),
+        (b'{"a":' * (MAX_DEPTH + 1) + b"{}" + b"}" * (MAX_DEPTH + 1) + b"{}", []),
+        (b'{"a":' * 100_000 + b"}" * 100_000, []),
+    ],
+)
+def test_what_is_no_run_of_objects_stays_as_it_is(line: bytes, pieces: list[bytes]) -> None:
+    assert cut(line) == pieces
