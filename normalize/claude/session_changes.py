@@ -159,12 +159,11 @@ def tool_result(state: State, message: miriad.SystemToolResult) -> list[AgentEve
 
 
 def failure(state: State, message: miriad.SystemFailure) -> list[AgentEvent]:
-    """Something went wrong in spec 1's agent; within a turn it is told with the turn's end."""
+    """Something went wrong in spec 1's agent; it may be why the turn fails in which it is told."""
     text = message.message or "The agent reports an error"
     turn = state.turns.current
     if turn is not None:
-        turn.failure = Failure(text)
-        return []
+        turn.failure = Failure(text, told=True)
     return [Error(**state.place.here, error=text)]
 
 

@@ -19,6 +19,8 @@ class Failure(Struct):
     message: str
     code: str | None = None
     status: int | None = None
+    told: bool = False
+    """It has an event already: its line said when it happened."""
 
 
 class Turn(Struct):

@@ -182,7 +182,7 @@ def _complete(state: State, turn: Turn, data: CompleteData, error: Error | None)
     Some versions word an interrupt as an error of the API.
     """
     events: list[AgentEvent] = []
-    if turn.failure is not None and error is None and data.outcome != "interrupted":
+    if turn.failure is not None and not turn.failure.told and error is None and data.outcome != "interrupted":
         failure = turn.failure
         events.append(
             Error(**state.place.here, error=failure.message, code=failure.code, status=failure.status)

@@ -348,13 +348,16 @@ def test_the_agent_of_spec_1_says_results_and_errors_in_system_messages() -> Non
     talk = Talk()
     talk.hears(assistant(tool_use("t"), id=None))
     assert talk.hears(system("tool_result", tool_result=tool_result("t", "x"))) == ["tool_update t complete"]
-    assert talk.hears(
-        system("error", message="Something went wrong"), result("x", "error", is_error=True)
-    ) == [
+    assert talk.hears(system("error", message="Something went wrong")) == ["error Something went wrong"]
+    assert talk.hears(system("error", message="Once more")) == ["error Once more"]
+    assert talk.hears(result("x", "error", is_error=True)) == [
         "message_chunk x result",
         "complete turn-1 x error",
         "error x",
     ]
+    talk.hears(assistant(tool_use("t"), id=None))
+    assert talk.hears(system("error", message="but")) == ["error but"]
+    assert [said for said in talk.hears(result("y")) if said.startswith("error")] == []
     assert talk.hears(system("error")) == ["error The agent reports an error"]
 
 

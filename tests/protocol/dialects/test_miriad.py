@@ -11,6 +11,7 @@ from turnwire.protocol.claude.blocks import (
     Usage,
 )
 from turnwire.protocol.claude.control import (
+    CanUseTool,
     ControlCancelRequest,
     ControlRequest,
     ControlResponse,
@@ -35,7 +36,7 @@ from turnwire.protocol.claude.messages import (
 )
 from turnwire.protocol.claude.results import Result, ResultText
 from turnwire.protocol.claude.system import Init, Status
-from turnwire.protocol.dialects import MIRIAD
+from turnwire.protocol.dialects import MIRIAD, AgentPeer
 from turnwire.protocol.json_values import Json
 from turnwire.protocol.malformed import Malformed
 from turnwire.protocol.miriad.system import Queued, SystemFailure
@@ -258,7 +259,10 @@ def test_tool_results_are_system_messages_one_each_and_echoes_are_none() -> None
     ],
 )
 def test_a_turn_ends_as_success_error_or_cancelled(result: Result, subtype: str, text: str | None) -> None:
-    (line,) = lines(MIRIAD.agent().write(result).lines)
+    *errors, line = lines(MIRIAD.agent().write(result).lines)
+    # a CLI tells a failed call of the API by a success that is an error
+    failed = result.subtype == "success" and subtype == "error"
+    assert errors == [{"type": "system", "subtype": "error", "message": text}] * failed
     assert (line["subtype"], line["is_error"], line.get("result")) == (subtype, subtype == "error", text)
     assert (line["duration_ms"], line["num_turns"]) == (0, 0)
 
@@ -378,3 +382,105 @@ def test_what_one_end_writes_the_other_reads() -> None:
         (line,) = agent.write(message).lines
         (again,) = host.read(line).messages
         assert agent.write(again).lines == [line]
+
+
+def in_turn() -> AgentPeer:
+    agent = MIRIAD.agent()
+    agent.read(b'{"type":"user","message":{"role":"user","content":"go"},"session_id":"mine"}')
+    return agent
+
+
+def said_blocks(written: list[bytes]) -> list[list[str]]:
+    return [[block["type"] for block in line["message"]["content"]] for line in lines(written)]
+
+
+def test_text_and_call_of_one_message_are_one_line() -> None:
+    agent = in_turn()
+    assert agent.write(assistant(TextBlock("I read."))).lines == []
+    assert agent.write(StreamEvent()).lines == []
+    assert agent.write(assistant(ThinkingBlock("hm"))).lines == []
+    (line,) = lines(agent.write(assistant(ToolUseBlock("c1", "Read", {}))).lines)
+    call = {"type": "tool_use", "id": "c1", "name": "Read", "input": {}}
+    assert line["message"] == {
+        "role": "assistant",
+        "content": [{"type": "text", "text": "I read."}, call],
+        "model": "m",
+    }
+    # it runs meanwhile: who watches sees the next one at once
+    assert said_blocks(agent.write(assistant(ToolUseBlock("c2", "Read", {}))).lines) == [["tool_use"]]
+
+
+@pytest.mark.parametrize(
+    "next_",
+    [
+        Assistant(message=AssistantBody(id="other", content=[ToolUseBlock("c", "Read", {})])),
+        Assistant(
+            message=AssistantBody(id="msg", content=[ToolUseBlock("c", "Read", {})]), parent_tool_use_id="p"
+        ),
+        Result(subtype="success", is_error=False),
+        User(message=UserBody(content=[ToolResultBlock("a", "1")])),
+        ControlRequest("r", CanUseTool()),
+        SystemFailure(message="x"),
+        Init(),
+    ],
+    ids=lambda message: type(message).__name__,
+)
+def test_text_that_waits_is_told_before_what_is_not_of_its_message(next_: Message) -> None:
+    agent = in_turn()
+    agent.write(assistant(TextBlock("Hello.")))
+    first, second = lines(agent.write(next_).lines)
+    assert first["message"]["content"] == [{"type": "text", "text": "Hello."}]
+    assert "id" not in first["message"]
+    assert "Hello." not in json.dumps(second)
+
+
+def test_what_nothing_has_to_follow_is_told_at_once() -> None:
+    agent = in_turn()
+    agent.write(Result(subtype="success", is_error=False))
+    assert said_blocks(agent.write(assistant(TextBlock("Late."))).lines) == [["text"]]
+    agent.write(Init())
+    assert agent.write(assistant(TextBlock("A turn of its own."))).lines == []
+    nameless = Assistant(message=AssistantBody(content=[TextBlock("x")]))
+    assert said_blocks(agent.write(nameless).lines) == [["text"], ["text"]]
+
+
+def test_a_failed_call_of_the_api_is_an_error_in_words_once() -> None:
+    agent = in_turn()
+    failed = Assistant(
+        message=AssistantBody(id="e", content=[TextBlock("API Error: 403")], model="<synthetic>"),
+        error_kind="invalid_request",
+    )
+    assert lines(agent.write(failed).lines) == [
+        {"type": "system", "subtype": "error", "message": "API Error: 403"}
+    ]
+    result = Result(subtype="success", is_error=True, result="API Error: 403")
+    (line,) = lines(agent.write(result).lines)
+    assert (line["subtype"], line["result"]) == ("error", "API Error: 403")
+    told, line = lines(agent.write(result).lines)
+    assert (told["message"], line["subtype"]) == ("API Error: 403", "error")
+
+
+def test_the_callers_session_id_stands_in_system_lines_too() -> None:
+    agent = in_turn()
+    line = b'{"type":"system","subtype":"init","session_id":"its-own","new":[1]}'
+    assert lines(agent.write(Init(session_id="its-own"), line).lines) == [
+        {
+            "type": "system",
+            "subtype": "init",
+            "session_id": "mine",
+            "new": [1],
+            "cli_session_id": "its-own",
+        }
+    ]
+    nobody = MIRIAD.agent()
+    assert nobody.write(Init(session_id="its-own"), line).lines == [line + b"\n"]
+
+
+def test_a_control_request_that_is_none_is_answered() -> None:
+    told = MIRIAD.agent().read(b'{"type":"control_request","request_id":"r","request":{"subtype":"explode"}}')
+    assert told.messages == []
+    assert lines(told.lines)[0]["response"] == {
+        "subtype": "error",
+        "request_id": "r",
+        "error": "spec 1's wire has no control request explode",
+    }

@@ -15,7 +15,7 @@ from agent_process import AgentProcess
 from live import descendants, gone
 from real_cli import real_cli, real_cli_environment
 from recordings import ROOT
-from scripted_messages_api import hang, plan, scripted_messages_api, text, tool_use
+from scripted_messages_api import hang, http_error, plan, scripted_messages_api, text, tool_use
 from turnwire.protocol.framing import DEFAULT_LIMIT as LIMIT
 from turnwire_process import DEADLINE, TURNWIRE, environment
 from waiting import until
@@ -91,9 +91,9 @@ async def test_the_example_session_of_spec_1(tmp_path: Path) -> None:
         (tmp_path / "told").touch()
         cli.prompt("Read /tmp/test.txt", session_id="sess_1")
         lines = [line for line in await until_result(cli) if line.get("subtype") != "init"]
-        said, called, answered, told, result = lines
-        assert said["message"]["content"] == [{"type": "text", "text": "I'll read that file for you."}]
-        call = called["message"]["content"][0]
+        called, answered, told, result = lines
+        said, call = called["message"]["content"]
+        assert said == {"type": "text", "text": "I'll read that file for you."}
         assert call == {
             "type": "tool_use",
             "id": call["id"],
@@ -129,7 +129,8 @@ async def test_queued_prompts_are_injected_at_a_tools_end(tmp_path: Path) -> Non
         lines = await until_result(cli)
     assert [line["position"] for line in queued] == [1, 2]
     assert [line["message_count"] for line in lines if line.get("subtype") == "injected"] == [2]
-    assert "Heard while working: one\n\ntwo" in str(lines[-2]["message"]["content"][0]["text"])
+    heard = [block.get("text") for block in lines[-2]["message"]["content"]]
+    assert "Heard while working: one\n\ntwo" in str(heard[-1])
 
 
 async def test_the_flows_of_spec_2_by_default(tmp_path: Path) -> None:
@@ -346,6 +347,39 @@ async def test_the_real_cli_is_interrupted_and_goes_on_with_what_waited(tmp_path
             cancelled, done = await cli.result(), await cli.result()
     assert (cancelled["subtype"], done["subtype"], done["result"]) == ("cancelled", "success", "ok: next")
     assert "result" not in cancelled
+
+
+@pytest.mark.long
+async def test_the_real_cli_is_an_agent_of_spec_1(tmp_path: Path) -> None:
+    with scripted_messages_api() as api:
+        api.queue(
+            [text("I look."), tool_use("Bash", command="echo seen", description="Look")],
+            [text("Done.")],
+            [http_error(403, "permission_error", "not you")],
+        )
+        async with real(tmp_path, api.url) as cli:
+            for content in (42, [{"type": "zzz"}], ""):
+                cli.prompt(content)  # type: ignore[arg-type]  # what is refused
+                assert (await cli.next())["subtype"] == "error"
+            cli.prompt("Go", session_id="mine")
+            lines = await until_result(cli)
+            cli.prompt("Again", session_id="mine")
+            failed = await until_result(cli)
+            assert await cli.rest() == []
+        assert len(api.requests) == 3
+    said = [line for line in lines if line["type"] == "assistant"]
+    assert [[block["type"] for block in line["message"]["content"]] for line in said] == [
+        ["text", "tool_use"],
+        ["text"],
+    ]
+    (init,) = [line for line in lines if line.get("subtype") == "init"]
+    assert init["session_id"] == "mine"
+    assert init["cli_session_id"] not in ("mine", None)
+    assert {line["session_id"] for line in (*lines, *failed) if "session_id" in line} == {"mine"}
+    error, result = [line for line in failed if line.get("subtype") == "error"]
+    assert (error["type"], "not you" in error["message"]) == ("system", True)
+    assert (result["type"], result["is_error"]) == ("result", True)
+    assert [line for line in failed if line["type"] == "assistant"] == []
 
 
 # Claude's wire, byte for byte

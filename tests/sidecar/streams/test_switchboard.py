@@ -380,6 +380,62 @@ ASKS: dict[str, tuple[JSON, JSON]] = {
 }
 
 
+NO_PROMPTS: list[tuple[JSON, str]] = [
+    ({}, "needs message.content"),
+    ({"message": "hi"}, "needs message.content"),
+    ({"message": {"role": "user"}}, "needs message.content"),
+    ({"message": {"role": "user", "content": 42}}, "needs message.content"),
+    ({"message": {"role": "user", "content": []}}, "needs message.content"),
+    ({"message": {"role": "user", "content": ""}}, "needs message.content"),
+    ({"message": {"role": "user", "content": [{"type": "text", "text": 5}]}}, "needs message.content"),
+    ({"message": {"role": "user", "content": [42]}}, "not 42"),
+    ({"message": {"role": "user", "content": [{"type": "zzz"}]}}, "not zzz"),
+    ({"message": {"role": "user", "content": [{}]}}, "not no type"),
+    ({"message": {"role": "user", "content": [{"type": "tool_use", "name": "Bash"}]}}, "not tool_use"),
+]
+
+
+@pytest.mark.parametrize(("body", "words"), NO_PROMPTS, ids=str)
+def test_a_prompt_about_nothing_begins_no_turn(miriad: Transcript, body: JSON, words: str) -> None:
+    (said,) = miriad.caller({"type": "user", **body}).to_caller
+    assert said["subtype"] == "error"
+    assert words in said["message"]
+    assert miriad.to_cli == []
+    assert miriad.closed().closes
+
+
+def test_a_prompt_about_nothing_is_refused_over_json_rpc() -> None:
+    rpc = Transcript(StdioBridge(JSON_RPC, CLAUDE))
+    params = {"message": {"role": "user", "content": [{"type": "zzz"}]}}
+    (said,) = rpc.caller({"jsonrpc": "2.0", "id": 1, "method": "run", "params": params}).to_caller
+    assert (said["id"], "zzz" in said["error"]["message"], rpc.to_cli) == (1, True, [])
+
+
+def test_a_prompt_of_a_picture_alone_is_one(miriad: Transcript) -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
+    assert miriad.caller(prompt([image])).to_cli[-1] == prompt([image])
+
+
+def test_a_request_that_spec_1_has_no_word_for_fails(miriad: Transcript) -> None:
+    asked = {"type": "control_request", "request_id": "r", "request": {"subtype": "brand_new"}}
+    (said,) = miriad.cli(asked).to_cli
+    assert (said["response"]["subtype"], "brand_new" in said["response"]["error"]) == ("error", True)
+    assert miriad.to_caller == []
+    (said,) = miriad.caller(asked).to_caller
+    assert "brand_new" in said["response"]["error"]
+    assert miriad.to_cli == []
+
+
+def test_an_interrupt_of_nothing_is_a_success_over_json_rpc() -> None:
+    rpc = Transcript(StdioBridge(JSON_RPC, CLAUDE))
+    (said,) = rpc.caller({"jsonrpc": "2.0", "id": 7, "method": "interrupt"}).to_caller
+    assert said == {"jsonrpc": "2.0", "id": 7, "result": {}}
+    assert rpc.to_cli == []
+    rpc.caller({"jsonrpc": "2.0", "id": 8, "method": "run", "params": {"prompt": "hi"}})
+    (said,) = rpc.cli(FAILED).to_caller
+    assert said["error"]["code"] == -32000
+
+
 @pytest.mark.parametrize("asks", ASKS)
 @SPOKEN
 def test_a_caller_that_goes_denies_what_it_was_asked(spoken: Dialect, asks: str) -> None:

@@ -17,7 +17,7 @@ from turnwire.protocol.claude.messages import Message, User
 from turnwire.protocol.claude.system import System, UnknownSystem
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_lines import line_of
-from turnwire.protocol.json_values import Foreign, Json
+from turnwire.protocol.json_values import Foreign, Json, JsonObject
 from turnwire.protocol.malformed import Malformed
 
 _NEVER = object()
@@ -62,6 +62,19 @@ def checked_input(line: bytes) -> bytes:
         raise EncodeError("a newline inside a line")
     encode_input(decode(body))
     return body + b"\n"
+
+
+def as_value(message: Message, line: bytes | None) -> JsonObject:
+    """Return the message as JSON: all of it if it came as a line, what is modelled of it otherwise."""
+    if line is not None:
+        try:
+            whole: JsonObject = msgspec.json.decode(line)
+        except (ValueError, RecursionError):
+            pass  # a line that only the tolerant parser takes is written from what that made of it
+        else:
+            return whole
+    value: JsonObject = to_json(message)
+    return value
 
 
 def to_json(value: object) -> Json:

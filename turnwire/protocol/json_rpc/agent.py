@@ -8,12 +8,11 @@ import re
 from collections import deque
 from itertools import count
 
-import msgspec
 from msgspec import Struct
 
 from turnwire.protocol.claude.control import ControlRequest, ControlResponse, UnknownRequest
 from turnwire.protocol.claude.decode import NOT_AN_OBJECT, message_of
-from turnwire.protocol.claude.encode import to_json
+from turnwire.protocol.claude.encode import as_value
 from turnwire.protocol.claude.messages import Message, Unknown, User, UserBody
 from turnwire.protocol.claude.results import Result
 from turnwire.protocol.dialects.base import Exchange
@@ -112,11 +111,11 @@ class JsonRpcAgent:
             case Malformed():
                 return Exchange()
             case Result():
-                return self._result(message, _value(message, line))
+                return self._result(message, as_value(message, line))
             case ControlResponse():
                 return self._answer(message)
             case ControlRequest():
-                told = _value(message, line).get("request")
+                told = as_value(message, line).get("request")
                 params = dict(told) if isinstance(told, dict) else {"request": told}
                 method = text_at(params, "subtype") or ""
                 params.pop("subtype", None)
@@ -127,7 +126,7 @@ class JsonRpcAgent:
                 self._is_between = False
             case _:
                 pass
-        value = _value(message, line)
+        value = as_value(message, line)
         return Exchange(lines=[envelope.notification(text_at(value, "type"), value)])
 
     def _result(self, message: Result, value: JsonObject) -> Exchange:
@@ -150,9 +149,9 @@ class JsonRpcAgent:
 
     def _answer(self, message: ControlResponse) -> Exchange:
         if message.request_id in self._interrupts:
-            # every CLI answers before the turn's result
+            # every CLI answers before the turn's result; without a turn nothing is cancelled
             self._interrupts.discard(message.request_id)
-            self._interrupted = message.error is None
+            self._interrupted = message.error is None and bool(self._runs)
         if message.request_id not in self._requests:
             return Exchange()
         request_id = self._requests.pop(message.request_id)
@@ -209,16 +208,3 @@ def _bare(message: Message, line: bytes) -> Exchange:
 
 def _refused(request_id: Id, code: int, text: str) -> Exchange:
     return Exchange(lines=[envelope.error(request_id, code, text)])
-
-
-def _value(message: Message, line: bytes | None) -> JsonObject:
-    """Return the message as JSON: all of it if it came as a line, what is modelled of it otherwise."""
-    if line is not None:
-        try:
-            whole: JsonObject = msgspec.json.decode(line)
-        except (ValueError, RecursionError):
-            pass  # a line that only the tolerant parser takes is written from what that made of it
-        else:
-            return whole
-    value: JsonObject = to_json(message)
-    return value

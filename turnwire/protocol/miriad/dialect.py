@@ -13,6 +13,7 @@ import msgspec
 from turnwire.protocol.claude.blocks import (
     AnyBlock,
     RedactedThinkingBlock,
+    TextBlock,
     ThinkingBlock,
     ToolResultBlock,
     ToolUseBlock,
@@ -23,14 +24,15 @@ from turnwire.protocol.claude.control import (
     ControlResponse,
     GetStatus,
     Interrupt,
+    UnknownRequest,
     failure,
     success,
 )
 from turnwire.protocol.claude.decode import decode
-from turnwire.protocol.claude.encode import EncodeError, encode, encode_input, to_json
+from turnwire.protocol.claude.encode import EncodeError, as_value, encode, encode_input, to_json
 from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
 from turnwire.protocol.claude.results import Result
-from turnwire.protocol.claude.system import Status, System
+from turnwire.protocol.claude.system import Init, Status, System
 from turnwire.protocol.dialects.base import Dialect, Exchange
 from turnwire.protocol.json_lines import line_of
 from turnwire.protocol.json_values import JsonObject, text_at
@@ -101,6 +103,10 @@ class MiriadAgent:
         self._session_id: str | None = None
         self._cycles = 0
         self._cycle: str | None = None
+        self._is_open = False
+        self._has_failed = False
+        self._held: Assistant | None = None
+        """Text that waits for a call of the same message: a CLI says each block in a line of its own."""
 
     def read(self, line: bytes) -> Exchange:
         """Take a line of the host; what it gets wrong is told to it as a system error."""
@@ -112,8 +118,13 @@ class MiriadAgent:
                 return Exchange([message], [_error(f"not a message: {reason}")])
             case Unknown():
                 return Exchange([message], [_error(f"unknown type: {message.type or 'none'}")])
+            case ControlRequest(request_id, UnknownRequest(raw)):
+                name = text_at(raw, "subtype") or "no subtype"
+                told = failure(request_id, f"spec 1's wire has no control request {name}")
+                return Exchange(lines=[encode(told)])
             case User():
                 self._session_id = message.session_id or None
+                self._is_open = True
                 return Exchange([message])
             case _:
                 return Exchange([message])
@@ -136,18 +147,17 @@ class MiriadAgent:
         match message:
             case Assistant():
                 self._count(message)
-                return _assistant(message)
+                return Exchange(lines=self._assistant(message))
             case User():
                 session_id = self._session_id or message.session_id
                 results = [block for block in message.blocks if isinstance(block, ToolResultBlock)]
-                return Exchange(
-                    lines=[
-                        encode(SystemToolResult(tool_result=block, session_id=session_id))
-                        for block in results
-                    ]
-                )
+                told = [
+                    encode(SystemToolResult(tool_result=block, session_id=session_id)) for block in results
+                ]
+                return Exchange(lines=[*self._released(), *told])
             case Result():
-                return Exchange(lines=[line_of(self._result(message))])
+                self._is_open = False
+                return Exchange(lines=[*self._released(), *self._result(message)])
             case Queued() | Injected() | Status() if line is None:
                 if isinstance(message, Status) and _tells_status(message):
                     self._statuses.clear()  # told by the agent itself: its answers would tell it again
@@ -155,8 +165,11 @@ class MiriadAgent:
                 return Exchange(lines=[encode(named)])
             case ControlResponse():
                 return self._answer(message)
-            case ControlRequest() | ControlCancelRequest() | System():
-                return Exchange(lines=[encode(message) if line is None else line + b"\n"])
+            case System():
+                return Exchange(lines=[*self._released(), line_of(self._named(message, line))])
+            case ControlRequest() | ControlCancelRequest():
+                asked = encode(message) if line is None else line + b"\n"
+                return Exchange(lines=[*self._released(), asked])
             case _:
                 return Exchange()
 
@@ -173,7 +186,46 @@ class MiriadAgent:
             self._cycles += cycle is None or cycle != self._cycle
             self._cycle = cycle
 
-    def _result(self, message: Result) -> JsonObject:
+    def _assistant(self, message: Assistant) -> list[bytes]:
+        """Return the lines of an answer: text and the call behind it in one, and an error of the API in its own words."""
+        if message.error is not None or message.is_api_error_message:
+            self._has_failed = message.parent_tool_use_id is None
+            texts = [block.text for block in message.blocks if isinstance(block, TextBlock)]
+            return [*self._released(), _error("\n".join(texts) or message.error or "error")]
+        told = _plain_assistant(message)
+        if told is None:
+            return []
+        held = self._held
+        lines: list[bytes] = []
+        if held is not None and _is_one(held, told):
+            body = msgspec.structs.replace(told.message, content=[*held.blocks, *told.blocks])
+            told = msgspec.structs.replace(told, message=body)
+        else:
+            lines = self._released()
+        self._held = told
+        has_call = any(isinstance(block, ToolUseBlock) for block in told.blocks)
+        # a call runs now, and outside of a turn nothing follows for which to wait
+        return [*lines, *self._released()] if has_call or not self._is_open or not told.message.id else lines
+
+    def _released(self) -> list[bytes]:
+        """Return what waited, as a line."""
+        held, self._held = self._held, None
+        if held is None:
+            return []
+        body = msgspec.structs.replace(held.message, id=None)
+        return [encode(msgspec.structs.replace(held, message=body))]
+
+    def _named(self, message: System, line: bytes | None) -> JsonObject:
+        """Return a system message under the session id that the caller has given; a session's own stays in `init`."""
+        value = as_value(message, line)
+        if isinstance(message, Init):
+            self._is_open = True
+        if self._session_id is None or line is None:
+            return value
+        own = {"cli_session_id": message.session_id} if isinstance(message, Init) else {}
+        return {**value, "session_id": self._session_id, **own}
+
+    def _result(self, message: Result) -> list[bytes]:
         failed = bool(message.is_error) or message.subtype != "success"
         if message.subtype == "cancelled" or (self._interrupted and failed):
             subtype = "cancelled"
@@ -193,8 +245,11 @@ class MiriadAgent:
             "usage": message.usage
             and {"input_tokens": message.usage.input_tokens, "output_tokens": message.usage.output_tokens},
         }
-        self._interrupted, self._cycles, self._cycle = False, 0, None
-        return {name: value for name, value in fields.items() if value is not None}
+        # so a CLI ends a turn whose call of the API has failed
+        untold = subtype == "error" and message.subtype == "success" and not self._has_failed
+        self._interrupted, self._has_failed, self._cycles, self._cycle = False, False, 0, None
+        said = line_of({name: value for name, value in fields.items() if value is not None})
+        return [_error(text or "error"), said] if untold else [said]
 
     def _answer(self, message: ControlResponse) -> Exchange:
         request_id = message.request_id
@@ -235,14 +290,20 @@ def _plain(message: User) -> User:
     return User(message=message.message, session_id=message.session_id)
 
 
-def _assistant(message: Assistant) -> Exchange:
+def _plain_assistant(message: Assistant) -> Assistant | None:
+    """Return what the dialect has words for, and the id by which its parts are known; None if that is nothing."""
     blocks: list[AnyBlock] = [
         block for block in message.blocks if not isinstance(block, ThinkingBlock | RedactedThinkingBlock)
     ]
     if not blocks:
-        return Exchange()
-    body = AssistantBody(content=blocks, model=message.message.model)
-    return Exchange(lines=[encode(Assistant(message=body, parent_tool_use_id=message.parent_tool_use_id))])
+        return None
+    body = AssistantBody(content=blocks, model=message.message.model, id=message.message.id)
+    return Assistant(message=body, parent_tool_use_id=message.parent_tool_use_id)
+
+
+def _is_one(held: Assistant, told: Assistant) -> bool:
+    """Tell whether two lines are parts of one message."""
+    return held.message.id == told.message.id and held.parent_tool_use_id == told.parent_tool_use_id
 
 
 def _error(text: str) -> bytes:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from turnwire.normalize.inputs import Ended, Received, Sent, SessionInput
 from turnwire.protocol.claude.answers import Deny, HookOutput, answer_hook, answer_permission
-from turnwire.protocol.claude.blocks import AnyBlock, TextBlock
+from turnwire.protocol.claude.blocks import AnyBlock, DocumentBlock, ImageBlock, TextBlock, ToolResultBlock
 from turnwire.protocol.claude.control import (
     ControlCancelRequest,
     ControlRequest,
@@ -21,7 +21,7 @@ from turnwire.protocol.claude.control import (
     success,
 )
 from turnwire.protocol.claude.decode import malformed
-from turnwire.protocol.claude.encode import EncodeError, checked_input, encode, encode_input
+from turnwire.protocol.claude.encode import EncodeError, checked_input, encode, encode_input, to_json
 from turnwire.protocol.claude.messages import Message, StreamEvent, Unknown, User, UserBody
 from turnwire.protocol.claude.requests import (
     AnyRequest,
@@ -39,7 +39,7 @@ from turnwire.protocol.dialects import CLAUDE, MIRIAD, Dialect
 from turnwire.protocol.dialects.base import Exchange
 from turnwire.protocol.framing import DEFAULT_LIMIT as LIMIT
 from turnwire.protocol.framing import OversizeLine
-from turnwire.protocol.json_values import Json, JsonObject
+from turnwire.protocol.json_values import Json, JsonObject, text_at
 from turnwire.protocol.malformed import BLANK, Malformed
 from turnwire.protocol.miriad.system import Injected, Queued, SystemFailure
 from turnwire.protocol.parsing import generic
@@ -58,6 +58,9 @@ CALLER_GONE = "the caller has closed its stream before it answered"
 
 TOOL_ENDS = ("PostToolUse", "PostToolUseFailure")
 OUR_MATCHER: JsonObject = {"matcher": None, "hookCallbackIds": [OUR_HOOK]}
+
+PROMPT_BLOCKS = TextBlock | ImageBlock | DocumentBlock | ToolResultBlock
+"""What a prompt may be made of: of anything else the API would make an error, or nothing, for money."""
 
 HINTS = frozenset(
     {
@@ -100,6 +103,7 @@ class StdioBridge:
         self._queues = caller is not CLAUDE and agent is CLAUDE
         # the lines of any other agent are not what their messages would be in the caller's dialect
         self._is_claude = agent is CLAUDE
+        self._is_spec_1 = caller is MIRIAD
         self._queue: deque[User] = deque()
         self._queued_bytes = 0
         self._is_running = False
@@ -263,7 +267,9 @@ class StdioBridge:
             case ControlRequest(request_id, GetStatus()) if self._queues:
                 self._say(success(request_id, self._status()), moves)
             case ControlRequest(request_id, Interrupt()) if self._queues and not self._is_running:
-                self._say(failure(request_id, "no turn runs"), moves)
+                # spec 1 has no word for it, and must not take the next failure for a cancelled turn
+                idle = failure(request_id, "no turn runs") if self._is_spec_1 else success(request_id, {})
+                self._say(idle, moves)
             case ControlRequest(request_id, request) if request.subtype == "initialize":
                 self._initialize(request_id, _whole(request, line), moves)
             case ControlRequest() | ControlResponse():
@@ -322,6 +328,9 @@ class StdioBridge:
         except EncodeError as error:
             moves.to_caller += self._caller.refuse(prompt, str(error)).lines
             return
+        if self._queues and (problem := _unfit(prompt)) is not None:
+            moves.to_caller += self._caller.refuse(prompt, problem).lines
+            return
         if self._queues:
             self._introduce({}, moves)
         if not (self._queues and self._is_running):
@@ -351,9 +360,12 @@ class StdioBridge:
             case Malformed(reason=reason, asks=str() as request_id):
                 self._tell(failure(request_id, reason), moves)
                 return
-            case ControlRequest(request_id, request) if (
-                not self._relays
-            ):  # a CLI that is relayed denies by itself
+            case ControlRequest(request_id, UnknownRequest() as request) if self._is_spec_1:
+                words = f"the caller's wire has no {request.subtype or 'such request'}"
+                self._tell(failure(request_id, words), moves)
+                return
+            case ControlRequest(request_id, request) if not self._relays:
+                # a CLI that is relayed denies by itself when its caller goes
                 if self._is_closed:
                     self._tell(denied(request_id, request), moves)
                     return
@@ -438,6 +450,17 @@ class StdioBridge:
             moves.to_caller.append(line + end)
         else:
             moves.to_caller += self._caller.write(message, line).lines
+
+
+def _unfit(prompt: User) -> str | None:
+    """Say why a prompt would begin a turn about nothing; None if it would not."""
+    if unknown := [block for block in prompt.blocks if not isinstance(block, PROMPT_BLOCKS)]:
+        said = to_json(unknown[0])
+        kind = (text_at(said, "type") or "no type") if isinstance(said, dict) else f"{said!r:.40}"
+        return f"message.content takes blocks of text, image, document and tool_result, not {kind}"
+    if not any(not isinstance(block, TextBlock) or block.text for block in prompt.blocks):
+        return "a prompt needs message.content: text that is not empty, or a list of blocks"
+    return None
 
 
 def _failed(text: str, session_id: str | None) -> Result:
