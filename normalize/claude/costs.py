@@ -11,6 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from turnwire.normalize.claude.turns.uuids import numbers
+from turnwire.normalize.events.conversation import TokenSums
 from turnwire.normalize.payloads.fields import as_float
 from turnwire.protocol.claude.blocks import Usage
 from turnwire.protocol.claude.results import ModelUsage, Result
@@ -30,6 +31,12 @@ class CostReport(Struct, frozen=True, gc=False):
     cache_creation_input_tokens: int | None
     total_input_tokens: int | None
     total_output_tokens: int | None
+    all_tokens: TokenSums | None
+    """Of everything that the cost is for, where that is more than the turn's own."""
+
+
+_Kinds = tuple[int, int, int, int]
+"""Tokens sent, written, read from the cache and written to it."""
 
 
 class _Past(NamedTuple):
@@ -79,6 +86,7 @@ class Costs:
 
     def bill(self, result: Result) -> CostReport:
         """Return the share of the turn that this result ends."""
+        grown = self._growth(result)
         cost, total = self._money(result)
         usage = self._share(result.usage)
         input_tokens, output_tokens = (
@@ -94,7 +102,28 @@ class Costs:
             None if usage is None else usage.cache_creation_input_tokens,
             total_input,
             total_output,
+            None if grown is None or grown == _own(usage) else _sums(grown),
         )
+
+    def _growth(self, result: Result) -> _Kinds | None:
+        """Return by how many tokens the models' totals have grown with this turn; None where that is not known."""
+        since, used, before = result.model_usage_since_last_result, result.model_usage_camel, self._usage
+        if since is not None:
+            return _added(since)
+        if not used:
+            return None
+        if self._past is not None:
+            past = self._past
+            if not self._counts_past(result):
+                return _added(used)
+            if not (past.usage and past.is_in(result)):
+                return None
+            before = past.usage
+        if all(name in used and _at_least(used[name], then) for name, then in before.items()):
+            sent, written, read, kept = _added(used)
+            less = _added(before)
+            return sent - less[0], written - less[1], read - less[2], kept - less[3]
+        return _added(used)
 
     def _money(self, result: Result) -> tuple[float | None, float | None]:
         total, before = as_float(result.total_cost_usd), self._cost
@@ -127,13 +156,16 @@ class Costs:
 
     def _first(self, past: _Past, result: Result, total: float) -> float | None:
         """The share of the first result of a resumed process, which may count the past."""
-        if (self._version is not None and self._version < COUNTS_ON_SINCE) or not _is_more_than_its_turn(
-            result
-        ):
+        if not self._counts_past(result):
             return total
         if past.usage and past.is_in(result):
             return _rounded(total - past.cost)
         return None
+
+    def _counts_past(self, result: Result) -> bool:
+        """Whether the first result of a resumed process may count what was before it."""
+        is_older = self._version is not None and self._version < COUNTS_ON_SINCE
+        return not is_older and _is_more_than_its_turn(result)
 
     def _share(self, usage: Usage | None) -> Usage | None:
         """Return the tokens of the turn: Qwen Code's count those of its session; None where they cannot be told apart."""
@@ -186,12 +218,41 @@ def _at_least(model: ModelUsage, past: ModelUsage) -> bool:
     return all(now >= then for now, then in zip(_kinds(model), _kinds(past), strict=True))
 
 
-def _kinds(model: ModelUsage) -> tuple[int, int, int, int]:
+def _kinds(model: ModelUsage) -> _Kinds:
     return (
         model.input_tokens,
         model.output_tokens,
         model.cache_read_input_tokens,
         model.cache_creation_input_tokens,
+    )
+
+
+def _added(used: dict[str, ModelUsage]) -> _Kinds:
+    sent = written = read = kept = 0
+    for model in used.values():
+        kinds = _kinds(model)
+        sent, written, read, kept = sent + kinds[0], written + kinds[1], read + kinds[2], kept + kinds[3]
+    return sent, written, read, kept
+
+
+def _own(usage: Usage | None) -> _Kinds:
+    """Return the tokens of the turn itself."""
+    if usage is None:
+        return 0, 0, 0, 0
+    return (
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_input_tokens,
+        usage.cache_creation_input_tokens,
+    )
+
+
+def _sums(kinds: _Kinds) -> TokenSums:
+    return TokenSums(
+        input_tokens=kinds[0],
+        output_tokens=kinds[1],
+        cache_read_input_tokens=kinds[2],
+        cache_creation_input_tokens=kinds[3],
     )
 
 

@@ -113,6 +113,19 @@ class ToolUpdate(ThreadEvent, frozen=True, kw_only=True, tag="tool_update"):
     """UUID of the user message that carried the result."""
 
 
+class TokenSums(Published, frozen=True, kw_only=True):
+    """Tokens by kind."""
+
+    input_tokens: int | None = None
+    """Tokens sent, cached ones not included."""
+    output_tokens: int | None = None
+    """Tokens received."""
+    cache_read_input_tokens: int | None = None
+    """Tokens read from the cache."""
+    cache_creation_input_tokens: int | None = None
+    """Tokens written to the cache."""
+
+
 class CompleteData(Published, frozen=True, kw_only=True):
     """What a turn cost and gave. Times in milliseconds, money in US dollars."""
 
@@ -138,6 +151,9 @@ class CompleteData(Published, frozen=True, kw_only=True):
     """Tokens read from the cache in this turn."""
     cache_creation_input_tokens: int | None = None
     """Tokens written to the cache in this turn."""
+    all_tokens: TokenSums | None = None
+    """Tokens of everything that `cost_usd` pays for: subagents, compaction and helper models as well. Absent where the
+    four fields above have them all, and where they are not known."""
     total_input_tokens: int | None = None
     """Tokens sent by the CLI process up to now, cached ones not included."""
     total_output_tokens: int | None = None

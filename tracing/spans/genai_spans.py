@@ -93,11 +93,12 @@ class GenAiSpans:
         if main is None:
             return []
         data = event.data
+        took = data.all_tokens or data
         spent = usage(
-            data.input_tokens,
-            data.output_tokens,
-            data.cache_read_input_tokens,
-            data.cache_creation_input_tokens,
+            took.input_tokens,
+            took.output_tokens,
+            took.cache_read_input_tokens,
+            took.cache_creation_input_tokens,
         )
         main.agent.update(spent)
         if data.is_error:

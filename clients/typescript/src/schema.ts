@@ -854,6 +854,11 @@ export interface CompleteData {
   cache_read_input_tokens?: number;
   /** Tokens written to the cache in this turn. */
   cache_creation_input_tokens?: number;
+  /**
+   * Tokens of everything that `cost_usd` pays for: subagents, compaction and helper models as well. Absent where the
+   * four fields above have them all, and where they are not known.
+   */
+  all_tokens?: TokenSums;
   /** Tokens sent by the CLI process up to now, cached ones not included. */
   total_input_tokens?: number;
   /** Tokens received by the CLI process up to now. */
@@ -884,6 +889,18 @@ export interface CompleteData {
   signal?: string;
   /** The last it said on standard error. */
   stderr_tail?: string;
+}
+
+/** Tokens by kind. */
+export interface TokenSums {
+  /** Tokens sent, cached ones not included. */
+  input_tokens?: number;
+  /** Tokens received. */
+  output_tokens?: number;
+  /** Tokens read from the cache. */
+  cache_read_input_tokens?: number;
+  /** Tokens written to the cache. */
+  cache_creation_input_tokens?: number;
 }
 
 /** Something failed. After `complete` it is the turn's error; otherwise an error within the turn. */

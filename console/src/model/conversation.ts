@@ -2,7 +2,18 @@
  * Folds a session's events into rows, one event at a time and in constant time each: 100,000 events cost 100,000 small
  * steps, and a new event never makes the old ones be looked at again. Pure: no DOM, no clock.
  */
-import type { AgentEvent, Cut, EventFrame, MessageChunk, PermissionRequest, PermissionResolved, Reasoning, ToolCall, ToolUpdate, UserMessage } from "turnwire-client";
+import type {
+  AgentEvent,
+  Cut,
+  EventFrame,
+  MessageChunk,
+  PermissionRequest,
+  PermissionResolved,
+  Reasoning,
+  ToolCall,
+  ToolUpdate,
+  UserMessage,
+} from "turnwire-client";
 import { between } from "../text/format.js";
 import { aside } from "./asides.js";
 import { Changes } from "./changes.js";
@@ -123,7 +134,13 @@ export class Conversation {
       case "tool_update":
         return this.toolUpdate(frame, event);
       case "turn_started": {
-        const turn = newTurn(event.operation_id ?? `turn at ${frame.seq}`, event.origin, frame.seq, frame.ts, this.state.traceOf(event.prompts));
+        const turn = newTurn(
+          event.operation_id ?? `turn at ${frame.seq}`,
+          event.origin,
+          frame.seq,
+          frame.ts,
+          this.state.traceOf(event.prompts),
+        );
         this.turns.push(turn);
         this.turnRows.set(turn.id, this.add(frame, undefined, { kind: "turn", turn }));
         this.serve(event.prompts);
@@ -471,7 +488,14 @@ export class Conversation {
 }
 
 /** What was decided before anybody was asked, as the request that it answers: its row is the same. */
-function decided({ pending_id, tool_call_id, tool_name, permission_title, action_type, action_details }: PermissionResolved): PermissionRequest {
+function decided({
+  pending_id,
+  tool_call_id,
+  tool_name,
+  permission_title,
+  action_type,
+  action_details,
+}: PermissionResolved): PermissionRequest {
   return {
     type: "permission_request",
     pending_id,

@@ -1,5 +1,6 @@
 /** What is said: turn heads, prompts, answers, reasoning, plans. */
 import { useState } from "preact/hooks";
+import type { TokenSums } from "turnwire-client";
 import type { EndRow, PlanRow, TextRow, Turn, TurnRow, UserRow } from "../model/rows.js";
 import { Icon } from "../parts/icons.js";
 import { Parts } from "../parts/images.js";
@@ -48,6 +49,11 @@ export function TurnHead({ row }: { row: TurnRow }) {
   );
 }
 
+/** Tokens that were sent, those of caches included. */
+function sent(tokens: TokenSums | undefined): number {
+  return (tokens?.input_tokens ?? 0) + (tokens?.cache_read_input_tokens ?? 0) + (tokens?.cache_creation_input_tokens ?? 0);
+}
+
 /** What came of a turn, where it ended. */
 export function TurnEnd({ row }: { row: EndRow }) {
   const { show } = usePage();
@@ -55,7 +61,8 @@ export function TurnEnd({ row }: { row: EndRow }) {
   const { text, tone } = outcome(turn);
   const result = turn.result;
   const took = result?.duration_ms ?? (turn.end === undefined || turn.start === "" ? undefined : between(turn.start, turn.end));
-  const tokens = (result?.input_tokens ?? 0) + (result?.cache_read_input_tokens ?? 0) + (result?.cache_creation_input_tokens ?? 0);
+  const spent = result?.all_tokens ?? result;
+  const tokens = sent(spent);
   return (
     <p class={`turn-end ${tone}`}>
       <Icon name={tone === "good" ? "check" : tone === "bad" ? "cross" : "stop"} />
@@ -70,8 +77,10 @@ export function TurnEnd({ row }: { row: EndRow }) {
         )}
         {turn.whole && turn.tools > 0 && <span>{plural(turn.tools, "tool")}</span>}
         {result && tokens > 0 && (
-          <span title={`${tokens} tokens in, ${result.output_tokens ?? 0} out`}>
-            {count(tokens)} in · {count(result.output_tokens ?? 0)} out
+          <span
+            title={`${tokens} tokens in, ${spent?.output_tokens ?? 0} out${result.all_tokens ? `, subagents and helpers included; by itself ${sent(result)} in, ${result.output_tokens ?? 0} out` : ""}`}
+          >
+            {count(tokens)} in · {count(spent?.output_tokens ?? 0)} out
           </span>
         )}
       </span>

@@ -76,6 +76,7 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
     # a call with more than 15 named arguments makes a dictionary of them, at three times the cost of two calls
     data = replace(
         data,
+        all_tokens=bill.all_tokens,
         errors=errors or None,
         api_error_status=message.api_error_status,
         subtype=message.subtype or None,

@@ -138,7 +138,8 @@ def _result(event: ev.Complete) -> TurnResult:
     return TurnResult(reason, _usage(data), None, outcome)
 
 
-def _usage(data: ev.CompleteData) -> JsonObject | None:
+def _usage(told: ev.CompleteData) -> JsonObject | None:
+    data = told.all_tokens or told
     if data.input_tokens is None and data.output_tokens is None:
         return None
     read, written = data.cache_read_input_tokens, data.cache_creation_input_tokens

@@ -442,7 +442,7 @@ def _closed(stream: Stream, owner: str | None) -> list[BaseEvent]:
 
 def _usage(event: events.Complete, state: JsonObject) -> list[TokenUsage] | None:
     """Return what the turn used; AG-UI counts cached tokens as part of the input."""
-    data = event.data
+    data = event.data.all_tokens or event.data
     if data.input_tokens is None and data.output_tokens is None:
         return None
     read, written = data.cache_read_input_tokens or 0, data.cache_creation_input_tokens or 0

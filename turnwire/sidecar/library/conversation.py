@@ -236,8 +236,9 @@ def _how(data: ev.CompleteData) -> str:
     parts = [] if data.outcome in (None, "completed") else [str(data.outcome).replace("_", " ")]
     if data.duration_ms is not None:
         parts.append(f"{data.duration_ms / 1000:.1f} s")
-    if data.input_tokens is not None or data.output_tokens is not None:
-        parts.append(f"{data.input_tokens or 0} tokens in, {data.output_tokens or 0} out")
+    took = data.all_tokens or data
+    if took.input_tokens is not None or took.output_tokens is not None:
+        parts.append(f"{took.input_tokens or 0} tokens in, {took.output_tokens or 0} out")
     if data.cost_usd is not None:
         parts.append(f"${data.cost_usd:.4f}")
     return ", ".join(parts)

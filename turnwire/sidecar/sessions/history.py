@@ -480,15 +480,15 @@ def listed_title(listed: "ListedConversation") -> str:
 
 
 def _answer(session: str, model: str | None, ts: str, event: ev.Complete) -> Answer:
-    data = event.data
+    data, took = event.data, event.data.all_tokens or event.data
     return Answer(
         key=f"live:{event.session_id or '':36}:{session}:{event.operation_id}",
         at=datetime.fromisoformat(ts).timestamp(),
         model=model or "unknown",
-        input_tokens=data.input_tokens or 0,
-        output_tokens=data.output_tokens or 0,
-        cache_read_input_tokens=data.cache_read_input_tokens or 0,
-        cache_creation_input_tokens=data.cache_creation_input_tokens or 0,
+        input_tokens=took.input_tokens or 0,
+        output_tokens=took.output_tokens or 0,
+        cache_read_input_tokens=took.cache_read_input_tokens or 0,
+        cache_creation_input_tokens=took.cache_creation_input_tokens or 0,
         cost_usd=data.cost_usd,
     )
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from turnwire.normalize.events import CompleteData
+from turnwire.normalize.events import CompleteData, TokenSums
 from turnwire.protocol.visible import visible
 from turnwire.sidecar.recordings.filters.inspection import Report, Span, Turn
 from turnwire.tracing.spans.genai_facts import provider_of
@@ -52,7 +52,7 @@ def _table(turn: Turn) -> Table:
         table.add_row(
             "  cost",
             _dollars(turn.estimated_usd, "~$") if spent.cost_usd is None else _dollars(spent.cost_usd, "$"),
-            f"{spent.input_tokens or 0} tokens in{_cached(spent)}, {spent.output_tokens or 0} out, {_counted(spent.num_turns or 0, 'round')}",
+            f"{_tokens(spent)}, {_counted(spent.num_turns or 0, 'round')}",
         )
     now = turn.ended or turn.began
     for kind, spans in (("tool", turn.tools), ("asked", turn.asked)):
@@ -67,7 +67,18 @@ def _dollars(cost: float | None, sign: str) -> str:
     return "" if cost is None else f"{sign}{cost:.4f}"
 
 
-def _cached(spent: CompleteData) -> str:
+def _tokens(spent: CompleteData) -> str:
+    """Return what a turn took, and how much of it was its own where others worked for it as well."""
+    whole = _told(spent.all_tokens or spent)
+    own = "" if spent.all_tokens is None else f"; by itself {_told(spent)}"
+    return f"{whole}{own}"
+
+
+def _told(spent: CompleteData | TokenSums) -> str:
+    return f"{spent.input_tokens or 0} tokens in{_cached(spent)}, {spent.output_tokens or 0} out"
+
+
+def _cached(spent: CompleteData | TokenSums) -> str:
     cached = (spent.cache_read_input_tokens or 0) + (spent.cache_creation_input_tokens or 0)
     return f" and {cached} by the cache" if cached else ""
 
