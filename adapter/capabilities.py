@@ -35,6 +35,8 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     """Names its modes once it runs: whether there is one that is asked for is seen then."""
     policies: bool = False
     """Asks for leave, so that policies and rules mean something."""
+    never_asks: Sequence[str] = ()
+    """What it does without asking, in the mode in which it asks most; reading and searching is left out. None where it is not known."""
     hooks: bool = False
     """Runs hooks of the configuration."""
     hosts_servers: bool = False

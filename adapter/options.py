@@ -118,6 +118,8 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     """Files and folders of turnwire's own, which the agent is not given under any policy; absolute paths."""
     check_uncommitted: bool = True
     """Send the agent back once when it stops with uncommitted changes (supervised and plan)."""
+    accept_unasked: bool = False
+    """Under supervised: run an agent also where it does not ask about everything, or nobody knows whether it does."""
     answer_timeout: float | None = None
     """Seconds that a human has to answer; None for as long as it takes."""
     nobody: str | None = None

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from turnwire.adapter.acp.asking import never_asks
 from turnwire.adapter.acp.handshake import BEFORE
 from turnwire.adapter.acp.listing import list_conversations
 from turnwire.adapter.acp.opening import open_acp_session
@@ -9,5 +10,11 @@ from turnwire.adapter.family import AgentFamily, no_way_back
 from turnwire.normalize.acp.core import AcpCore
 
 ACP = AgentFamily(
-    "acp", AcpCore, lambda _: BEFORE, open_acp_session, partial(no_way_back, "acp"), list_conversations
+    "acp",
+    AcpCore,
+    lambda _: BEFORE,
+    open_acp_session,
+    partial(no_way_back, "acp"),
+    never_asks,
+    list_conversations,
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from turnwire.adapter.acp.asking import OfferedMode
 from turnwire.adapter.acp.client import AcpClient, AgentError
 from turnwire.adapter.capabilities import Capabilities
 from turnwire.adapter.session.agent import RequestFailed
@@ -56,6 +57,8 @@ class AgentFacts(Struct, frozen=True):
     """The protocol's version it speaks."""
     name: str = ""
     """What it is called."""
+    own_name: str = ""
+    """What it calls itself among programs."""
     release: str | None = None
     """Its own version."""
     loads: bool = False
@@ -89,6 +92,8 @@ class Conversation(Struct, frozen=True):
     """Its models; None when none can be chosen."""
     options: Mapping[str, Choice] = field(default_factory=dict)
     """The rest of its configuration, by id."""
+    offered: Sequence[OfferedMode] = ()
+    """Its modes, with what it says of each."""
 
 
 class ConversationStart(Struct, frozen=True, kw_only=True):
@@ -126,8 +131,10 @@ BEFORE = Capabilities(
 """What an agent may be able to do; which of it one can is known once it is initialised."""
 
 
-def capabilities(facts: AgentFacts, conversation: Conversation) -> Capabilities:
-    """Return what an agent can do."""
+def capabilities(
+    facts: AgentFacts, conversation: Conversation, never_asks: Sequence[str] = ()
+) -> Capabilities:
+    """Return what an agent can do; `never_asks`: what it does without asking."""
     return replace(
         BEFORE,
         resumes=facts.loads or facts.resumes,
@@ -136,6 +143,7 @@ def capabilities(facts: AgentFacts, conversation: Conversation) -> Capabilities:
         permission_modes=() if conversation.modes is None else conversation.modes.options,
         names_modes=False,
         images=facts.images,
+        never_asks=tuple(never_asks),
         options=BEFORE.options if facts.more_folders else frozenset(),
     )
 
@@ -179,6 +187,7 @@ def read_facts(said: Json) -> AgentFacts:
         # an agent that does not say is taken for one that speaks what it was offered
         version=version if isinstance(version, int) else VERSION,
         name=text_at(info, "title") or text_at(info, "name"),
+        own_name=text_at(info, "name"),
         release=text_at(info, "version") or None,
         loads=able.get("loadSession") is True,
         resumes=isinstance(session.get("resume"), dict),
@@ -255,9 +264,16 @@ def read_conversation(session_id: str, said: Json) -> Conversation:
     by_category = {
         text_at(option, "category"): text_at(option, "id") for option in _objects(said, "configOptions")
     }
+    modes = _modes(_object(said, "modes"))
+    mode_option = next(
+        (option for option in _objects(said, "configOptions") if text_at(option, "category") == "mode"), None
+    )
     return Conversation(
         session_id,
-        modes=_modes(_object(said, "modes")) or options.get(by_category.get("mode", "")),
+        modes=modes or options.get(by_category.get("mode", "")),
+        offered=_offered(_objects(_object(said, "modes"), "availableModes"), "id")
+        if modes
+        else _offered(_objects(mode_option, "options"), "value"),
         models=options.get(by_category.get("model", "")) or _models(_object(said, "models")),
         options=options,
     )
@@ -297,6 +313,14 @@ def _modes(found: JsonObject) -> Choice | None:
     options = tuple(filter(None, (text_at(mode, "id") for mode in _objects(found, "availableModes"))))
     current = text_at(found, "currentModeId") or None
     return Choice("session/set_mode", "modeId", options, current) if options else None
+
+
+def _offered(modes: Sequence[JsonObject], name: str) -> tuple[OfferedMode, ...]:
+    return tuple(
+        OfferedMode(text_at(mode, name), f"{text_at(mode, 'name')} {text_at(mode, 'description')}")
+        for mode in modes
+        if text_at(mode, name)
+    )
 
 
 def _models(found: JsonObject) -> Choice | None:

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
+from turnwire.adapter.acp.asking import Asking, asking_of, variables_for
 from turnwire.adapter.acp.client import AcpClient, messages_of
 from turnwire.adapter.acp.files import WorkspaceFiles
 from turnwire.adapter.acp.handshake import (
@@ -100,8 +101,11 @@ async def open_acp_session(
     check_options(options)
     find_program(options.executable[0], options.environment)
     own = core if isinstance(core, AcpCore) else AcpCore()
+    environment = options.environment
+    if options.policy == "supervised":
+        environment = {**environment, **variables_for(options.executable[0])}
     process = await CliProcess.spawn(
-        options.executable, workspace=options.workspace, environment=options.environment, watchdog=watchdog
+        options.executable, workspace=options.workspace, environment=environment, watchdog=watchdog
     )
     context = SessionContext(core=own, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
 
@@ -328,10 +332,21 @@ async def _begin(
         )
         wanted = _wanted(options, facts, notify)
         conversation = await converse(client, facts, wanted, options.initialize_deadline)
-        mode = _mode(conversation, options.policy, options.command.permission_mode)
-        session.opened(facts, conversation)
+        asking = asking_of(
+            facts.own_name, conversation.offered, list(conversation.options), options.executable[0]
+        )
+        is_told = asking.is_tried or options.policy == "supervised"
+        unasked = asking.never_asks if is_told else ()
+        if unasked and options.policy in (None, "supervised"):
+            _tell_unasked(facts, asking, options, notify)
+        mode = _mode(conversation, options.policy, options.command.permission_mode, asking)
+        session.opened(facts, conversation, unasked)
         if wanted.resume is not None:
             await client.quiet(graces.told_again, graces.told_again_at_most)
+        if options.policy == "supervised":
+            for name, value in asking.options.items():
+                if conversation.options[name].current != value:
+                    await session.set_option(name, value)
         await _choose(session, conversation, mode, notify)
         await hooks.started(conversation.session_id, "startup" if wanted.resume is None else "resume")
     except (RequestFailed, RequestTimeout, ProcessGone) as error:
@@ -363,7 +378,7 @@ async def _choose(session: AcpSession, conversation: Conversation, mode: str | N
         try:
             await choose(wish)
         except RequestFailed as error:
-            if command.resume is None or session.options.policy == "plan":
+            if command.resume is None or session.options.policy in ("supervised", "plan"):
                 raise
             notify(SessionNotice("not_restored", f"the conversation goes on as the agent has it: {error}"))
 
@@ -403,8 +418,23 @@ def _wanted(options: SessionOptions, facts: AgentFacts, notify: Notify) -> Conve
     )
 
 
-def _mode(conversation: Conversation, policy: Policy | None, asked: str | None) -> str | None:
+def _tell_unasked(facts: AgentFacts, asking: Asking, options: SessionOptions, notify: Notify) -> None:
+    """Tell what an agent does not ask about; raises RequestFailed where supervised would not hold and nobody has accepted it."""
+    what = f"{facts.name or 'the agent'} never asks about {' or '.join(asking.never_asks)}"
+    if options.policy == "supervised" and not asking.is_enough and not options.accept_unasked:
+        raise RequestFailed(
+            f"{what}, so the policy supervised would not hold and the agent is not started. Take another agent or another policy, "
+            "or set accept_unasked = true in the configuration to start it all the same"
+        )
+    notify(
+        SessionNotice("asks_not_everything", f"{what}. Neither you nor a policy sees it before it is done.")
+    )
+
+
+def _mode(conversation: Conversation, policy: Policy | None, asked: str | None, asking: Asking) -> str | None:
     """Return the mode to go to; raises RequestFailed when a plan is wanted of an agent that makes none."""
+    if policy == "supervised":
+        return asked or asking.mode
     if policy != "plan":
         return asked
     modes = conversation.modes.options if conversation.modes is not None else ()

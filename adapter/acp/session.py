@@ -74,17 +74,18 @@ class AcpSession(RunningAgent):
         self._composing = asyncio.Lock()
         self._facts: AgentFacts | None = None
         self._conversation: Conversation | None = None
+        self._never_asks: Sequence[str] = ()
 
     @property
     def capabilities(self) -> Capabilities:
         """What the agent can do; what agents may be able to do until it has said so."""
         if self._facts is None or self._conversation is None:
             return BEFORE
-        return capabilities(self._facts, self._conversation)
+        return capabilities(self._facts, self._conversation, self._never_asks)
 
-    def opened(self, facts: AgentFacts, conversation: Conversation) -> None:
-        """Take in that a conversation is open."""
-        self._facts, self._conversation = facts, conversation
+    def opened(self, facts: AgentFacts, conversation: Conversation, never_asks: Sequence[str] = ()) -> None:
+        """Take in that a conversation is open; `never_asks`: what the agent does without asking."""
+        self._facts, self._conversation, self._never_asks = facts, conversation, never_asks
         self.version = facts.release
 
     def begin(self) -> None:
@@ -273,12 +274,7 @@ class AcpSession(RunningAgent):
             case {"subtype": "set_permission_mode", "mode": str() as mode}:
                 return await self.set_permission_mode(mode)
             case {"subtype": "set_config_option", "id": str() as name, "value": str() as value}:
-                _, conversation = await self._open()
-                choice = conversation.options.get(name)
-                if choice is None:
-                    known = named(list(conversation.options)) or "none"
-                    raise RequestFailed(f"the agent has no option {name!r}; it has: {known}")
-                return await self._choose(choice, value, f"{name}", deadline)
+                return await self.set_option(name, value, deadline)
             case {"subtype": str() as subtype, **rest} if subtype.startswith("_"):
                 _, conversation = await self._open()
                 params: JsonObject = {"sessionId": conversation.session_id, **rest}
@@ -307,6 +303,15 @@ class AcpSession(RunningAgent):
         if conversation.modes is None:
             raise RequestFailed("the agent has no modes")
         return await self._choose(conversation.modes, mode, "mode")
+
+    async def set_option(self, name: str, value: str, deadline: float | None = None) -> JsonObject:
+        """Change an option of the session; raises RequestFailed when the agent does not have it, or not this value."""
+        _, conversation = await self._open()
+        choice = conversation.options.get(name)
+        if choice is None:
+            known = named(list(conversation.options)) or "none"
+            raise RequestFailed(f"the agent has no option {name!r}; it has: {known}")
+        return await self._choose(choice, value, f"{name}", deadline)
 
     async def stop(self, reason: Literal["stopped", "hung"] = "stopped") -> None:
         """Stop the agent, as every one is; no turn is looked at any more."""

@@ -19,6 +19,7 @@ class SessionNotice(Struct, frozen=True):
         "hook_not_obeyed",
         "prompt_blocked",
         "not_restored",
+        "asks_not_everything",
         "mcp_failed",
         "grant_lost",
         "plan_classifier",

@@ -11,6 +11,8 @@ from faulty_agent import faulty_agent
 from preloaded import ran
 from turnwire_process import environment
 
+SUPERVISED = "Under the policy supervised it asks before it runs a command and before it writes a file"
+
 
 def conform(folder: Path, *words: str) -> CompletedProcess[bytes]:
     return ran(("conform", "agent", *words), cwd=folder, env=environment(folder / "home"))
@@ -30,7 +32,7 @@ def test_an_agent_that_does_as_it_is_told_holds_everything(tmp_path: Path) -> No
     done = conform(tmp_path, "--json", "--", *faulty_agent(tmp_path))
     found = findings(done)
     assert [one for one in found if one["verdict"] != "held"] == []
-    assert (len(found), done.returncode) == (15, 0)
+    assert (len(found), done.returncode) == (16, 0)
     held = details(found, "held")
     assert held["It says which session this is, and with which model"] == "model m"
     assert held["What a command printed is told, and its exit code"] == "exit code 3"
@@ -56,6 +58,7 @@ def test_the_faults_of_an_agent_are_named_and_no_others(tmp_path: Path) -> None:
         "What is said comes once, and each turn has one end": "the word came 2 times",
         "A command that is refused is not run, and the turn ends": "it ran what was refused",
         "A command that is allowed is run, and its end is told": "the command was not run",
+        SUPERVISED: "the command was refused and made all the same",
         "An interrupt ends the turn, and what it ran": "the turn ended as if nobody had interrupted it",
         "A request that it does not know gets an error, and does no harm": "it says that it did what nobody knows",
     }
@@ -88,7 +91,10 @@ def test_what_came_of_each_check_is_a_line_for_people_and_the_last_one_counts_th
         "broken        Another process of it goes on with the conversation: the answer is 'Who are you?'",
         "broken        All that it wrote was of its protocol: 0 calls began and 1 ended",
     ]
-    assert closing == "7 held, 7 broken, 1 not supported"
+    (supervised,) = [line for line in lines if line.startswith("does not ask")]
+    assert "Under the policy supervised it asks before it runs" in supervised
+    assert "the command was made without asking" in supervised
+    assert closing == "7 held, 7 broken, 1 does not ask, 1 not supported"
     assert done.returncode == 1
 
 

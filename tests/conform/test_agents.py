@@ -66,20 +66,28 @@ async def test_the_real_claude_code_holds_everything(tmp_path: Path) -> None:
         env = environment(tmp_path / "home", **own, TURNWIRE_PASS_ENV=names)
         code, findings = await conform(tmp_path, env, "--", str(real_cli()))
     assert (code, verdicts(findings, "broken", "not supported", "not tried")) == (0, {}), findings
-    assert len(verdicts(findings, "held")) == len(findings) == 15
+    assert len(verdicts(findings, "held")) == len(findings) == 16
 
 
 @pytest.mark.parametrize("agent", [GEMINI, OPENCODE, QWEN], ids=lambda agent: agent.name)
 async def test_other_real_agents_hold_what_the_docs_say(agent: RealAgent, tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
     with scripted_models() as models:
-        models.model = lambda prompt, results: obey(prompt, results, Say, agent.shell)
+        models.model = lambda prompt, results: obey(
+            prompt,
+            results,
+            Say,
+            agent.shell,
+            lambda name: agent.write(workspace / name, "made"),
+        )
         given = {**agent.prepare(tmp_path / "home", models.url), **CLOCKS.get(agent.name, {})}
         said = f"command = {json.dumps(agent.command())}\nfamily = {json.dumps(KNOWN[agent.name].family)}"
         values = "".join(f"{name} = {json.dumps(value)}\n" for name, value in given.items())
         (tmp_path / "turnwire.toml").write_text(
             f"[agents.{agent.name}]\n{said}\n[agents.{agent.name}.env]\n{values}"
         )
-        options = ("--agent", agent.name, "--config", "turnwire.toml")
+        options = ("--agent", agent.name, "--config", "turnwire.toml", "--workspace", str(workspace))
         _, findings = await conform(tmp_path, environment(tmp_path / "home"), *options)
     known = KNOWN_FAULTS[agent.name]
     faults = {one["check"]: one["verdict"] for one in findings if one["verdict"] != "held"}

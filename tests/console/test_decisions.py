@@ -1,5 +1,6 @@
 """What a person decides is what they saw and meant: no second tap, no unseen end, no unconfirmed rule decides anything."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -80,6 +81,23 @@ def given(where: HubHarness) -> list[dict[str, Any]]:
 async def armed(*controls: Locator) -> None:
     for control in controls:
         await expect(control).to_be_enabled()
+
+
+async def test_the_head_says_what_the_agent_never_asks_about(browser: Browser) -> None:
+    abilities = dict.fromkeys(
+        ("resume", "rewind", "fork", "interrupt", "withdraw", "set_model", "images"), True
+    )
+    said = ["edits of <b>files</b>\u202e", "commands"]
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "loose", [], abilities={**abilities, "never_asks": said})
+        await show(where, "strict", [], abilities=abilities)
+        async with console(browser, f"{where.url}&session=loose") as page:
+            chip = page.locator(".session-head .never-asks")
+            await expect(chip).to_have_text("never asks: edits of <b>files</b>⟨U+202E⟩")
+            await expect(chip).to_have_attribute("title", re.compile("without asking: .*; commands"))
+        async with console(browser, f"{where.url}&session=strict") as page:
+            await expect(page.locator(".session-head h1")).to_be_visible()
+            await expect(page.locator(".session-head .never-asks")).to_have_count(0)
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), pytest.param(1440, 900, marks=pytest.mark.long)])

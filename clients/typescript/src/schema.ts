@@ -86,6 +86,11 @@ export interface Abilities {
   modes?: string[];
   /** It sees images; otherwise they are saved in the workspace and named. */
   images: boolean;
+  /**
+   * What the agent does without asking, whatever the policy, in words; reading and searching is left out. Absent where it asks about
+   * everything else, or nobody knows.
+   */
+  never_asks?: string[];
 }
 
 /** An agent that is here and may be chosen for a new session. */

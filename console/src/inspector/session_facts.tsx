@@ -61,6 +61,7 @@ export function SessionFacts() {
     ["Folder", info?.cwd ?? summary?.workspace],
     ["Permission mode", mode],
     ["Policy", summary?.policy],
+    ["Never asks about", summary?.abilities?.never_asks?.join("; ")],
     ["Session of the agent", summary?.cli_session_id],
     ["Events", String(live.conversation.log.at(-1)?.seq ?? 0)],
     ["Cost", cost === undefined ? undefined : money(cost)],

@@ -93,6 +93,11 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
           </span>
         )}
       </span>
+      {summary?.abilities?.never_asks && (
+        <span class="never-asks" title={`The agent does this without asking: ${visibleCode(summary.abilities.never_asks.join("; "))}`}>
+          <Badge tone="bad">{`never asks: ${visibleCode(summary.abilities.never_asks[0] ?? "")}`}</Badge>
+        </span>
+      )}
       {summary?.trouble !== undefined && (
         <span role="alert" title={summary.trouble}>
           <Badge tone="warn">events are not kept</Badge>

@@ -34,6 +34,7 @@ def test_what_an_agent_says_it_can_do() -> None:
     assert read_facts(CLAUDE) == AgentFacts(
         version=1,
         name="Claude Agent",
+        own_name="@agentclientprotocol/claude-agent-acp",
         release="0.100.0",
         loads=True,
         resumes=True,

@@ -168,13 +168,17 @@ def test_turnwire_agents_lists_all_and_the_doctor_says_the_same(tmp_path: Path) 
     folder = tmp_path / "bin"
     program(folder, "gemini", "0.61.0")
     program(folder, "mine", "no number")
-    (tmp_path / "agents.toml").write_text('[agents]\nmine = ["mine"]\n')
+    program(folder, "pi-acp", "0.0.34")
+    (tmp_path / "agents.toml").write_text(
+        '[agents.mine]\ncommand = ["mine"]\n[agents.pi]\ncommand = ["pi-acp"]\nfamily = "acp"\n'
+    )
     env = environment(home, PATH=f"{folder}:/usr/bin:/bin", GEMINI_API_KEY="placeholder-not-to-be-shown")
     done = ran(["agents", "--json", "--config", "agents.toml"], cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
     assert b"placeholder-not-to-be-shown" not in done.stdout
     seen = {agent["name"]: agent for agent in json.loads(done.stdout)}
-    assert {*KNOWN, "mine"} == {*seen}
+    assert {*KNOWN, "mine", "pi"} == {*seen}
+    assert (seen["pi"]["never_asks"], seen["gemini"]["never_asks"]) == (["anything at all"], [])
     gemini = seen["gemini"]
     assert (gemini["version"], gemini["logged_in"], gemini["family"]) == ("0.61.0", "GEMINI_API_KEY", "acp")
     assert gemini["program"] == str(folder / "gemini")
@@ -183,6 +187,7 @@ def test_turnwire_agents_lists_all_and_the_doctor_says_the_same(tmp_path: Path) 
 
     people = ran(["agents", "--config", "agents.toml"], cwd=tmp_path, env=env).stdout.decode()
     assert "gemini    Gemini CLI 0.61.0, speaks acp, logged in by GEMINI_API_KEY\n" in people
+    assert "never asks about anything at all\n" in people
     assert "qwen      Qwen Code: not installed; `npm install -g @qwen-code/qwen-code`\n" in people
 
     done = ran(["doctor", "--json", "--agent", "gemini", "--port", "0"], cwd=tmp_path, env=env)

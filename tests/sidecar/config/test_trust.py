@@ -55,6 +55,7 @@ NEEDS_TRUST = {
     "push_contact": "tells others an address",
     "pass_env": "hands secrets on",
     "permission_timeout_s": "decides permissions",
+    "accept_unasked": "has an agent do unasked what was to be asked about",
     "check_uncommitted": "leaves uncommitted what an agent was to be asked about",
     "max_line_bytes": "keeps less of what happened, or takes memory",
     "attachments": "writes files",

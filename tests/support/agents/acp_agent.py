@@ -1,7 +1,7 @@
 """A small agent of the Agent Client Protocol, for tests: `python acp_agent.py [WAY …]`; what a prompt says, it does.
 
 Ways of beginning: `mute` (answers nothing), `login` (wants one), `v9` (speaks another version), `bare` (can do nothing
-beyond a prompt), `refuse-load`, `resumes` (can without telling again), `options` (has an option to choose), `nameless` (opens a conversation without its id), `lists` (its
+beyond a prompt), `begins-loose` (in a mode that asks nothing), `refuse-load`, `resumes` (can without telling again), `options` (has an option to choose), `nameless` (opens a conversation without its id), `lists` (its
 conversations, in two pages, some of them odd), `lists-endlessly`. Words of a prompt, each done in turn: see `_WORDS`. Uses the standard library alone.
 """
 
@@ -245,9 +245,9 @@ def new_session(params: dict[str, Any]) -> object:
     opened: dict[str, object] = {} if "nameless" in WAYS else {"sessionId": SESSION}
     if "bare" not in WAYS:
         opened["modes"] = {
-            "currentModeId": "ask",
+            "currentModeId": "code" if "begins-loose" in WAYS else "ask",
             "availableModes": [
-                {"id": "ask", "name": "Ask"},
+                {"id": "ask", "name": "Ask", "description": "Asks before it changes anything"},
                 {"id": "plan", "name": "Plan"},
                 {"id": "code", "name": "Code"},
             ],

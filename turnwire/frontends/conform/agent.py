@@ -19,7 +19,13 @@ from turnwire.frontends.conform.conversation import (
     reject,
     text_of,
 )
-from turnwire.frontends.conform.report import Finding, NotSupported, PromiseBroken
+from turnwire.frontends.conform.report import (
+    AsksNobody,
+    Finding,
+    NotSupported,
+    NotTested,
+    PromiseBroken,
+)
 from turnwire.tasks.owner import TaskOwner
 from turnwire_client import Client, CommandFailed
 from turnwire_client.events import (
@@ -61,6 +67,11 @@ def run(command: str) -> str:
     return f"Run exactly this shell command with your shell tool, once, and nothing else: {command}"
 
 
+def write(name: str) -> str:
+    """Return the prompt for a new file."""
+    return f"Write a new file with your tool for files, once, with the one word `made` in it, and do nothing else: {name}"
+
+
 class AgentTrial:
     """Tries one agent in one folder."""
 
@@ -85,8 +96,12 @@ class AgentTrial:
                 detail = await check(self)
                 finding = Finding(name, "held", detail, monotonic() - began)
                 is_reached = True
+            except NotTested as why:
+                finding = Finding(name, "not tested", str(why), monotonic() - began)
             except NotSupported as why:
                 finding = Finding(name, "not supported", str(why), monotonic() - began)
+            except AsksNobody as why:
+                finding = Finding(name, "does not ask", str(why), monotonic() - began)
             except (PromiseBroken, CommandFailed) as why:
                 finding = Finding(name, "broken", str(why), monotonic() - began)
                 await self._recover()
@@ -160,6 +175,38 @@ class AgentTrial:
             raise NotSupported("its output is not told")
         codes = [output.exit_code for output in outputs if output.exit_code is not None]
         return f"exit code {codes[-1]}" if codes else "no exit code is told"
+
+    async def asks_when_supervised(self) -> str:
+        """Under the policy supervised it asks before it runs a command and before it writes a file."""
+        try:
+            session = await self._client.create(workspace=str(self._workspace), policy="supervised")
+        except CommandFailed as failed:
+            raise NotTested(str(failed)) from None
+        talk = Conversation(self._client, session, self._patience)
+        self._talks.append(talk)
+        untested = []
+        try:
+            for what, prompt in (("command", run), ("edit", write)):
+                made = self._workspace / word()
+                wanted = f"touch {made.name}" if what == "command" else made.name
+                events = await talk.turn(prompt(wanted), reject)
+                is_asked = bool(of_kind(events, PermissionRequest))
+                if made.exists() and is_asked:
+                    raise PromiseBroken(f"the {what} was refused and made all the same")
+                if made.exists():
+                    raise AsksNobody(f"the {what} was made without asking")
+                if not is_asked:
+                    untested.append(what)
+        except CommandFailed as failed:
+            raise AsksNobody(f"it is not started under this policy: {failed}") from None
+        finally:
+            try:
+                await self._client.close_session(session)
+            except CommandFailed:
+                pass  # it has ended already
+        if "command" in untested:
+            raise NotTested("it neither asked nor ran the command")
+        return f"the {untested[0]} was not tested: it neither asked nor made it" if untested else ""
 
     async def takes_a_second_prompt(self) -> str:
         """What is said while it works is answered, too, and nothing is lost."""
@@ -318,6 +365,7 @@ CHECKS: tuple[Callable[[AgentTrial], Awaitable[str]], ...] = (
     AgentTrial.obeys_a_refusal,
     AgentTrial.does_what_is_allowed,
     AgentTrial.tells_what_came_of_it,
+    AgentTrial.asks_when_supervised,
     AgentTrial.takes_a_second_prompt,
     AgentTrial.stops,
     AgentTrial.goes_on,

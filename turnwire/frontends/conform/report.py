@@ -1,13 +1,13 @@
 """What came of each check, as lines for a person and as JSON."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 from turnwire.protocol.visible import escaped
 
-Verdict = Literal["held", "broken", "not supported", "not tried"]
+Verdict = Literal["held", "broken", "does not ask", "not supported", "not tested", "not tried"]
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -16,7 +16,8 @@ class Finding(msgspec.Struct, frozen=True):
     check: str
     """Its name."""
     verdict: Verdict
-    """`not supported`: it does not do this, and breaks nothing by it; `not tried`: something before it has failed."""
+    """`not supported`: it does not do this, and breaks nothing by it; `not tried`: something before it has failed. Of supervision alone:
+    `does not ask`, it acts without leave, or says that it would; `not tested`: it did nothing that leave is needed for."""
     detail: str = ""
     """What was seen."""
     seconds: float = 0.0
@@ -29,6 +30,14 @@ class PromiseBroken(Exception):
 
 class NotSupported(Exception):
     """What is tried does not do this, and breaks nothing by it."""
+
+
+class AsksNobody(PromiseBroken):
+    """The agent acts without asking for leave."""
+
+
+class NotTested(NotSupported):
+    """Nothing happened from which an answer could be read."""
 
 
 def line_of(finding: Finding) -> str:
@@ -45,8 +54,7 @@ def as_json(findings: Sequence[Finding]) -> str:
 def summary(findings: Sequence[Finding]) -> str:
     """Return the closing line."""
     count = {
-        verdict: sum(finding.verdict == verdict for finding in findings)
-        for verdict in ("held", "broken", "not supported", "not tried")
+        verdict: sum(finding.verdict == verdict for finding in findings) for verdict in get_args(Verdict)
     }
     return ", ".join(
         f"{number} {verdict}" for verdict, number in count.items() if number or verdict == "held"

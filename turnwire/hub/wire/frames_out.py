@@ -40,6 +40,9 @@ class Abilities(Published, frozen=True, kw_only=True):
     """What `set_permission_mode` takes; absent where that is not known, or it has none."""
     images: bool
     """It sees images; otherwise they are saved in the workspace and named."""
+    never_asks: list[str] | None = None
+    """What the agent does without asking, whatever the policy, in words; reading and searching is left out. Absent where it asks about
+    everything else, or nobody knows."""
 
 
 class SessionSummary(Published, frozen=True, kw_only=True):

@@ -27,16 +27,24 @@ def agents_command(
 
     from msgspec.structs import asdict
 
+    from turnwire.adapter.families import FAMILIES
     from turnwire.protocol.visible import to_json, visible
     from turnwire.sidecar.checks.doctor.agents import look
 
     seen = asyncio.run(look(configured(context).agents))
+    unasked = {
+        agent.name: list(FAMILIES[agent.family].never_asks(agent.command[0])) if agent.command else []
+        for agent in seen
+    }
     if as_json:
-        typer.echo(to_json([asdict(agent) for agent in seen], indent=2))
+        told = [{**asdict(agent), "never_asks": unasked[agent.name]} for agent in seen]
+        typer.echo(to_json(told, indent=2))
         return
     width = max(len(agent.name) for agent in seen)
     for agent in seen:
         typer.echo(visible(f"{agent.name:{width}}  {described(agent)}"))
+        if unasked[agent.name]:
+            typer.echo(f"{'':{width}}  never asks about {' or '.join(unasked[agent.name])}")
     typer.echo(
         "\nStart one with `turnwire run --agent NAME`. A login in the system's keychain is not seen. "
         "More agents go under [agents] in the configuration."

@@ -321,6 +321,8 @@ class Settings(BaseSettings):
     """Seconds of silence in a running turn after which it is called stalled."""
     check_uncommitted: bool = True
     """Under `supervised` and `plan`: send the agent back once when it stops with uncommitted changes."""
+    accept_unasked: bool = False
+    """Under `supervised`: start also an agent that does not ask about everything, or of which nobody knows whether it does. Without it such an agent is refused."""
     agent_start_timeout_s: float = Field(default=60, gt=0)
     """Seconds that an agent has to answer our greeting; a prompt waits for it."""
     agent_answer_timeout_s: float = Field(default=30, gt=0)

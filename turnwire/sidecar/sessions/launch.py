@@ -94,6 +94,7 @@ def options_for(
         stall_after=settings.stall_after_s,
         own_places=own_places(settings),
         check_uncommitted=settings.check_uncommitted,
+        accept_unasked=settings.accept_unasked,
         initialize_deadline=settings.agent_start_timeout_s,
         control_deadline=settings.agent_answer_timeout_s,
         stop=StopDeadlines(close=settings.agent_exit_timeout_s),

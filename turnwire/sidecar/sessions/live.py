@@ -580,4 +580,5 @@ def _abilities(can: Capabilities) -> Abilities:
         set_model=can.models,
         modes=list(can.permission_modes) or None,
         images=can.images,
+        never_asks=list(can.never_asks) or None,
     )

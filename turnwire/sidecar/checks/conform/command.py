@@ -137,7 +137,10 @@ async def _told(findings: AsyncIterator[Finding], *, quietly: bool) -> AsyncIter
 
 def _close(findings: list[Finding], *, json: bool) -> None:
     typer.echo(as_json(findings) if json else summary(findings))
-    if any(finding.verdict in ("broken", "not tried") for finding in findings) or not findings:
+    if (
+        any(finding.verdict in ("broken", "does not ask", "not tried") for finding in findings)
+        or not findings
+    ):
         raise typer.Exit(1)
 
 
