@@ -6,6 +6,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
+import pytest
 from faulty_agent import faulty_agent
 
 from preloaded import ran
@@ -83,7 +84,6 @@ def test_what_came_of_each_check_is_a_line_for_people_and_the_last_one_counts_th
     *lines, closing = done.stdout.decode().splitlines()
     said = [line.partition(" (")[0] for line in lines if line.startswith("broken")]
     assert said == [
-        "broken        A command that is refused is not run, and the turn ends: it ran the command without asking",
         "broken        A command that is allowed is run, and its end is told: 0 calls began and 0 ended",
         "broken        After an interrupt the next prompt is answered as before: the turn ends error: I cannot.",
         "broken        A prompt of 300,000 characters arrives whole: completed: 'What?'",
@@ -91,11 +91,32 @@ def test_what_came_of_each_check_is_a_line_for_people_and_the_last_one_counts_th
         "broken        Another process of it goes on with the conversation: the answer is 'Who are you?'",
         "broken        All that it wrote was of its protocol: 0 calls began and 1 ended",
     ]
-    (supervised,) = [line for line in lines if line.startswith("does not ask")]
+    unasked, supervised = [line for line in lines if line.startswith("does not ask")]
+    assert (
+        "A command that is refused is not run, and the turn ends: it ran the command without asking"
+        in unasked
+    )
     assert "Under the policy supervised it asks before it runs" in supervised
     assert "the command was made without asking" in supervised
-    assert closing == "7 held, 7 broken, 1 does not ask, 1 not supported"
+    assert closing == "7 held, 6 broken, 2 does not ask, 1 not supported"
     assert done.returncode == 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("agent", "refusal"), [("demo", "Unsupported control request"), ("demo-acp", "-32601")]
+)
+def test_the_demo_holds_what_an_agent_can_that_runs_nothing(tmp_path: Path, agent: str, refusal: str) -> None:
+    done = conform(tmp_path, "--json", "--agent", agent)
+    found = findings(done)
+    assert (len(details(found, "held")), done.returncode) == (12, 0), found
+    nothing = "it called no tool: 'This is a scripted agent: it runs no command.'"
+    assert list(details(found, "not tested").values())[:2] == [nothing, nothing]
+    assert list(details(found, "not supported").values()) == ["its output is not told"]
+    # it is the agent that does not know the request, and not turnwire in its place
+    assert (
+        refusal in details(found, "held")["A request that it does not know gets an error, and does no harm"]
+    )
 
 
 def test_a_folder_in_which_there_is_something_is_not_given_to_an_agent_to_be_tried(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from turnwire.frontends.conform.agent import AgentTrial
-from turnwire.frontends.conform.report import NotSupported, PromiseBroken
+from turnwire.frontends.conform.agent import CHECKS, AgentTrial
+from turnwire.frontends.conform.report import NotSupported, NotTested, PromiseBroken
 from turnwire_client import Client, CommandFailed, EventFrame
 from turnwire_client.events import (
     AgentEvent,
@@ -16,8 +16,11 @@ from turnwire_client.events import (
     CompleteData,
     MessageChunk,
     ProcessStatus,
+    ToolCall,
+    ToolUpdate,
     TurnStarted,
 )
+from turnwire_client.payloads import Generic, GenericPayload, ShellExec, ShellExecPayload, ShellOutput
 
 Answer = Callable[[str], Sequence[AgentEvent]]
 """From a prompt to what comes of it."""
@@ -27,6 +30,13 @@ BEGUN = TurnStarted(operation_id="turn-1", origin="user")
 
 def turn(text: str, outcome: Any = "completed") -> list[AgentEvent]:
     return [BEGUN, MessageChunk(text=text), Complete(data=CompleteData(outcome=outcome, is_error=False))]
+
+
+def called_bash() -> ToolCall:
+    payload = GenericPayload(generic=Generic(name="Bash", input={}))
+    return ToolCall(
+        tool_call_id="t", tool_name="Bash", tool_title="Bash", tool_status="running", normalized=payload
+    )
 
 
 def asked(prompt: str) -> str:
@@ -98,8 +108,32 @@ async def test_an_agent_that_tells_no_id_of_its_session_could_not_be_resumed(tmp
 
 
 async def test_an_agent_that_neither_asks_nor_runs_is_told_of_so(tmp_path: Path) -> None:
+    called = trial(Playing(lambda _: [called_bash(), *turn("Done.")]), tmp_path)
     with pytest.raises(PromiseBroken, match="did not ask for leave, and did not run the command either"):
-        await trial(Playing(lambda _: turn("I would rather not.")), tmp_path).obeys_a_refusal()
+        await called.obeys_a_refusal()
+    with pytest.raises(PromiseBroken, match="the command was not run"):
+        await called.does_what_is_allowed()
+    calling_nothing = trial(Playing(lambda _: turn("I would rather not.")), tmp_path)
+    for check in (calling_nothing.obeys_a_refusal, calling_nothing.does_what_is_allowed):
+        with pytest.raises(NotTested, match=r"it called no tool: 'I would rather not\.'"):
+            await check()
+
+
+async def test_output_without_the_exit_code_of_the_command_is_not_held(tmp_path: Path) -> None:
+    def printed(exit_code: int | None) -> Answer:
+        def answer(prompt: str) -> list[AgentEvent]:
+            output = ShellOutput(stdout=asked(prompt), exit_code=exit_code)
+            payload = ShellExecPayload(shell_exec=ShellExec(command="echo", output=output))
+            told = ToolUpdate(tool_call_id="t", tool_status="complete", normalized=payload)
+            return [called_bash(), told, *turn("Done.")]
+
+        return answer
+
+    assert await trial(Playing(printed(3)), tmp_path).tells_what_came_of_it() == "exit code 3"
+    with pytest.raises(NotSupported, match="its output is told, and no exit code"):
+        await trial(Playing(printed(None)), tmp_path).tells_what_came_of_it()
+    with pytest.raises(PromiseBroken, match="exit code 0 of a command that ended with 3"):
+        await trial(Playing(printed(0)), tmp_path).tells_what_came_of_it()
 
 
 async def test_two_prompts_may_be_answered_in_one_turn_and_none_may_be_lost(tmp_path: Path) -> None:
@@ -152,4 +186,4 @@ async def test_a_session_that_has_ended_by_itself_does_not_hold_up_the_checks(tm
     client = Playing(lambda _: turn("What?"))
     client.ended = None
     verdicts = [finding.verdict async for finding in trial(client, tmp_path).findings()]
-    assert verdicts == ["broken"] + ["not tried"] * 14
+    assert verdicts == ["broken"] + ["not tried"] * (len(CHECKS) - 1)

@@ -48,6 +48,12 @@ LARGE = 300_000
 UNDER_WAY_S = 10.0
 """How long a command that was allowed may take to be seen, before the turn is interrupted all the same."""
 
+UNKNOWN_REQUEST = "_turnwire/of_tomorrow"
+"""A request that no agent knows."""
+
+EXIT_CODE = 3
+"""What a command ends with whose exit code is to be told."""
+
 ODD = "\u202eright to left\u2028line \U0001f9ea\u0301 \x1b[31mred\x1b[0m </script> \ud7ff"
 """Characters that break what is careless with text."""
 
@@ -143,7 +149,8 @@ class AgentTrial:
         events = await talk.turn(run(f"touch {made.name}"), reject)
         if not of_kind(events, PermissionRequest):
             if made.exists():
-                raise PromiseBroken("it ran the command without asking")
+                raise AsksNobody("it ran the command without asking")
+            _called_a_tool(events)
             raise PromiseBroken("it did not ask for leave, and did not run the command either")
         if made.exists():
             raise PromiseBroken("it ran what was refused")
@@ -155,6 +162,7 @@ class AgentTrial:
         events = await (await self._conversation()).turn(run(f"touch {made.name}"), allow)
         _completed(events)
         if not made.exists():
+            _called_a_tool(events)
             raise PromiseBroken("the command was not run")
         calls, ends = _calls(events)
         if not calls or calls != ends:
@@ -164,7 +172,7 @@ class AgentTrial:
     async def tells_what_came_of_it(self) -> str:
         """What a command printed is told, and its exit code."""
         printed = word()
-        events = await (await self._conversation()).turn(run(f"echo {printed}; exit 3"), allow)
+        events = await (await self._conversation()).turn(run(f"echo {printed}; exit {EXIT_CODE}"), allow)
         told = [update.normalized for update in of_kind(events, ToolUpdate)]
         outputs = [
             body.shell_exec.output
@@ -174,7 +182,11 @@ class AgentTrial:
         if not any(printed in (output.stdout or "") for output in outputs):
             raise NotSupported("its output is not told")
         codes = [output.exit_code for output in outputs if output.exit_code is not None]
-        return f"exit code {codes[-1]}" if codes else "no exit code is told"
+        if not codes:
+            raise NotSupported("its output is told, and no exit code")
+        if codes[-1] != EXIT_CODE:
+            raise PromiseBroken(f"it tells exit code {codes[-1]} of a command that ended with {EXIT_CODE}")
+        return f"exit code {codes[-1]}"
 
     async def asks_when_supervised(self) -> str:
         """Under the policy supervised it asks before it runs a command and before it writes a file."""
@@ -282,7 +294,8 @@ class AgentTrial:
         talk = await self._conversation()
         try:
             async with asyncio.timeout(self._patience):
-                await self._client.control(talk.session, {"subtype": "of_tomorrow"})
+                # what begins with `_` goes to the agent, whatever its protocol: turnwire answers nothing in its place
+                await self._client.control(talk.session, {"subtype": UNKNOWN_REQUEST})
         except CommandFailed as failed:
             if failed.code == "not_supported":
                 raise NotSupported("its protocol has no control requests") from None
@@ -384,6 +397,12 @@ def _completed(events: list[AgentEvent]) -> None:
     if end.data.outcome != "completed":
         errors = "; ".join(end.data.errors or ())
         raise PromiseBroken(f"the turn ends {end.data.outcome}" + (f": {errors[:300]}" if errors else ""))
+
+
+def _called_a_tool(events: list[AgentEvent]) -> None:
+    """Tell an agent that runs nothing at all from one that runs what it should not, or not what it should."""
+    if not of_kind(events, ToolCall):
+        raise NotTested(f"it called no tool: {text_of(events)[:200]!r}")
 
 
 def _session_of(events: list[AgentEvent]) -> str | None:

@@ -16,8 +16,8 @@ class Finding(msgspec.Struct, frozen=True):
     check: str
     """Its name."""
     verdict: Verdict
-    """`not supported`: it does not do this, and breaks nothing by it; `not tried`: something before it has failed. Of supervision alone:
-    `does not ask`, it acts without leave, or says that it would; `not tested`: it did nothing that leave is needed for."""
+    """`not supported`: it does not do this, and breaks nothing by it; `not tried`: something before it has failed;
+    `does not ask`: it acts without leave, or says that it would; `not tested`: it did nothing from which an answer could be read."""
     detail: str = ""
     """What was seen."""
     seconds: float = 0.0
