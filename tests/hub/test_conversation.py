@@ -614,3 +614,71 @@ async def test_one_that_does_not_read_keeps_no_large_event_from_the_others() -> 
         # Small ones ask for no room.
         await hub.append("after")
         assert (await events(good, 4))[-1] == (4, "after")
+
+
+class Histories:
+    """A library whose answers wait until they are let go."""
+
+    def __init__(self) -> None:
+        self.doing = 0
+        self.begun: list[str] = []
+        self.ended: list[str] = []
+        self.go_on = asyncio.Event()
+
+    async def __call__(self, command: AnyCommand) -> JsonValue:
+        self.begun.append(command.id or "")
+        self.doing += 1
+        try:
+            await self.go_on.wait()
+        finally:
+            self.doing -= 1
+            self.ended.append(command.id or "")
+        return {"name": "x.md", "content": "x"}
+
+
+def export(number: int) -> str:
+    return json.dumps({"type": "library.export", "id": str(number), "conversation": "c"})
+
+
+async def test_exports_are_made_one_by_one_and_hold_up_nothing_else() -> None:
+    histories = Histories()
+    host = StubHost()
+    host.handlers["library.export"] = histories
+    async with hub_harness(host=host) as hub, hub.websocket() as frontend:
+        await receive(frontend)
+        for number in range(5):
+            await frontend.send(export(number))
+        assert (await ask(frontend, type="prompt", session=SESSION, text="go on"))["ok"]
+        assert histories.begun == ["0"]
+        async with hub.websocket(hub.hub.tokens.view) as viewer:
+            await receive(viewer)
+            # the role view has a line of its own
+            await viewer.send(export(10))
+            await until(lambda: histories.begun == ["0", "10"])
+            histories.go_on.set()
+            assert [(await receive(frontend))["id"] for _ in range(5)] == ["0", "1", "2", "3", "4"]
+            assert (await receive(viewer))["id"] == "10"
+
+
+async def test_exports_end_with_the_frontend_that_asked_and_only_so_many_wait() -> None:
+    histories = Histories()
+    host = StubHost()
+    host.handlers["library.export"] = histories
+    limits = Limits(commands_in_flight=3)
+    async with hub_harness(HubConfig(limits=limits), host=host) as hub:
+        async with hub.websocket() as leaving:
+            await receive(leaving)
+            for number in range(4):
+                await leaving.send(export(number))
+            refused = await receive(leaving)
+            assert (refused["id"], refused["error"]["code"]) == ("3", "rate_limited")
+            await until(lambda: histories.begun == ["0"])
+            leaving.transport.abort()
+        await until(lambda: histories.ended == ["0"])
+        async with hub.websocket() as frontend:
+            await receive(frontend)
+            await frontend.send(export(9))
+            await until(lambda: len(histories.begun) == 2)
+            assert histories.begun == ["0", "9"]
+            histories.go_on.set()
+            assert (await receive(frontend))["id"] == "9"

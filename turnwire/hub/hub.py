@@ -30,6 +30,9 @@ from turnwire.normalize.vocabulary import Role
 from turnwire.protocol.errors import TurnwireError
 from turnwire.tasks.owner import TaskOwner
 
+HISTORIES = 1
+"""Answers out of old conversations that are made at once, for all frontends of a role: each may be of many MiB."""
+
 READINGS = 2
 """Events in full, or pages of logs, that are read at once, for all frontends: each may be of many MiB."""
 
@@ -250,6 +253,7 @@ class Hub:
             refusals=self.refusals,
             unread=UnreadBudget(limits.unread, limits.unread_s),
             readings=asyncio.Semaphore(READINGS),
+            histories={"control": asyncio.Semaphore(HISTORIES), "view": asyncio.Semaphore(HISTORIES)},
             tasks=commands,
             version=self._version,
             principals=self.principals,

@@ -37,7 +37,15 @@ from turnwire.sidecar.library.conversation import folded
 from turnwire.sidecar.library.export import ExportHeading, as_html, as_markdown
 from turnwire.sidecar.library.folders import SessionPath, files_in, running
 from turnwire.sidecar.library.following import Follower
-from turnwire.sidecar.library.index import BATCH, Index, LibraryError, LogPiece, SearchHit, query_of
+from turnwire.sidecar.library.index import (
+    BATCH,
+    Index,
+    LibraryError,
+    ListedConversation,
+    LogPiece,
+    SearchHit,
+    query_of,
+)
 from turnwire.sidecar.library.library import Library, document
 from turnwire.sidecar.library.show import hits, table
 from turnwire.sidecar.library.visibility import VisibleConversations
@@ -838,3 +846,18 @@ def test_what_is_printed_says_what_is_estimated_what_is_left_out_and_that_nothin
     head, line, *_ = capsys.readouterr().out.splitlines()
     assert head.split() == ["cccccccc", "text", "title"]
     assert line.rstrip() == "  so much of it"
+
+
+def test_what_two_have_read_of_a_log_at_once_is_taken_in_once(tmp_path: Path) -> None:
+    """A frontend that leaves ends its search, but not the thread that takes in what was read for it."""
+    index = Index(tmp_path / "index.sqlite3", prices(None))
+    listed = ListedConversation(
+        "live:s", "", "agent", None, None, None, None, None, 1, None, True, None, None, None, 0, 0
+    )
+    said = [(SearchableText("", "text", "said once"), 1)]
+    for _ in range(2):
+        index.log("s", LogPiece("epoch", 5, list(said), [], listed, after=0))
+    index.log("s", LogPiece("epoch", 9, [(SearchableText("", "text", "said later"), 6)], [], listed, after=5))
+    assert [hit.seq for hit in index.search("said", limit=9)] == [1, 6]
+    assert index.logged("s", "epoch") == 9
+    index.close()

@@ -1,12 +1,13 @@
 """One WebSocket frontend after the opening handshake: its token, its commands, and one reply to each.
 
 Commands start in the order they came and are done side by side, so a slow one holds up no other; those
-the host does go on when the frontend leaves, and their replies are then dropped.
+the host does go on when the frontend leaves, and their replies are then dropped. What only reads old conversations is done
+one by one, waits until its answer can be written, and ends when the frontend leaves.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 from msgspec import Struct, field, to_builtins
@@ -36,6 +37,8 @@ from turnwire.hub.wire.frames import (
     LibraryCommand,
     LibraryExport,
     LibraryOpen,
+    LibrarySearch,
+    LibraryUsage,
     PayloadGet,
     PushCommand,
     SessionClose,
@@ -52,6 +55,7 @@ from turnwire.hub.wire.frames import (
 from turnwire.hub.wire.frames_out import OutFrame, Reply, SessionSummary, Welcome, encode_page, encode_payload
 from turnwire.normalize.cores.deciders import USER
 from turnwire.normalize.events.envelope import Cursor
+from turnwire.normalize.vocabulary import Role
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +72,9 @@ CHANGES_OF_THE_LIST = (
     LibraryOpen,
 )
 """Commands whose reply comes after the list with what they changed: whoever sent them need not wait for it."""
+
+READS_HISTORY = (LibraryExport, LibrarySearch, LibraryUsage)
+"""Commands that may read all of a long conversation, or of many."""
 
 LIVE = "live:"
 """Before a session's id, where a conversation of the library is named."""
@@ -122,6 +129,8 @@ class HubContext(Struct, frozen=True):
     unread: UnreadBudget
     readings: asyncio.Semaphore
     """So many events in full, or pages of logs, are read at once."""
+    histories: Mapping[Role, asyncio.Semaphore]
+    """So many answers out of old conversations are made at once, for the frontends of each role."""
     tasks: asyncio.TaskGroup
     """Parent of the commands being done."""
     version: str
@@ -157,6 +166,10 @@ class Conversation:
         """Held by the one command whose reply is written next, once what was written before is read."""
         self._fetching = asyncio.Lock()
         """Held by the one `payload.get` or `events.get` that is being done."""
+        self._reading = asyncio.Lock()
+        """Held by the one command of READS_HISTORY that is being done."""
+        self._readings = set[asyncio.Task[None]]()
+        """Those that are being done or wait: they end when the frontend leaves."""
         self._slots = asyncio.Semaphore(limits.commands_in_flight)
         self._left = False
 
@@ -200,8 +213,12 @@ class Conversation:
         await self._sink.replies_taken()
 
     def leave(self) -> None:
-        """End: nothing is sent any more."""
+        """End: nothing is sent any more, and what is only read for it is read no more."""
+        if self._left:
+            return
         self._left = True
+        for reading in tuple(self._readings):
+            reading.cancel()
         self.reader.close()
         self._context.frontends.leave(self._sink)
         if self._frontend is not None and self._frontend.user is None:
@@ -288,11 +305,24 @@ class Conversation:
                         command,
                         [to_builtins(session) for session in self._context.visible(principal)],
                     )
+                case LibraryExport() | LibrarySearch() | LibraryUsage():
+                    self._start_reading(command, frontend)
                 case _:
                     await self._slots.acquire()
-                    self._context.tasks.create_task(self._do(command, frontend))
+                    doing = self._context.tasks.create_task(self._do(command, frontend))
+                    doing.add_done_callback(lambda _: self._slots.release())
         except CommandRefused as refused:
             self._send(refusal(command.id, refused.code, refused.message, refused.field))
+
+    def _start_reading(self, command: AnyCommand, frontend: Frontend) -> None:
+        """Begin what waits for its turn, while other frames are taken: that the frontend has left is seen by these alone."""
+        if len(self._readings) >= self._context.config.limits.commands_in_flight:
+            raise CommandRefused(
+                "rate_limited", "Too many of these wait; send it again once some are answered."
+            )
+        reading = self._context.tasks.create_task(self._do(command, frontend))
+        self._readings.add(reading)
+        reading.add_done_callback(self._readings.discard)
 
     async def _do(self, command: AnyCommand, frontend: Frontend) -> None:
         try:
@@ -300,6 +330,8 @@ class Conversation:
                 await self._answer_from_log(command)
             elif isinstance(command, AccessInvite):
                 await self._invite(command)
+            elif isinstance(command, READS_HISTORY):
+                await self._answer_from_history(command, frontend)
             else:
                 result = await self._context.host.execute(command, frontend)
                 async with self._answering:
@@ -314,8 +346,6 @@ class Conversation:
             self._send(
                 refusal(command.id, "internal", "The sidecar failed at this command; its log says why.")
             )
-        finally:
-            self._slots.release()
 
     async def _invite(self, command: AccessInvite) -> None:
         principal = self._principal
@@ -402,6 +432,19 @@ class Conversation:
                         if not self._left:
                             self._sink.send_text(reply)
                         return
+
+    async def _answer_from_history(self, command: AnyCommand, frontend: Frontend) -> None:
+        """Answer with what old conversations have: one after the other, few at once, and only what can be written."""
+        async with self._reading:
+            await self._sink.replies_taken()
+            if not await self._sink.room(READING_ROOM):
+                return
+            async with self._context.histories[frontend.role]:
+                result = await self._context.host.execute(command, frontend)
+                content = result.get("content") if isinstance(result, dict) else None
+                # of the text's length, as what it takes in bytes is known once it is written
+                if not isinstance(content, str) or await self._sink.room(len(content)):
+                    self._reply(command, result)
 
     async def _read(self, command: PayloadGet | EventsGet) -> bytes:
         if isinstance(command, EventsGet):

@@ -170,6 +170,8 @@ class LogPiece:
     """What turns took that were not taken in yet."""
     listed: ListedConversation
     """The session."""
+    after: int = 0
+    """The number up to which it was known when this was read."""
 
 
 class Index:
@@ -395,11 +397,15 @@ class Index:
         return row[1] if row is not None and row[0] == epoch else 0
 
     def log(self, session: str, piece: "LogPiece") -> None:
-        """Take in what was journaled of one of turnwire's sessions. Raises LibraryError."""
+        """Take in what was journaled of one of turnwire's sessions, unless others have meanwhile. Raises LibraryError."""
         identity, listed = f"{LIVE}:{session}", piece.listed
         try:
             with self._writing():
-                known = self._db.execute("SELECT epoch FROM logs WHERE session = ?", (session,)).fetchone()
+                known = self._db.execute(
+                    "SELECT epoch, seq FROM logs WHERE session = ?", (session,)
+                ).fetchone()
+                if known is not None and known[0] == piece.epoch and known[1] != piece.after:
+                    return
                 if known is not None and known[0] != piece.epoch:
                     self._unsay(identity)
                     self._db.execute("DELETE FROM answers WHERE session = ?", (identity,))

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import new_core, recorded_core
@@ -24,6 +24,15 @@ from turnwire.tracing.recordings.session_file import KeptFormat, format_of, read
 from turnwire.tracing.redaction.redaction import Redaction
 
 Format = Literal["markdown", "html"]
+
+GIVEN_UP = "the export was given up, since nobody waits for it any more"
+
+IsStopped: TypeAlias = Callable[[], bool]
+"""Tells whether nobody waits for an export any more."""
+
+
+def _never() -> bool:
+    return False
 
 
 def index_file(settings: Settings) -> Path | None:
@@ -148,17 +157,38 @@ class Library:
             yield from events
 
     def export(
-        self, listed: ListedConversation, form: Format, *, redact: bool, leaf: str | None = None
+        self,
+        listed: ListedConversation,
+        form: Format,
+        *,
+        redact: bool,
+        leaf: str | None = None,
+        is_stopped: IsStopped = _never,
     ) -> str:
-        """Return a conversation as a document; raises LibraryError."""
-        return document(listed, self.events(listed, leaf), form, redact=redact)
+        """Return a conversation as a document; raises LibraryError, also once `is_stopped`."""
+        return document(listed, self.events(listed, leaf), form, redact=redact, is_stopped=is_stopped)
 
 
-def document(listed: ListedConversation, events: Iterator[AgentEvent], form: Format, *, redact: bool) -> str:
-    """Return events as a document."""
+def document(
+    listed: ListedConversation,
+    events: Iterator[AgentEvent],
+    form: Format,
+    *,
+    redact: bool,
+    is_stopped: IsStopped = _never,
+) -> str:
+    """Return events as a document; raises LibraryError once `is_stopped`, which is looked at for each event and text."""
     redaction = Redaction(secrets.token_bytes(32)) if redact else None
 
+    def going_on() -> Iterator[AgentEvent]:
+        for event in events:
+            if is_stopped():
+                raise LibraryError(GIVEN_UP)
+            yield event
+
     def clean(text: str) -> str:
+        if is_stopped():
+            raise LibraryError(GIVEN_UP)
         return text if redaction is None else redaction.apply(text)
 
     facts = [
@@ -173,7 +203,7 @@ def document(listed: ListedConversation, events: Iterator[AgentEvent], form: For
     ]
     heading = ExportHeading(shown_title(listed), [(name, value) for name, value in facts if value])
     write = as_html if form == "html" else as_markdown
-    return write(heading, folded(events), clean)
+    return write(heading, folded(going_on()), clean)
 
 
 def _cost(listed: ListedConversation) -> str | None:

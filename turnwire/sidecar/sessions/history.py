@@ -7,12 +7,15 @@ what is known so far.
 import asyncio
 import json
 import re
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
 
 from msgspec import Struct
 from pydantic import JsonValue
@@ -35,6 +38,12 @@ from turnwire.sidecar.sessions.live import LiveSession
 if TYPE_CHECKING:
     from turnwire.sidecar.library.index import ListedConversation
     from turnwire.sidecar.library.library import Library
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+THREADS = 3
+"""Threads that read conversations and their index. A hub makes one answer for each of two roles at a time; the third is for short looks."""
 
 PIECE = 512
 """Texts of a log that are taken into the index at a time."""
@@ -90,10 +99,12 @@ class History:
         self._running: frozenset[str] = frozenset()
         """What somebody's CLI had open at the last look."""
         self._indexing = asyncio.Lock()
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="turnwire-library")
 
     def close(self) -> None:
         """Let go of the index; who waits for another list is answered."""
         self._closed.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
         if self._library is not None:
             self._library.close()
             self._library = None
@@ -112,23 +123,28 @@ class History:
                 refuse("no_library", str(error))
         return self._library
 
+    async def _in_pool(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run what blocks in a thread of the library's own, so that it keeps none from anything else."""
+        call = partial(function, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
+
     async def find(self, name: str, within: VisibleConversations | None = None) -> "ListedConversation":
         """Return a conversation; refuses when there is none, or none of those that may be seen, in the same words."""
         from turnwire.sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
 
         library = self.library()
-        found = await asyncio.to_thread(library.index.find, name)
+        found = await self._in_pool(library.index.find, name)
         if within is not None:
             if found is None:
                 await self._look()
-                found = await asyncio.to_thread(library.index.find, name)
+                found = await self._in_pool(library.index.find, name)
             if found is None or not within.has(found.id, found.folder):
                 refuse("unknown_conversation", f"there is no conversation {name!r}", "conversation")
         if found is not None:
             return found
         await self._look()
         try:
-            return await asyncio.to_thread(library.find, name)
+            return await self._in_pool(library.find, name)
         except LibraryError as error:
             refuse("unknown_conversation", str(error), "conversation")
 
@@ -137,7 +153,7 @@ class History:
         from turnwire.sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
 
         try:
-            return await asyncio.to_thread(self.library().follower, listed, leaf)
+            return await self._in_pool(self.library().follower, listed, leaf)
         except LibraryError as error:
             refuse("unknown_conversation", str(error), "conversation")
 
@@ -156,7 +172,7 @@ class History:
                 found = [await self.find(resume)]
             else:
                 await self._look()
-                found = await asyncio.to_thread(library.index.newest, limit=100, folder=folder)
+                found = await self._in_pool(library.index.newest, limit=100, folder=folder)
         except CommandRefused:
             return None
         for one in found:
@@ -169,7 +185,7 @@ class History:
         """Tell whether somebody's CLI has a conversation open."""
         if not self._settings.history:
             return False
-        return conversation in await asyncio.to_thread(self.library().running)
+        return conversation in await self._in_pool(self.library().running)
 
     async def times(self, conversation: str) -> tuple[float | None, float | None] | None:
         """Return when a conversation began and ended; None where it has no file, and where nothing is listed.
@@ -179,7 +195,7 @@ class History:
         if not self._settings.history:
             return None
         library, complete = self.library(), await self._look()
-        listed = await asyncio.to_thread(library.index.find, conversation)
+        listed = await self._in_pool(library.index.find, conversation)
         if listed is None and not complete:
             refuse("no_library", "the conversations of agents are still being read; try again in a moment")
         return None if listed is None else (listed.began, listed.ended)
@@ -191,14 +207,14 @@ class History:
         if not self._settings.history or conversation is None:
             return None
         try:
-            return await asyncio.to_thread(self.library().has_message, conversation, message)
+            return await self._in_pool(self.library().has_message, conversation, message)
         except (LibraryError, CommandRefused):
             return None
 
     async def forget(self, session: str) -> None:
         """A session of turnwire's own is no more."""
         if self._library is not None:
-            await asyncio.to_thread(self._library.index.forget_log, session)
+            await self._in_pool(self._library.index.forget_log, session)
 
     async def _look(self) -> bool:
         """Look for what is new, and tell whether that is done; a look that takes its time goes on."""
@@ -209,8 +225,8 @@ class History:
                 return True
 
             async def look() -> None:
-                await asyncio.to_thread(library.look)
-                self._running = frozenset(await asyncio.to_thread(library.running))
+                await self._in_pool(library.look)
+                self._running = frozenset(await self._in_pool(library.running))
                 self._looked = time.monotonic()
                 self._took = self._looked - now
 
@@ -244,7 +260,7 @@ class History:
                 return await self._usage(command, sessions, within)
             case frames.LibraryRename():
                 listed = await self.find(command.conversation, within)
-                await asyncio.to_thread(self.library().index.rename, listed.id, command.title)
+                await self._in_pool(self.library().index.rename, listed.id, command.title)
                 return None
             case frames.LibraryExport():
                 return await self._export(command, sessions, within)
@@ -284,7 +300,7 @@ class History:
 
     async def _stamp(self, seen: Callable[[], Seen]) -> Hashable:
         """Return what is another value wherever a list may be another one, and is cheaper than a list."""
-        changes = await asyncio.to_thread(self.library().index.changes)
+        changes = await self._in_pool(self.library().index.changes)
         own = tuple(_certain(session) for session in seen()[0])
         return changes, self._running, own, self._looked is not None
 
@@ -301,7 +317,7 @@ class History:
         if command.conversation is not None:
             found = [await self.find(command.conversation, within)]
         else:
-            found = await asyncio.to_thread(
+            found = await self._in_pool(
                 library.index.newest,
                 limit=command.limit,
                 agent=command.agent,
@@ -309,7 +325,7 @@ class History:
                 before=before,
                 within=within,
             )
-        running = await asyncio.to_thread(library.running)
+        running = await self._in_pool(library.running)
         own = {_certain(session): session.session for session in sessions}
         listed: list[JsonValue] = [
             {**conversation(one, running), "session": own.get(one.id), "cursor": _place(one)} for one in found
@@ -334,7 +350,7 @@ class History:
             refuse("invalid_params", "there is no word to look for; give letters or digits", "text")
         library, complete = self.library(), await self._look()
         await self._index(sessions)
-        found = await asyncio.to_thread(
+        found = await self._in_pool(
             library.index.search,
             command.text,
             limit=command.limit,
@@ -362,7 +378,7 @@ class History:
             )
         library, complete = self.library(), await self._look()
         await self._index(sessions)
-        found = await asyncio.to_thread(
+        found = await self._in_pool(
             library.index.usage,
             list(dict.fromkeys(["day"] if command.by is None else command.by)),
             since=since,
@@ -392,14 +408,20 @@ class History:
                     "conversation",
                 )
             await self._index([session])
-            listed = await asyncio.to_thread(library.find, command.conversation)
+            listed = await self._in_pool(library.find, command.conversation)
             events = [event async for _, event in self._events(name, 0)]
-            text = await asyncio.to_thread(
-                document, listed, iter(events), command.format, redact=command.redact
-            )
+            write = partial(document, listed, iter(events))
         else:
             listed = await self.find(command.conversation, within)
-            text = await asyncio.to_thread(library.export, listed, command.format, redact=command.redact)
+            write = partial(library.export, listed)
+        stopped = threading.Event()
+        try:
+            text = await self._in_pool(
+                write, command.format, redact=command.redact, is_stopped=stopped.is_set
+            )
+        finally:
+            # nobody waits any more, and a thread ends by itself alone
+            stopped.set()
         stem = re.sub(r"[^\w-]+", "-", shown_title(listed))[:60].strip("-") or "conversation"
         ending = "html" if command.format == "html" else "md"
         return {"name": f"{stem}.{ending}", "content": text.encode("utf-8", "replace").decode()}
@@ -422,7 +444,7 @@ class History:
         index = self.library().index
         async with self._indexing:
             for session in sessions:
-                known = await asyncio.to_thread(index.logged, session.session, self._journal.epoch)
+                known = await self._in_pool(index.logged, session.session, self._journal.epoch)
                 if self._journal.last(session.session) > known:
                     await self._index_one(session, known)
 
@@ -432,9 +454,8 @@ class History:
         from turnwire.sidecar.library.live import listed_of  # noqa: PLC0415 - as above
 
         folded, shown, imported = Conversation(), session.summary(), False
-        piece = LogPiece(
-            self._journal.epoch, known, [], [], listed_of(session.record, shown, _certain(session))
-        )
+        about_it = listed_of(session.record, shown, _certain(session))
+        piece = LogPiece(self._journal.epoch, known, [], [], about_it, after=known)
         async for envelope, event in self._events(session.session, known):
             folded.handle(event, envelope.seq)
             match event:
@@ -447,11 +468,11 @@ class History:
                     folded = Conversation()
                     piece = replace(piece, seq=envelope.seq)
                     if len(piece.said) >= PIECE:
-                        await asyncio.to_thread(self.library().index.log, session.session, piece)
-                        piece = replace(piece, said=[], answers=[])
+                        await self._in_pool(self.library().index.log, session.session, piece)
+                        piece = replace(piece, said=[], answers=[], after=piece.seq)
                 case _:
                     pass
-        await asyncio.to_thread(self.library().index.log, session.session, piece)
+        await self._in_pool(self.library().index.log, session.session, piece)
 
 
 def _certain(session: LiveSession) -> str | None:
