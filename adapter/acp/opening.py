@@ -345,8 +345,7 @@ async def _begin(
             await client.quiet(graces.told_again, graces.told_again_at_most)
         if options.policy == "supervised":
             for name, value in asking.options.items():
-                if conversation.options[name].current != value:
-                    await session.set_option(name, value)
+                await session.set_option(name, value)
         await _choose(session, conversation, mode, notify)
         await hooks.started(conversation.session_id, "startup" if wanted.resume is None else "resume")
     except (RequestFailed, RequestTimeout, ProcessGone) as error:
@@ -373,7 +372,9 @@ async def _choose(session: AcpSession, conversation: Conversation, mode: str | N
         (command.model, conversation.models, session.set_model),
     )
     for wish, choice, choose in wishes:
-        if wish is None or (choice is not None and choice.current == wish):
+        # an agent may say that it is in a mode and act as in another (Kimi Code with `yolo` in its configuration)
+        is_sure = choose != session.set_permission_mode or session.options.policy != "supervised"
+        if wish is None or (choice is not None and choice.current == wish and is_sure):
             continue
         try:
             await choose(wish)

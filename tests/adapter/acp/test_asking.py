@@ -1,6 +1,7 @@
 """Under `supervised` an agent is put in the mode in which it asks, and is refused where it has none."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,12 +104,18 @@ def test_what_an_agent_never_asks_about_is_known_before_it_runs() -> None:
     assert never_asks("nobody-knows") == ()
 
 
-async def test_it_is_put_in_the_mode_in_which_it_asks(stage: AcpStage) -> None:
-    async with stage.session("begins-loose", policy="supervised") as run:
+@pytest.mark.parametrize("ways", [("begins-loose",), ()])
+async def test_it_is_put_in_the_mode_in_which_it_asks_whatever_it_says_of_itself(
+    stage: AcpStage, ways: Sequence[str]
+) -> None:
+    async with stage.session(*ways, policy="supervised") as run:
         await run.turn("hello")
         (told,) = [line["params"] for line in run.told if line.get("method") == "session/set_mode"]
         assert told["modeId"] == "ask"
         assert run.session.capabilities.never_asks == ()
+
+
+async def test_without_the_policy_its_mode_is_its_own(stage: AcpStage) -> None:
     async with stage.session("begins-loose") as run:
         await run.turn("hello")
         assert not [line for line in run.told if line.get("method") == "session/set_mode"]
