@@ -1,10 +1,19 @@
 """What the clients' pages promise is tested: every row of the table of behaviours names a test of either client."""
 
+import os
 import re
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 import turnwire_client
+from agent_process import agent_command
+from npm_workspace import run
 from recordings import ROOT
+from turnwire_process import environment, preloaded_turnwire
 
 CLIENTS = ROOT / "clients"
 ROWS = [
@@ -43,3 +52,58 @@ def test_both_clients_have_the_same_errors() -> None:
     for page in ("python", "typescript"):
         text = (CLIENTS / page / "README.md").read_text("utf-8")
         assert [name for name in errors if f"`{name}`" not in text] == []
+
+
+ANSWERS = """
+turns:
+  - steps: [{text: "the first answer"}]
+  - steps: [{text: "the second answer"}]
+"""
+
+
+def first_snippet(page: str, url: str) -> str:
+    """The first program of a page, at the address of a hub."""
+    (code,) = re.findall(
+        r"\A.*?```(?:python|ts)\n(.*?)```", (CLIENTS / page / "README.md").read_text("utf-8"), re.DOTALL
+    )
+    assert code.count("http://127.0.0.1:8790/#token=…") == 1
+    return str(code).replace("http://127.0.0.1:8790/#token=…", url)
+
+
+@asynccontextmanager
+async def answering(folder: Path) -> AsyncIterator[str]:
+    """The address of a session that has another answer to each prompt."""
+    script = folder / "script.yaml"
+    script.write_text(ANSWERS)
+    command = ("run", "--", *agent_command(script))
+    async with preloaded_turnwire(folder, *command, env=environment(folder / "home")) as served:
+        yield served.url
+
+
+async def test_the_first_program_of_pythons_page_shows_the_answer_to_its_own_prompt(tmp_path: Path) -> None:
+    async with answering(tmp_path) as url:
+        program = tmp_path / "frontend.py"
+        program.write_text(first_snippet("python", url))
+        for answer in ("the first answer", "the second answer"):
+            assert await run(sys.executable, program) == answer
+
+
+@pytest.mark.node
+@pytest.mark.long
+async def test_so_does_that_of_typescripts_page(tmp_path: Path) -> None:
+    async with answering(tmp_path) as url:
+        # within the client's folder, where the package finds itself
+        program = CLIENTS / "typescript" / "test" / f"readme_{os.getpid()}.ts"
+        program.write_text(first_snippet("typescript", url))
+        made = program.with_suffix(".js")
+        try:
+            await run(
+                *("npx", "tsc", "--target", "es2022", "--module", "nodenext", "--strict", "--skipLibCheck"),
+                *("--types", "node", program),
+            )
+            made = made.rename(made.with_suffix(".mjs"))
+            for answer in ("the first answer", "the second answer"):
+                assert await run("node", "--experimental-websocket", "--no-warnings", made) == answer
+        finally:
+            program.unlink()
+            made.unlink(missing_ok=True)

@@ -139,3 +139,18 @@ def test_bash_completes_with_what_turnwire_prints_for_it(tmp_path: Path) -> None
         check=False,
     )
     assert done.stdout.split() == ["serve", "sessions", "search"], done.stderr
+
+
+def test_the_example_of_the_runner_does_a_run(tmp_path: Path) -> None:
+    lines = (COMMANDS[("runner",)].epilog or "").splitlines()
+    (said, call) = next(line.strip() for line in lines if "echo" in line).split(" | turnwire ")
+    done = subprocess.run(
+        [sys.executable, "-m", "turnwire", *shlex.split(call)],
+        input=shlex.split(said)[1].encode() + b"\n",
+        capture_output=True,
+        check=True,
+        cwd=tmp_path,
+        timeout=60,
+        env=environment(tmp_path / "home"),
+    )
+    assert '"status":"ok"' in done.stdout.decode().splitlines()[-1]

@@ -59,7 +59,16 @@ loopback), and an Origin header the hub's own address or a configured origin.
 7. Who wants the end of a long log first subscribes with `after` so many numbers below the session's `last_seq`, and asks for what came
    before with `events.get`, page by page, while the end is live already.
 
-The clients for Python and TypeScript do all of this; [clients/README.md](../clients/README.md) says what both promise.
+### Texts, and batches of events
+
+An `events` frame holds several `event` frames, in order, where many come at once. It is no unit of meaning, and the same events come alone at another time: take
+one after the other, and draw once behind the last.
+
+A text comes in pieces: `message_chunk` with the same `message_id` and `block_index` (and `reasoning`, likewise) go one behind the other. One with `replace`
+corrects its block: it takes the place of all that came of it before. A `retraction` names messages that the agent has taken back: their texts go.
+Whoever keeps a text for each block has to do no more.
+
+The clients for Python and TypeScript do all of this but the last; [clients/README.md](../clients/README.md) says what both promise.
 
 Every command gets exactly one `reply`. Commands start in the order they came and are done side by side, so replies can come in
 another order. A command goes on when its frontend leaves. A bad frame gets an error reply that names the field; it closes nothing

@@ -42,7 +42,7 @@ class _RunnerCommand(TyperCommand):
     "runner",
     short_help="Run many agents over one stdin and stdout.",
     epilog=examples(
-        'echo \'{"type":"run","id":"a","params":{"message":{"type":"user","message":{"role":"user","content":"hi"}}}}\' | turnwire runner --agent demo',
+        'echo \'{"type":"run","id":"a","params":{"model":"sonnet","message":{"type":"user","message":{"role":"user","content":"hi"}},"rate_limit_max_retries":0}}\' | turnwire runner --agent demo',
         "turnwire runner --family acp -- my-agent --stdio",
     ),
     cls=_RunnerCommand,
