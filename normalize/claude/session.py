@@ -43,11 +43,12 @@ class Session:
         self._resumed = True
         self._known = None
 
-    def began(self, session_id: str | None, *, init: bool) -> list[AgentEvent]:
-        """A system message names the session; the first one of an id says whether it is new."""
+    def began(self, session_id: str | None, *, init: bool, resumed: bool | None = None) -> list[AgentEvent]:
+        """A system message names the session; the first one of an id says whether it is new, by what it tells or else by what is known."""
         if session_id is None or session_id == self._known:
             return []
-        status: Literal["new", "resumed"] = "resumed" if self._resumed and self._known is None else "new"
+        goes_on = self._resumed and self._known is None if resumed is None else resumed
+        status: Literal["new", "resumed"] = "resumed" if goes_on else "new"
         self._known = session_id
         here = self._place.here
         return [
@@ -60,7 +61,8 @@ class Session:
 
     def init(self, message: Init) -> list[AgentEvent]:
         """Publish what differs from the last `init`."""
-        events = self.began(message.session_id, init=True)
+        told = {"new": False, "resumed": True}.get(message.session_status or "")
+        events = self.began(message.session_id, init=True, resumed=told)
         facts = (
             message.model,
             message.cwd,

@@ -198,7 +198,11 @@ class Complete(Event, frozen=True, kw_only=True, tag="complete"):
 
 
 class Error(ThreadEvent, frozen=True, kw_only=True, tag="error"):
-    """Something failed. After `complete` it is the turn's error; otherwise an error within the turn."""
+    """Something failed. After `complete` it is the turn's error; otherwise an error within the turn.
+
+    A turn that somebody interrupted has none: nothing failed, it was stopped as it was wanted. Its `complete` says so, with the outcome
+    `interrupted` and `is_error` false, whatever the agent's own line says (Claude's: `error_during_execution`).
+    """
 
     error: str
     """What a human should read."""

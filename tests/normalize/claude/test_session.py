@@ -426,3 +426,13 @@ def test_a_session_that_no_longer_asks_for_the_long_window_has_the_short_one() -
     talk.hears(result("b", uuid="r2", modelUsage={"claude-opus-5": {"contextWindow": 200_000}}))
     window = talk.last("context_window")
     assert (window["context_window_size"], window["model"]) == (200_000, "claude-opus-5")
+
+
+@pytest.mark.parametrize(
+    ("said", "resumed", "told"),
+    [("resumed", False, "resumed"), ("new", True, "new"), ("odd", True, "resumed"), (7, False, "new")],
+)
+def test_what_a_line_says_of_its_session_counts(said: object, resumed: bool, told: str) -> None:
+    talk = Talk(resumed=resumed)
+    talk.hears({"type": "system", "session_id": "s", "session_status": said})
+    assert talk.last("session_status")["data"] == {"session_status": told, "init": True}

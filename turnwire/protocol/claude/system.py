@@ -58,6 +58,8 @@ class Init(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag=
     """Names of the subagents (from 2.0)."""
     skills: list[str] = field(default_factory=list)
     """Names of the skills (from 2.1)."""
+    session_status: str | None = None
+    """new or resumed, as spec 3's first message says; no real CLI does."""
 
 
 class Status(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="status"):
