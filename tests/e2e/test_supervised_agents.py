@@ -85,6 +85,8 @@ async def test_an_agent_that_would_ask_nothing_asks_about_an_edit_and_a_command(
             await frontend.prompt("Go on.")
             request = await frontend.until(PermissionRequest)
             assert request.action_type == action
+            if action == "command":
+                assert request.permission_title == f"touch {touched}", request
             reject = next(option for option in request.permission_options if option.kind == "reject_once")
             await frontend.respond(request, reject.option_id)
             await frontend.until(Complete)
