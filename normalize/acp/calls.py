@@ -2,7 +2,7 @@
 
 A call begins with the first that is heard of it, which may be the request for leave. Its arguments and its output come
 in pieces: what is new goes out as running updates, ever more rarely the longer they get, so that all of them together
-are a few times the last. A call that the agent leaves open ends with its turn.
+are a few times the last. A call that the agent leaves open ends with its turn: how, is unknown.
 """
 
 from collections.abc import Sequence
@@ -280,7 +280,7 @@ class Calls:
     def _lose(self, call: Call, reason: LostReason, *, succeeded: bool) -> ToolUpdate:
         # one that was allowed would have been heard of again
         denied = call.leave == "denied" or (call.leave == "asked" and reason == "no_result")
-        succeeded = succeeded and not denied and call.leave != "cancelled"
+        succeeded = succeeded and not denied and call.leave != "cancelled"  # then nobody knows how it ended
         made = payload(call.facts, self.quirks)
         self._over(call)
         return ToolUpdate(
@@ -290,7 +290,7 @@ class Calls:
             tool_call_id=call.id,
             tool_name=name_of(call.facts),
             tool_title=title_of(call.facts, made),
-            tool_status="complete" if succeeded else "error",
+            tool_status="unknown" if succeeded else "error",
             normalized=made,
             error=None if succeeded else _DENIED if denied else _LOST[reason],
             reason="denied" if denied else reason,

@@ -134,6 +134,8 @@ class AcpCore:
                 events = []
             if events:
                 stats.published += 1
+                if session.turn is not None and not session.turn.has_output:
+                    session.turn.has_output = turns.has_output(events)
             else:
                 stats.counted += 1
             return events
@@ -307,6 +309,8 @@ class AcpCore:
         # rules know a tool by the name that the agent tells: not by one that was made of a title
         about = replace(about, name=params.tool_call.name, meta=params.tool_call.meta)
         pending = Pending(pending_id, message, call_id, name_of(facts), also, about, event)
+        if session.turn is not None:
+            session.turn.has_output = True
         events += session.requests.add(pending)
         return self._ahead.settle([*events, event], self._decided)
 
@@ -316,6 +320,8 @@ class AcpCore:
         session_id = text(params, "sessionId")
         session = state.last if session_id is None else state.session(session_id)
         here = NOWHERE if session is None else session.place.here
+        if session is not None and session.turn is not None:
+            session.turn.has_output = True
         if method in _ELICITATIONS and session is not None:
             pending_id = session.requests.name(message.id)
             event = question(session.place, pending_id, message)

@@ -101,7 +101,7 @@ class Facts(Struct, gc=False):
     def learn(self, update: ToolCallUpdate, quirks: Quirks, *, asks: bool = False) -> bool:
         """Take an update in, or what a request for leave `asks`; tell whether what the call does may have changed, its output aside."""
         changed = False
-        if update.content is not None:
+        if update.content is not None and (asks or update.content != self.content):
             self.shows_question = asks
         if update.kind is not None and update.kind != self.kind:
             self.kind, changed = update.kind, True
@@ -242,6 +242,8 @@ class Facts(Struct, gc=False):
                 item["text"] for item in told if isinstance(item, dict) and isinstance(item.get("text"), str)
             )
         found = text(fields(told), *_TEXTS) or text(fields(fields(told).get("result")), *_TEXTS)
+        if not found and self.shows_question and told is not None:
+            return ""  # an output that is empty; codex-acp 0.16 goes on showing what it asked
         if found is None or (not found and self.content):
             return self.shown_text()
         return found

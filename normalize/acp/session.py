@@ -55,6 +55,8 @@ class Turn(Struct, gc=False):
     """It was told to stop."""
     has_failed: bool = False
     """The agent has told that it failed; what it says from then on is why."""
+    has_output: bool = False
+    """The agent has said or done something in it."""
     said_error: str | None = None
     """The last that the agent said is that something failed, of agents that say so as text."""
 

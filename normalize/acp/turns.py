@@ -1,20 +1,29 @@
 """Turns: from a prompt to the answer to it. One is open at most in a session, each is started once and ended once."""
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 from turnwire.normalize.acp.errors import CANCELLED, Problem, problem
 from turnwire.normalize.acp.session import Prompt, Session, Turn
-from turnwire.normalize.acp.state import State
+from turnwire.normalize.acp.state import State, notice
 from turnwire.normalize.events import (
     AgentEvent,
+    AgentPlan,
     Complete,
     CompleteData,
     Error,
     Injected,
+    MessageChunk,
+    Notice,
     Outcome,
+    PermissionRequest,
     ProcessStatus,
+    QuestionRequest,
     Queued,
+    Reasoning,
+    ToolCall,
+    ToolUpdate,
     TurnStarted,
     UserMessage,
     Withdrawn,
@@ -45,12 +54,32 @@ _WORDS: dict[str, str] = {
 _REFUSED = re.compile(r"Error: (?:[45]\d\d\b|.{0,500}?\bHTTP [45]\d\d\b)")
 """An error that an API answered with its status: words of a model have none, and come in more than one piece."""
 
+_NO_OUTPUT = "The agent ended the turn without a word, a tool call or an error: its request to the model may have failed."
+_OUTPUT = frozenset(
+    {
+        MessageChunk,
+        Reasoning,
+        ToolCall,
+        ToolUpdate,
+        AgentPlan,
+        PermissionRequest,
+        QuestionRequest,
+        Error,
+        Notice,
+    }
+)
+
 EXIT_REASONS = {
     "exited": "the process ended by itself",
     "stopped": "stop requested",
     "end_of_input": "end of the recording",
     "hung": "given up: it did not react",
 }
+
+
+def has_output(events: Iterable[AgentEvent]) -> bool:
+    """Tell whether anything in a turn is of use to whoever asked."""
+    return not _OUTPUT.isdisjoint(map(type, events))
 
 
 def start(
@@ -173,6 +202,8 @@ def on_exit(
         "interrupted" if interrupted else "no_result", succeeded=outcome == "completed"
     )
     events += session.requests.void("interrupted" if interrupted else "turn_ended")
+    if outcome == "completed" and not turn.has_output and not has_output(events):
+        events.append(notice(session.place.here, "no_output", _NO_OUTPUT, "warning"))
     events += _complete(session, turn, outcome, result, reason, failed)
     if session.queue:
         waiting = session.queue.pop(0)
@@ -198,14 +229,17 @@ def by_process(session: Session, end: Ended) -> list[AgentEvent]:
     turn = session.turn
     if turn is not None:
         outcome: Outcome = "hung" if end.reason == "hung" else "process_exited"
+        if turn.is_cancelled and outcome != "hung":
+            outcome = "interrupted"
+        is_error = outcome != "interrupted"
         sentence = _exit_sentence(end)
         bill = session.usage.bill({}, goes_on=session.is_loaded)
         data = CompleteData(
             outcome=outcome,
-            is_error=True,
+            is_error=is_error,
             cost_usd=bill.cost_usd,
             total_cost_usd=bill.total_cost_usd,
-            errors=[sentence],
+            errors=[sentence] if is_error else None,
             prompts=[*turn.prompts] or None,
             origin=turn.origin,
             exit_code=end.exit_code,
@@ -213,8 +247,9 @@ def by_process(session: Session, end: Ended) -> list[AgentEvent]:
             stderr_tail=end.stderr_tail or None,
         )
         session.turn = None
-        events.append(Complete(**session.place.here, data=data, error=sentence))
-        events.append(Error(**session.place.here, error=sentence, code=outcome))
+        events.append(Complete(**session.place.here, data=data, error=sentence if is_error else None))
+        if is_error:
+            events.append(Error(**session.place.here, error=sentence, code=outcome))
         session.place.enter_turn(None)
     for prompt in session.queue:
         events.append(Withdrawn(**session.place.here, prompt=prompt.uuid or str(prompt.request_id)))

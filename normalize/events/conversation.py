@@ -96,15 +96,15 @@ class ToolUpdate(ThreadEvent, frozen=True, kw_only=True, tag="tool_update"):
     """The tool, as the agent calls it."""
     tool_title: str | None = None
     """One line for humans."""
-    tool_status: Literal["running", "complete", "error"]
-    """running: progress; complete and error are final."""
+    tool_status: Literal["running", "complete", "error", "unknown"]
+    """running: progress; the others are final. unknown: the agent has never said how the call ended."""
     normalized: NormalizedPayload | None = None
     """The call's payload, enriched with its result."""
     error: str | None = None
     """Why it failed."""
     reason: Literal["failed", "denied", "interrupted", "process_exited", "no_result"] | None = None
-    """What kind of failure it was; `no_result`: none, the turn ended without a result for it, which is an error
-    unless the turn succeeded."""
+    """What kind of failure it was; `no_result`: the turn ended without a result for it, which is an error unless the
+    turn succeeded. Then it is complete, as Claude Code's deferred calls are, or unknown."""
     background: bool | None = None
     """True when the work goes on in the background; `task_update` events tell how."""
     elapsed_ms: int | None = None

@@ -799,15 +799,15 @@ export interface ToolUpdate {
   tool_name?: string;
   /** One line for humans. */
   tool_title?: string;
-  /** running: progress; complete and error are final. */
-  tool_status: "running" | "complete" | "error";
+  /** running: progress; the others are final. unknown: the agent has never said how the call ended. */
+  tool_status: "running" | "complete" | "error" | "unknown";
   /** The call's payload, enriched with its result. */
   normalized?: ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;
   /** Why it failed. */
   error?: string;
   /**
-   * What kind of failure it was; `no_result`: none, the turn ended without a result for it, which is an error
-   * unless the turn succeeded.
+   * What kind of failure it was; `no_result`: the turn ended without a result for it, which is an error unless the
+   * turn succeeded. Then it is complete, as Claude Code's deferred calls are, or unknown.
    */
   reason?: "failed" | "denied" | "interrupted" | "process_exited" | "no_result";
   /** True when the work goes on in the background; `task_update` events tell how. */

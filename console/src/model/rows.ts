@@ -128,7 +128,7 @@ export interface ToolRow extends RowBase {
   readonly id: string;
   name: string;
   title: string;
-  status: "running" | "complete" | "error";
+  status: "running" | "complete" | "error" | "unknown";
   payload: NormalizedPayload | undefined;
   update: ToolUpdate | undefined;
   plan: AgentPlan | undefined;

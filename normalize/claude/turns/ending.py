@@ -124,13 +124,16 @@ def by_process(state: State, end: Ended) -> list[AgentEvent]:
     turn = state.turns.current
     if turn is not None:
         outcome: Outcome = "hung" if end.reason == "hung" else "process_exited"
+        if turn.interrupted and outcome != "hung":
+            outcome = "interrupted"  # Qwen Code 0.15 ends without a result
+        is_error = outcome != "interrupted"
         errors = [*([turn.failure.message] if turn.failure else []), outcomes.exit_sentence(end)]
         data = CompleteData(
             outcome=outcome,
-            is_error=True,
+            is_error=is_error,
             last_message_uuid=state.commit.last,
             resume_token=state.commit.resume_token,
-            errors=errors,
+            errors=errors if is_error else None,
             prompts=[*turn.prompts] or None,
             origin=turn.origin,
             exit_code=end.exit_code,
@@ -138,7 +141,7 @@ def by_process(state: State, end: Ended) -> list[AgentEvent]:
             stderr_tail=end.stderr_tail or None,
         )
         code = turn.failure.code if turn.failure and turn.failure.code else outcome
-        error = Error(**state.place.here, error="; ".join(errors), code=code)
+        error = Error(**state.place.here, error="; ".join(errors), code=code) if is_error else None
         events += _complete(state, turn, data, error)
     events += [Withdrawn(**state.place.here, prompt=uuid) for uuid in state.prompts.forget()]
     events.append(

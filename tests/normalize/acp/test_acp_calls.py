@@ -410,3 +410,24 @@ def test_leave_is_asked_for_what_the_call_does(fields: Event, action: str, detai
     asked = only(talk.asks(0, "c", **fields), "permission_request")
     assert (asked["action_type"], asked.get("action_details")) == (action, details)
     assert types(talk.chooses(0, "yes")) == ["permission_resolved"]
+
+
+def test_how_a_call_ended_that_the_agent_never_ended_is_unknown() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.update("tool_call", toolCallId="c", title="Read", kind="read", status="pending")
+    talk.text("Done.")
+    (end,) = [event for event in talk.answers(1, stopReason="end_turn") if event["type"] == "tool_update"]
+    assert (end["tool_status"], end["reason"], end.get("error")) == ("unknown", "no_result", None)
+
+
+def test_an_empty_output_is_not_what_was_asked_before() -> None:
+    talk = Talk("codex-acp")
+    talk.prompt(1)
+    question = [{"type": "content", "content": {"type": "text", "text": "May I run `true`?"}}]
+    talk.asks(0, "c", kind="execute", title="true", rawInput={"command": ["true"]}, content=question)
+    talk.chooses(0, "yes")
+    talk.update("tool_call_update", toolCallId="c", status="in_progress", content=question)
+    output = {"stdout": "", "stderr": "", "exit_code": 0, "formatted_output": ""}
+    (end,) = talk.update("tool_call_update", toolCallId="c", status="completed", rawOutput=output)
+    assert end["normalized"]["shell_exec"]["output"] == {"exit_code": 0}

@@ -8,7 +8,7 @@ import pytest
 from acp_talk import Event, Talk, only, shown, types
 from turnwire.normalize.acp.core import AcpCore
 from turnwire.normalize.events import Notice
-from turnwire.normalize.inputs import Announced, Decision
+from turnwire.normalize.inputs import Announced, Decision, Ended
 from turnwire.protocol.acp import encode
 
 
@@ -70,9 +70,9 @@ def test_a_second_prompt_waits_and_has_the_turn_after_the_first_one() -> None:
     assert types(waits) == ["queued", "user_message"]
     assert only(waits, "queued")["prompt"] == "b"
     done = talk.answers(1, stopReason="end_turn")
-    assert types(done) == ["complete", "turn_started"]
-    assert (done[0]["data"]["prompts"], done[1]["prompts"], done[1]["origin"]) == (["a"], ["b"], "queued")
-    assert types(talk.answers(2, stopReason="end_turn")) == ["complete"]
+    assert types(done) == ["notice", "complete", "turn_started"]
+    assert (done[1]["data"]["prompts"], done[2]["prompts"], done[2]["origin"]) == (["a"], ["b"], "queued")
+    assert types(talk.answers(2, stopReason="end_turn")) == ["notice", "complete"]
 
 
 def test_a_second_prompt_that_is_refused_is_withdrawn_and_the_first_one_goes_on() -> None:
@@ -82,7 +82,7 @@ def test_a_second_prompt_that_is_refused_is_withdrawn_and_the_first_one_goes_on(
     refused = talk.fails(2, -32600, "A prompt is running.")
     assert types(refused) == ["withdrawn", "error"]
     assert refused[0]["prompt"] == "b"
-    assert types(talk.answers(1, stopReason="end_turn")) == ["complete"]
+    assert types(talk.answers(1, stopReason="end_turn")) == ["notice", "complete"]
 
 
 def test_two_prompts_that_end_together_are_one_turn() -> None:
@@ -90,7 +90,7 @@ def test_two_prompts_that_end_together_are_one_turn() -> None:
     talk.prompt(1, "One.")
     assert types(talk.prompt(2, "Two.")) == ["injected", "user_message"]
     assert talk.answers(1, stopReason="end_turn") == []
-    assert types(talk.answers(2, stopReason="end_turn")) == ["complete"]
+    assert types(talk.answers(2, stopReason="end_turn")) == ["notice", "complete"]
 
 
 def test_a_prompt_that_is_answered_before_the_one_that_runs_has_joined_it() -> None:
@@ -98,7 +98,44 @@ def test_a_prompt_that_is_answered_before_the_one_that_runs_has_joined_it() -> N
     talk.prompt(1, "One.")
     talk.prompt(2, "Two.")
     assert types(talk.answers(2, stopReason="end_turn")) == ["injected"]
-    assert types(talk.answers(1, stopReason="end_turn")) == ["complete"]
+    assert types(talk.answers(1, stopReason="end_turn")) == ["notice", "complete"]
+
+
+def test_a_turn_without_output_tool_and_error_is_told_as_such() -> None:
+    talk = Talk("Kimi Code CLI")
+    talk.prompt(1)
+    told = talk.answers(1, stopReason="end_turn")
+    assert types(told) == ["notice", "complete"]
+    assert (told[0]["kind"], told[0]["level"], told[0]["operation_id"]) == ("no_output", "warning", "turn-1")
+    updates: list[tuple[str, Event]] = [
+        ("agent_message_chunk", {"content": {"type": "text", "text": "Hi."}}),
+        ("agent_thought_chunk", {"content": {"type": "text", "text": "Hm."}}),
+        ("tool_call", {"toolCallId": "c", "title": "x", "status": "completed"}),
+        ("plan", {"entries": [{"content": "a", "priority": "high", "status": "pending"}]}),
+    ]
+    for number, (name, update) in enumerate(updates, 2):
+        talk.prompt(number)
+        talk.update(name, **update)
+        assert "notice" not in types(talk.answers(number, stopReason="end_turn"))
+    talk.prompt(9)
+    assert "notice" not in types(talk.answers(9, stopReason="cancelled"))
+
+
+def test_a_process_that_ends_in_a_turn_that_was_cancelled_leaves_it_interrupted() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.cancels()
+    told = talk.ends(Ended("exited", exit_code=1))
+    end = only(told, "complete")
+    assert (end["data"]["outcome"], end["data"]["is_error"], end["data"]["exit_code"]) == (
+        "interrupted",
+        False,
+        1,
+    )
+    assert "error" not in types(told)
+    talk = Talk()
+    talk.prompt(1)
+    assert only(talk.ends(Ended("hung")), "complete")["data"]["outcome"] == "hung"
 
 
 def test_a_second_prompt_that_makes_the_first_one_fail_has_a_turn() -> None:

@@ -16,7 +16,7 @@ SAID = {"type": "text", "text": "Go on."}
         ([{"stopReason": "end_turn"}], []),
         ([{"modes": None}], []),
         ([{"sessionId": "s"}], ["session_status", "session_info"]),
-        ([{"sessionId": "s"}, {"stopReason": "end_turn"}], ["session_status", "session_info", "turn_started", "complete"]),
+        ([{"sessionId": "s"}, {"stopReason": "end_turn"}], ["session_status", "session_info", "turn_started", "notice", "complete"]),
         ([{"protocolVersion": 1, "agentInfo": {"name": "a"}}], ["session_info"]),
         ([{}], []),
     ],

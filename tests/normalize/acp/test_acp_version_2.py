@@ -48,14 +48,17 @@ def test_a_turn_that_the_agent_begins_itself_is_its_own() -> None:
     assert types(begun) == ["session_status", "turn_started"]
     assert begun[1]["origin"] == "autonomous"
     assert talk.update("state_update", state="running") == []
-    assert types(talk.update("state_update", state="idle", stopReason="end_turn")) == ["complete"]
+    assert types(talk.update("state_update", state="idle", stopReason="end_turn")) == [
+        "notice",
+        "complete",
+    ]
 
 
 def test_a_turn_that_a_prompt_waits_for_is_that_prompts() -> None:
     talk = Talk()
     talk.prompt(1)
     talk.prompt(2)
-    (end, *begun) = talk.update("state_update", state="idle", stopReason="end_turn")
+    (_, end, *begun) = talk.update("state_update", state="idle", stopReason="end_turn")
     assert (end["type"], types(begun), begun[0]["origin"]) == ("complete", ["turn_started"], "queued")
     assert talk.update("state_update", state="running") == []
 

@@ -447,3 +447,13 @@ def test_the_same_turn_again_comes_out_whole() -> None:
     first = talk.hears(*turn)
     assert [line.replace("turn-2", "turn-1") for line in talk.hears(*turn)] == first
     assert len(first) == 5
+
+
+def test_a_process_that_ends_in_an_interrupted_turn_leaves_it_interrupted() -> None:
+    for ended, outcome in ((Ended("exited", exit_code=1), "interrupted"), (Ended("hung"), "hung")):
+        talk = Talk()
+        talk.hears(init())
+        talk.says(control("i1", "interrupt"))
+        talk.ends(ended)
+        assert talk.last("complete")["data"]["outcome"] == outcome
+        assert any(event.type == "error" for event in talk.events) is (outcome == "hung")

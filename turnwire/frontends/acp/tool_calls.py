@@ -52,7 +52,8 @@ KINDS = {
 }
 """What ACP calls a payload's kind; any other is `other`."""
 
-STATUS = {"running": "in_progress", "complete": "completed", "error": "failed"}
+STATUS = {"running": "in_progress", "complete": "completed", "error": "failed", "unknown": "completed"}
+"""The protocol has no word for a call whose end is unknown; `reason` beside it says no_result."""
 
 SHOWN_OUTPUTS = frozenset(
     {"content", "parts", "response", "stderr", "stdout", "text", "matches", "files", "counts"}
