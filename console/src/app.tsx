@@ -139,7 +139,12 @@ export function App({ hub }: { hub: Hub }) {
 
   useEffect(() => {
     // A file that misses the prompt field would otherwise take the place of the page.
-    const stay = (event: DragEvent) => event.preventDefault();
+    const stay = (event: DragEvent) => {
+      const { target, dataTransfer } = event;
+      // Words may be dragged into a field.
+      const words = target instanceof Element && target.matches("input, textarea") && !dataTransfer?.types.includes("Files");
+      if (!words) event.preventDefault();
+    };
     addEventListener("dragover", stay);
     addEventListener("drop", stay);
     return () => {
@@ -183,7 +188,9 @@ export function App({ hub }: { hub: Hub }) {
             To the prompt
           </button>
         )}
-        <Sidebar making={making} onMake={make} onFind={() => open("palette")} />
+        <Boundary what="the list of sessions">
+          <Sidebar making={making} onMake={make} onFind={() => open("palette")} />
+        </Boundary>
         {menu && <button type="button" class="veil" aria-label="Close the menu" onClick={() => setMenu(false)} />}
         <main>
           <ConnectionBar />
@@ -192,9 +199,15 @@ export function App({ hub }: { hub: Hub }) {
               <Boundary what="the head of this session">
                 <SessionHead onMenu={() => setMenu(!menu)} onPanel={() => setPanel(!panel)} panel={panel} notify={notify} onNotify={bell} />
               </Boundary>
-              <Transcript />
-              <ReplayBar />
-              <RequestDock />
+              <Boundary what="the conversation">
+                <Transcript />
+              </Boundary>
+              <Boundary what="the bar of the recording">
+                <ReplayBar />
+              </Boundary>
+              <Boundary what="what waits for you">
+                <RequestDock />
+              </Boundary>
               <Boundary what="what the agent does now">
                 <Now />
               </Boundary>
@@ -205,14 +218,18 @@ export function App({ hub }: { hub: Hub }) {
               )}
             </LiveContext.Provider>
           ) : hub.view ? (
-            <Pages hub={hub} view={hub.view} onMenu={() => setMenu(!menu)} />
+            <Boundary what="this page" key={hub.view.name}>
+              <Pages hub={hub} view={hub.view} onMenu={() => setMenu(!menu)} />
+            </Boundary>
           ) : (
             <Nothing hub={hub} onMake={makeSession} onPhone={() => open("phone")} onKeys={() => open("keys")} />
           )}
         </main>
         {panel && live && (
           <LiveContext.Provider value={live} key={`panel-${live.id}`}>
-            <Panel hub={hub} chosen={tab} onTab={setTab} seq={seq} onSeq={setSeq} onClose={() => setPanel(false)} />
+            <Boundary what="the inspector">
+              <Panel hub={hub} chosen={tab} onTab={setTab} seq={seq} onSeq={setSeq} onClose={() => setPanel(false)} />
+            </Boundary>
           </LiveContext.Provider>
         )}
         {dialog === "palette" && <Palette doings={doings} onClose={() => open(undefined)} />}

@@ -1,9 +1,9 @@
 import type { EventFrame } from "turnwire-client";
 import { describe, expect, test, vi } from "vitest";
 import { completions } from "../src/composer/completion.js";
-import { Drafts } from "../src/composer/drafts.js";
 import { History } from "../src/composer/history.js";
 import { Matcher } from "../src/inspector/search.js";
+import { Drafts } from "../src/state/drafts.js";
 import { runs } from "../src/text/ansi.js";
 import { fromPassages, fromUnified } from "../src/text/diff.js";
 import { bytes, duration, money, plural } from "../src/text/format.js";

@@ -99,6 +99,7 @@ async def test_an_input_edited_as_json_is_checked_before_it_is_sent(asked: Asked
 async def test_a_plan_is_approved_with_the_mode_to_go_on_in(asked: Asked) -> None:
     where, page = await asked("plan-reject", "permission_request")
     await page.get_by_label("Permissions while it is carried out:").select_option("acceptEdits")
+    await page.get_by_label("I want this").check()
     await page.get_by_role("button", name="Allow").first.click()
     assert await command(where) == {"option_id": "allow_once", "mode": "acceptEdits"}
 

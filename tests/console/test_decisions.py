@@ -1,86 +1,24 @@
 """What a person decides is what they saw and meant: no second tap, no unseen end, no unconfirmed rule decides anything."""
 
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, WebSocketRoute, expect
+from playwright.async_api import Browser, WebSocketRoute, expect
 
+from console_decisions import OPTIONS, RULE, WIDER, armed, command, given, session
 from console_page import console
-from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
+from console_states import empty_hub, entries, hub_harness, made, show
 from turnwire.normalize.events import (
-    AgentEvent,
-    PermissionOption,
     PermissionRequest,
     PermissionResolved,
-    RememberedRule,
     SessionMode,
 )
-from turnwire.normalize.payloads import HttpRequestPayload, ModifyFilePayload, ShellExecPayload
+from turnwire.normalize.payloads import HttpRequestPayload, ModifyFilePayload
 from turnwire.normalize.payloads.files import ModifyFile, Mutation
-from turnwire.normalize.payloads.work import HttpRequest, ShellExec
+from turnwire.normalize.payloads.work import HttpRequest
 from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-RULE = "Bash(npm publish *)"
-WIDER = "Bash(npm *)"
-OPTIONS = [
-    PermissionOption(option_id="allow_once", name="Allow", kind="allow_once"),
-    *(
-        PermissionOption(
-            option_id=f"allow_always:{place}",
-            name=f"Always allow {RULE}, {WIDER} {words}",
-            kind="allow_always",
-            destination=place,
-            remembers=[RememberedRule(rule=rule, destination=place, file=file) for rule in (RULE, WIDER)],
-        )
-        for place, words, file in (
-            ("session", "for this session", None),
-            ("localSettings", "in this project, for me", ".claude/settings.local.json"),
-        )
-    ),
-    PermissionOption(option_id="reject_once", name="Reject", kind="reject_once"),
-]
-
-
-def command(pending_id: str, text: str = "npm publish", **more: Any) -> PermissionRequest:
-    return PermissionRequest(
-        pending_id=pending_id,
-        permission_title=text.partition("\n")[0],
-        permission_options=OPTIONS,
-        action_type="command",
-        normalized=ShellExecPayload(shell_exec=ShellExec(command=text)),
-        tool_input={"command": text, **more},
-    )
-
-
-@asynccontextmanager
-async def session(
-    browser: Browser, *requests: AgentEvent, width: int = 1280, height: int = 800
-) -> AsyncIterator[tuple[HubHarness, Page]]:
-    async with hub_harness(host=empty_hub()) as where:
-        await show(where, "asked", [*entries("tool-bash"), *made(requests)], workspace="/home/ada/greeting")
-        touched: dict[str, Any] = {"has_touch": True, "is_mobile": True} if width < 500 else {}
-        async with console(browser, where.url, width=width, height=height, **touched) as page:
-            await expect(page.locator(".request").first).to_be_visible()
-            yield where, page
-
-
-def given(where: HubHarness) -> list[dict[str, Any]]:
-    """The commands that reached the hub, but for those that only read."""
-    return [
-        one.model_dump(exclude_defaults=True)
-        for one, _ in where.host.commands
-        if not one.type.startswith(("library.", "workspace."))
-    ]
-
-
-async def armed(*controls: Locator) -> None:
-    for control in controls:
-        await expect(control).to_be_enabled()
 
 
 async def test_the_head_says_what_the_agent_never_asks_about(browser: Browser) -> None:

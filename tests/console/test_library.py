@@ -10,6 +10,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 from pydantic import JsonValue
 
+from console_decisions import at_rest
 from console_page import console, go_to, violations
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
 from turnwire.hub.wire.frames import AnyCommand
@@ -302,9 +303,10 @@ async def test_from_a_message_one_branches_off_or_goes_back_to_before_it(browser
             assert await violations(page) == []
             # Not at the first, before which there is nothing, nor at one that counts no more.
             await expect(page.locator(".from-here")).to_have_count(1)
-            page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.accept()))
             await page.get_by_text("From here …").click()
             await page.get_by_role("button", name="Go back to here").click()
+            assert commands(where, "session.resume") == []
+            await at_rest(page.get_by_role("button", name="Go back", exact=True))
             await expect(page.get_by_role("textbox", name="Prompt")).to_have_value("Question 1")
             await expect(page.get_by_role("textbox", name="Prompt")).to_be_focused()
             assert [one["at"] for one in commands(where, "session.resume")] == ["r0"]
@@ -314,7 +316,7 @@ async def test_from_a_message_one_branches_off_or_goes_back_to_before_it(browser
             await page.keyboard.press("Escape")
             await expect(page.get_by_text("From here …")).to_be_focused()
             await page.keyboard.press("Enter")
-            await page.get_by_role("button", name="Fork from here").click()
+            await at_rest(page.get_by_role("button", name="Fork from here"))
             await expect(page.locator(".session-head h1")).to_have_text("fork")
             await expect(page.get_by_role("textbox", name="Prompt")).to_have_value("Question 1")
             assert [one["at"] for one in commands(where, "session.fork")] == ["r0"]

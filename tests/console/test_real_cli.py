@@ -1,6 +1,5 @@
 """The console on the real CLI, offline: its own permission dialogs, its own queue."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
+from console_decisions import at_rest
 from console_page import console, go_to, say, violations
 from live import real_setup
 from real_cli import by_hand, real_cli, real_cli_environment
@@ -137,7 +137,7 @@ async def test_a_conversation_begun_in_a_terminal_is_opened_gone_on_with_branche
 
             # a branch from before what was said in the terminal last
             await row(page, "And the door?").get_by_text("From here …").click()
-            await row(page, "And the door?").get_by_role("button", name="Fork from here").click()
+            await at_rest(row(page, "And the door?").get_by_role("button", name="Fork from here"))
             await expect(page.get_by_role("textbox", name="Prompt")).to_have_value("And the door?")
             assert await page.evaluate("location.hash") != opened
             await expect(page.locator(".answer")).to_contain_text(["The violet window is shut."])
@@ -150,9 +150,9 @@ async def test_a_conversation_begun_in_a_terminal_is_opened_gone_on_with_branche
             # and back in the one it was branched off: the cut is shown, what counts no more is marked
             await go_to(page, opened)
             await expect(page.locator(".answer", has_text="It is open.")).to_be_visible()
-            page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.accept()))
             await row(page, "And the door?").get_by_text("From here …").click()
             await row(page, "And the door?").get_by_role("button", name="Go back to here").click()
+            await at_rest(row(page, "And the door?").get_by_role("button", name="Go back", exact=True))
             await expect(page.locator(".boundary", has_text="2 turns of it no longer count")).to_be_visible()
             await expect(page.locator(".voided .chip")).to_have_text(["no longer counts"] * 2)
             await expect(page.locator(".row-user.voided")).to_contain_text(["And the door?", "And the roof?"])

@@ -5,12 +5,12 @@ import { IconButton } from "../parts/parts.js";
 import { Path } from "../parts/path.js";
 import { useLive, usePage } from "../state/context.js";
 import type { Attempt } from "../state/hub.js";
+import { drafts } from "../state/own_drafts.js";
 import { told } from "../state/remarks.js";
 import { useSource } from "../state/source.js";
 import { visibleCode } from "../text/visible.js";
 import { type Attached, attach } from "./attachments.js";
 import { completions, mention, mentioned } from "./completion.js";
-import { Drafts } from "./drafts.js";
 import { useFiles } from "./files.js";
 import { Gathered } from "./gathered.js";
 import { History } from "./history.js";
@@ -33,8 +33,6 @@ interface Option {
   /** Of a file. */
   readonly path: string | undefined;
 }
-
-export const drafts = new Drafts(sessionStorage);
 
 /** A finger types on a keyboard that has no other key for a new line: there Enter makes one, and the button sends. */
 const byFinger = matchMedia("(pointer: coarse) and (hover: none)");
@@ -195,13 +193,15 @@ export function Composer() {
     <footer
       class={`composer ${dragging ? "dragging" : ""}`}
       onDragOver={(event) => {
+        if (!event.dataTransfer?.types.includes("Files")) return;
         event.preventDefault();
         setDragging(true);
       }}
       onDragLeave={() => setDragging(false)}
       onDrop={(event) => {
-        event.preventDefault();
         setDragging(false);
+        if (!event.dataTransfer?.types.includes("Files")) return;
+        event.preventDefault();
         void take([...(event.dataTransfer?.files ?? [])]);
       }}
     >

@@ -1,38 +1,11 @@
 /** The permission mode: which holds, and a menu to change it. A mode that asks less is confirmed in a step of its own. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { type Mode, modeOf } from "../model/modes.js";
 import { Icon } from "../parts/icons.js";
 import { Decide } from "../request/decide.js";
 import { Late } from "../request/late.js";
 import { useLive, usePage } from "../state/context.js";
 import { visibleCode } from "../text/visible.js";
-
-interface Mode {
-  readonly name: string;
-  readonly about: string;
-  /** The agent asks less than in its usual mode. */
-  readonly less: boolean;
-}
-
-const MODES: Record<string, Mode> = {
-  default: { name: "Ask", about: "The agent asks before it changes files or runs commands.", less: false },
-  plan: { name: "Plan", about: "The agent reads and plans. It changes nothing until you approve its plan.", less: false },
-  acceptEdits: { name: "Accept edits", about: "The agent changes files in its folder without asking.", less: true },
-  dontAsk: { name: "Deny unasked", about: "What no rule allows is denied. Nobody is asked.", less: false },
-  auto: { name: "Auto", about: "The agent decides itself what it asks about.", less: true },
-  bypassPermissions: { name: "Ask nothing", about: "The agent runs every command and changes every file without asking.", less: true },
-};
-
-/** Of a mode that an agent names itself nobody here knows how much it asks. */
-export function modeOf(id: string, names: ReadonlyMap<string, string> = new Map()): Mode {
-  const own = names.get(id) ?? id;
-  return (
-    MODES[id] ?? {
-      name: own,
-      about: "This is a mode of the agent. It may ask about less than you expect.",
-      less: !/ask|plan|read|default|normal/i.test(own),
-    }
-  );
-}
 
 const USUAL = ["default", "acceptEdits", "plan", "bypassPermissions"];
 
@@ -109,17 +82,17 @@ export function ModePicker() {
           modes.map((id) => {
             const { name, about, less } = modeOf(id);
             return (
-              <button
+              <Decide
                 key={id}
-                type="button"
-                class={`mode ${less ? "less" : ""}`}
-                aria-current={id === current.id}
-                disabled={busy || id === current.id}
-                onClick={() => (less ? want(id) : void set(id))}
+                className={`mode ${less ? "less" : ""}`}
+                meaning={id}
+                current={id === current.id}
+                blocked={busy || id === current.id}
+                onDecide={() => (less ? want(id) : void set(id))}
               >
                 <b>{visibleCode(name)}</b>
                 <small>{about}</small>
-              </button>
+              </Decide>
             );
           })
         )}

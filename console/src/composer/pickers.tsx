@@ -10,11 +10,27 @@ const MODELS = [
   ["sonnet", "Sonnet"],
   ["haiku", "Haiku"],
 ] as const;
-function Picker(props: { label: string; value: string; known: ReadonlyArray<readonly [string, string]>; onPick: (value: string) => void }) {
+function Picker(props: {
+  label: string;
+  value: string;
+  known: ReadonlyArray<readonly [string, string]>;
+  onPick: (value: string) => Promise<unknown>;
+}) {
   const { label, value, known, onPick } = props;
   const listed = known.some(([id]) => id === value);
   return (
-    <select class="picker" aria-label={label} title={label} value={value} onChange={(event) => onPick(event.currentTarget.value)}>
+    <select
+      class="picker"
+      aria-label={label}
+      title={label}
+      value={value}
+      onChange={({ currentTarget: node }) => {
+        const picked = node.value;
+        // What holds is shown until the hub says that this does.
+        node.value = value;
+        void onPick(picked);
+      }}
+    >
       {!listed && <option value={value}>{visibleCode(value)}</option>}
       {known.map(([id, name]) => (
         <option key={id} value={id}>
@@ -39,7 +55,7 @@ export function Pickers() {
           label="Model"
           value={model}
           known={MODELS}
-          onPick={(picked) => void hub.run({ type: "set_model", session: live.id, ...(picked !== "default" && { model: picked }) })}
+          onPick={(picked) => hub.run({ type: "set_model", session: live.id, ...(picked !== "default" && { model: picked }) })}
         />
       )}
       <ModePicker />

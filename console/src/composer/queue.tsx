@@ -1,6 +1,7 @@
 /** Prompts that wait for their turn, each of which can be taken back. */
 
-import { IconButton } from "../parts/parts.js";
+import { Icon } from "../parts/icons.js";
+import { Decide } from "../request/decide.js";
 import { useLive, usePage } from "../state/context.js";
 import { visibleCode } from "../text/visible.js";
 
@@ -16,11 +17,14 @@ export function Queue() {
           <span class="chip">waits</span>
           <span class="queued-text">{visibleCode((text ?? `prompt ${uuid.slice(0, 8)}`).slice(0, 200))}</span>
           {hub.summary?.abilities?.withdraw !== false && (
-            <IconButton
-              icon="cross"
+            <Decide
+              className="icon-button"
               label="Withdraw this prompt"
-              onClick={() => void hub.run({ type: "prompt.withdraw", session: live.id, prompt: uuid })}
-            />
+              meaning={uuid}
+              onDecide={() => void hub.run({ type: "prompt.withdraw", session: live.id, prompt: uuid })}
+            >
+              <Icon name="cross" />
+            </Decide>
           )}
         </li>
       ))}

@@ -2,19 +2,62 @@
 import { useState } from "preact/hooks";
 import type { CommandInput } from "turnwire-client";
 import { isReplay } from "../model/replay.js";
+import { Decide } from "../request/decide.js";
 import { useLive, usePage } from "../state/context.js";
 import type { Hub } from "../state/hub.js";
 import { useSource } from "../state/source.js";
 import { money } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 
-/** What cannot be undone is asked about first. */
-function mayDo(command: CommandInput): boolean {
-  return command.type !== "session.delete" || confirm("Forget this session and all its events?");
+/** What cannot be undone is asked about first, in these words. */
+const ASKED: Record<string, string | undefined> = { "session.delete": "Forget this session and all its events?" };
+
+type Deed = readonly [name: string, command: CommandInput];
+
+/** What can be done with a session. Each button decides: a second click does nothing to what the first one has led to. */
+function Deeds({ deeds }: { deeds: readonly Deed[] }) {
+  const { hub } = usePage();
+  const [asked, ask] = useState<Deed | undefined>(undefined);
+  const [busy, setBusy] = useState(false);
+
+  async function carryOut(command: CommandInput): Promise<void> {
+    setBusy(true);
+    await done(hub, command);
+    setBusy(false);
+    ask(undefined);
+  }
+
+  if (asked)
+    return (
+      <>
+        <p class="wrong">{ASKED[asked[1].type]}</p>
+        <div class="buttons">
+          <button type="button" class="quiet-button" onClick={() => ask(undefined)}>
+            Back
+          </button>
+          <Decide className="danger" meaning={`sure ${asked[0]}`} blocked={busy} onDecide={() => void carryOut(asked[1])}>
+            {asked[0]} it
+          </Decide>
+        </div>
+      </>
+    );
+  return (
+    <div class="buttons">
+      {deeds.map((deed) => {
+        const [name, command] = deed;
+        const decide = () => (ASKED[command.type] ? ask(deed) : void carryOut(command));
+        return (
+          <Decide key={name} className="secondary" meaning={name} blocked={busy} onDecide={decide}>
+            {name}
+          </Decide>
+        );
+      })}
+    </div>
+  );
 }
 
 /** What makes a new session shows it; what removes one shows another. */
-async function carryOut(hub: Hub, command: CommandInput): Promise<void> {
+async function done(hub: Hub, command: CommandInput): Promise<void> {
   const reply = await hub.run(command);
   if (command.type === "session.delete" && reply !== undefined) hub.deselect();
   if (typeof reply === "object" && reply !== null && !Array.isArray(reply) && typeof reply.session === "string") hub.select(reply.session);
@@ -72,11 +115,11 @@ export function SessionFacts() {
   ];
   const exited = summary?.state === "exited";
   const can = summary?.abilities;
-  const deeds: Array<[string, CommandInput]> = [
-    ...(exited && can?.resume !== false ? ([["Resume", { type: "session.resume", session }]] satisfies Array<[string, CommandInput]>) : []),
-    ...(can?.fork === false ? [] : ([["Fork", { type: "session.fork", session }]] satisfies Array<[string, CommandInput]>)),
+  const deeds: Deed[] = [
+    ...(exited && can?.resume !== false ? ([["Resume", { type: "session.resume", session }]] satisfies Deed[]) : []),
+    ...(can?.fork === false ? [] : ([["Fork", { type: "session.fork", session }]] satisfies Deed[])),
     ["Retry last turn", { type: "session.retry", session }],
-    ...(exited ? [] : ([["Close", { type: "session.close", session }]] satisfies Array<[string, CommandInput]>)),
+    ...(exited ? [] : ([["Close", { type: "session.close", session }]] satisfies Deed[])),
     ["Delete", { type: "session.delete", session }],
   ];
   const steered = hub.mayControl && !isReplay(summary);
@@ -102,15 +145,7 @@ export function SessionFacts() {
         </button>
       </div>
       {steered && <Title key={session} session={session} title={summary?.title ?? ""} />}
-      {steered && (
-        <div class="buttons">
-          {deeds.map(([name, command]) => (
-            <button key={name} type="button" class="secondary" onClick={() => void (mayDo(command) && carryOut(hub, command))}>
-              {name}
-            </button>
-          ))}
-        </div>
-      )}
+      {steered && <Deeds key={`deeds of ${session}`} deeds={deeds} />}
     </>
   );
 }

@@ -1,6 +1,7 @@
 /** What the agent does at this moment, as far as its events tell. */
 import type { Conversation } from "./conversation.js";
 import type { Row, ToolRow } from "./rows.js";
+import { isAsked } from "./tool_row.js";
 
 export type Activity =
   | { readonly kind: "tool"; readonly row: ToolRow; readonly more: number }
@@ -9,8 +10,9 @@ export type Activity =
 /** How far back a call that still runs is looked for. */
 const NEAR = 40;
 
-/** A call that is asked about has not begun. */
-const waits = ({ request }: ToolRow) => request !== undefined && !request.resolved && !request.cancelled;
+/** Whether it runs: nobody is asked about it, nobody has denied it, and it does not wait behind a call that was asked about. */
+const runs = (row: ToolRow) =>
+  row.status === "running" && !row.update?.background && !row.behind && !isAsked(row) && row.request?.resolved?.behavior !== "deny";
 
 export function activity({ rows }: Pick<Conversation, "rows">): Activity {
   let newest: ToolRow | undefined;
@@ -18,7 +20,7 @@ export function activity({ rows }: Pick<Conversation, "rows">): Activity {
   for (let at = rows.length - 1; at >= Math.max(0, rows.length - NEAR); at -= 1) {
     const row = rows[at] as Row;
     if (row.kind === "turn") break;
-    if (row.kind === "tool" && row.status === "running" && !row.update?.background && !waits(row)) {
+    if (row.kind === "tool" && runs(row)) {
       newest ??= row;
       running += 1;
     }

@@ -14,6 +14,8 @@ import type {
   Withdrawn,
 } from "turnwire-client";
 
+import { known } from "../text/format.js";
+
 /** Events that may be quiet. */
 type QuietEvent =
   | SessionStatus
@@ -29,13 +31,15 @@ type QuietEvent =
   | ProcessStatus
   | RateLimit;
 
+const STATUSES = { new: "A new conversation", resumed: "The conversation goes on" };
+
 const join = (...parts: Array<string | undefined>) => parts.filter(Boolean).join(" · ");
 
 /** The line that tells of an event; undefined when it is to be told louder, or elsewhere. */
 export function aside(event: QuietEvent): { label: string; text: string } | undefined {
   switch (event.type) {
     case "session_status":
-      return { label: "session", text: event.data.session_status === "resumed" ? "The conversation goes on" : "A new conversation" };
+      return { label: "session", text: known(STATUSES, event.data.session_status) ?? `The conversation: ${event.data.session_status}` };
     case "session_mode":
       return { label: "mode", text: `Permission mode is now ${event.current_mode_id}` };
     case "hook_activity": {

@@ -19,7 +19,7 @@ import { aside } from "./asides.js";
 import { Changes } from "./changes.js";
 import type { FactRow, Made, NewRow, RequestRow, Row, RowView, TextRow, ToolRow, Turn, TurnRow } from "./rows.js";
 import { SessionState } from "./session.js";
-import { newTool, pathOf } from "./tool_row.js";
+import { isAsked, newTool, pathOf } from "./tool_row.js";
 import { closeSpan, endTurn, modelSpoke, newTurn, openSpan } from "./turns.js";
 
 /** What changed since it was last asked. */
@@ -52,6 +52,9 @@ export class Conversation {
   private readonly tools = new Map<string, ToolRow>();
   private readonly requests = new Map<string, RequestRow>();
   private readonly blocks = new Map<string, TextRow>();
+  /** Calls of the turn that are not over, and those of them that were asked about. */
+  private readonly begun = new Set<ToolRow>();
+  private readonly asked = new Set<ToolRow>();
   private readonly messages = new Map<string, Row[]>();
   private readonly turnRows = new Map<string, TurnRow>();
   private readonly open = new Map<ToolRow | undefined, TextRow>();
@@ -295,6 +298,8 @@ export class Conversation {
       row.span = openSpan(turn, { kind: "tool", ...what }, frame.ts);
     }
     if (event.message_id !== undefined) this.belongs(event.message_id, row);
+    this.begun.add(row);
+    if (this.asked.size > 0) this.order(frame.seq);
   }
 
   private toolUpdate(frame: EventFrame, event: ToolUpdate): void {
@@ -309,9 +314,32 @@ export class Conversation {
       closeSpan(this.running, row.span, frame.ts, event.tool_status === "error");
       const open = this.open.get(row);
       if (open) open.live = false;
+      this.begun.delete(row);
+      if (this.asked.delete(row)) this.order(frame.seq);
     }
+    if (row.behind) this.order(frame.seq);
     if (this.files.note(row, this.running)) this.sessionChanged = true;
     this.touch(row, frame.seq);
+  }
+
+  /**
+   * Tells which calls have not begun: an agent that asks about a call waits with those after it, until it is answered, and with
+   * those of the same message until it is over. What has told anything of its own runs.
+   */
+  private order(seq: number): void {
+    const asked = [...this.asked];
+    for (const row of this.begun) {
+      const behind =
+        row.update === undefined &&
+        row.request === undefined &&
+        asked.some(
+          (one) =>
+            one.seq < row.seq && one.parent === row.parent && (isAsked(one) || (one.message !== undefined && one.message === row.message)),
+        );
+      if (behind === row.behind) continue;
+      row.behind = behind;
+      this.touch(row, seq);
+    }
   }
 
   /** The conversation went back: the turns after that place count no more, and one of them up to it only. */
@@ -343,6 +371,8 @@ export class Conversation {
       this.touch(open, frame.seq);
     }
     this.open.clear();
+    this.begun.clear();
+    this.asked.clear();
     this.quietRetry(frame.seq);
     this.serve(event.data.prompts);
     if (!turn) return;
@@ -365,11 +395,13 @@ export class Conversation {
     });
     if (tool) {
       tool.request = row;
+      if (this.begun.has(tool)) this.asked.add(tool);
       this.touch(tool, frame.seq);
     }
     const label = event.type === "permission_request" ? event.permission_title : (event.message ?? "question");
     const path = pathOf(tool?.payload);
     if (this.running) row.span = openSpan(this.running, { kind: "human", label, path, seq: frame.seq, nested: false }, frame.ts);
+    this.order(frame.seq);
     this.requests.set(event.pending_id, row);
     this.pending.set(event.pending_id, row);
     this.sessionChanged = true;
@@ -383,6 +415,7 @@ export class Conversation {
     closeSpan(this.running, row.span, frame.ts, row.resolved?.behavior === "deny");
     if (row.tool) this.touch(row.tool, frame.seq);
     if (this.pending.delete(id)) this.sessionChanged = true;
+    this.order(frame.seq);
     this.touch(row, frame.seq);
   }
 

@@ -138,6 +138,10 @@ export interface ToolRow extends RowBase {
   readonly group: ToolRow[];
   /** The call it is shown with. */
   leader: ToolRow | undefined;
+  /** The message that calls it. */
+  readonly message: string | undefined;
+  /** It has not begun: it waits behind a call that was asked about. */
+  behind: boolean;
   /** The newest request about it. */
   request: RequestRow | undefined;
   /** Who answered its permission request changed what it was called with. */

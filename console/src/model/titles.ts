@@ -1,5 +1,6 @@
 /** What a request asks, in a few words. */
 import type { NormalizedPayload, PermissionRequest } from "turnwire-client";
+import { known } from "../text/format.js";
 import type { RequestRow } from "./rows.js";
 
 const ACTIONS: Record<PermissionRequest["action_type"], string> & Record<string, string | undefined> = {
@@ -16,7 +17,7 @@ export function requestTitle(row: RequestRow): string {
   if (request.type === "permission_request")
     return isPlan(row)
       ? "The agent’s plan waits for your approval"
-      : (ACTIONS[request.action_type] ?? `May the agent do this? (${request.action_type})`);
+      : (known(ACTIONS, request.action_type) ?? `May the agent do this? (${request.action_type})`);
   if (request.kind === "ask_user") return request.questions?.length === 1 ? "The agent has a question" : "The agent has questions";
   return request.mcp_server ? `${request.mcp_server} asks you` : "You are asked";
 }

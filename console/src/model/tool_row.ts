@@ -1,5 +1,5 @@
 import type { NormalizedPayload, ToolCall, ToolUpdate } from "turnwire-client";
-import type { NewRow } from "./rows.js";
+import type { NewRow, ToolRow } from "./rows.js";
 
 type NewToolRow = Extract<NewRow, { kind: "tool" }>;
 
@@ -25,8 +25,13 @@ export function newTool(id: string, event: ToolCall | ToolUpdate): NewToolRow {
     edited: false,
     group: [],
     leader: undefined,
+    message: event.message_id,
+    behind: false,
     request: undefined,
     truncated: event.truncated,
     span: undefined,
   };
 }
+
+/** A call that is asked about has not begun. */
+export const isAsked = ({ request }: ToolRow) => request !== undefined && !request.resolved && !request.cancelled;

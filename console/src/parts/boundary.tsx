@@ -19,6 +19,11 @@ export class Boundary extends Component<Props, { error: string | undefined }> {
     this.setState({ error: error instanceof Error ? error.message : String(error) });
   }
 
+  /** What could not be drawn may have become something else. */
+  override componentDidUpdate(before: Props): void {
+    if (before.seq !== this.props.seq && this.state.error !== undefined) this.setState({ error: undefined });
+  }
+
   override render({ what, seq, children }: Props) {
     const { error } = this.state;
     if (error === undefined) return <>{children}</>;
@@ -33,6 +38,9 @@ export class Boundary extends Component<Props, { error: string | undefined }> {
                   Open event {seq}
                 </button>
               )}
+              <button type="button" class="more" onClick={() => this.setState({ error: undefined })}>
+                Try again
+              </button>
             </div>
           </div>
         )}

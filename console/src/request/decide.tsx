@@ -1,17 +1,8 @@
 /** A button that decides something: it does nothing until it has stood still for a second, and shows that it waits. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Arming, type Place } from "./arming.js";
-
-/** How often a deciding control is looked at, in milliseconds. */
-const LOOK_MS = 100;
-
-function placeOf(node: Element | null): Place | undefined {
-  if (!node) return undefined;
-  const { left, top, right, bottom, width, height } = node.getBoundingClientRect();
-  const seen = width > 0 && height > 0 && right > 0 && bottom > 0 && left < innerWidth && top < innerHeight;
-  return seen && document.visibilityState === "visible" ? { left, top, width, height } : undefined;
-}
+import { Arming } from "./arming.js";
+import { LOOK_MS, placeOf } from "./sight.js";
 
 interface Props {
   /** What it decides. Another meaning begins the second anew. */
@@ -22,22 +13,46 @@ interface Props {
   className: string;
   option?: string;
   submit?: boolean;
-  title?: string | undefined;
+  label?: string;
+  current?: boolean;
   children: ComponentChildren;
 }
 
-export function Decide({ meaning, onDecide, blocked = false, className, option, submit = false, title, children }: Props) {
+const presses = ({ key }: KeyboardEvent) => key === "Enter" || key === " ";
+
+export function Decide({ meaning, onDecide, blocked = false, className, option, submit = false, label, current, children }: Props) {
   const button = useRef<HTMLButtonElement>(null);
   const arming = useRef(new Arming());
-  const pressed = useRef(false);
-  const [armed, setArmed] = useState(false);
+  /** Whether the pointer was pressed when this could decide; undefined where no pointer is. */
+  const pressed = useRef<boolean | undefined>(undefined);
+  /** Whether a key that is held down now was pressed when this could decide; undefined while none is held. */
+  const held = useRef<boolean | undefined>(undefined);
+  // Of another meaning nothing is known yet, also in its first drawing.
+  const [armedFor, setArmed] = useState<string | undefined>(undefined);
+  const armed = armedFor === meaning;
   const [early, setEarly] = useState(false);
   const look = () => arming.current.observe(placeOf(button.current), meaning, performance.now());
 
   useEffect(() => {
-    setArmed(look());
-    const timer = setInterval(() => setArmed(look()), LOOK_MS);
-    return () => clearInterval(timer);
+    const show = () => setArmed(look() ? meaning : undefined);
+    show();
+    const timer = setInterval(show, LOOK_MS);
+    // Wherever it is pressed: Enter in a field presses the button of its form.
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!presses(event)) return;
+      if (!event.repeat) held.current = look();
+      // It was pressed before this was there.
+      else held.current ??= false;
+    };
+    // A blank presses a button when it is let go, after this.
+    const onKeyUp = (event: KeyboardEvent) => void (presses(event) && setTimeout(() => (held.current = undefined)));
+    addEventListener("keydown", onKeyDown, true);
+    addEventListener("keyup", onKeyUp, true);
+    return () => {
+      clearInterval(timer);
+      removeEventListener("keydown", onKeyDown, true);
+      removeEventListener("keyup", onKeyUp, true);
+    };
   }, [meaning]);
 
   return (
@@ -48,18 +63,22 @@ export function Decide({ meaning, onDecide, blocked = false, className, option, 
       // Not `disabled`: a button that loses the focus each time it moves cannot be used by the keyboard.
       aria-disabled={blocked || !armed}
       data-option={option}
-      title={title}
+      aria-label={label}
+      aria-current={current}
+      title={label}
       onPointerDown={() => {
         pressed.current = look();
       }}
       onClick={(event) => {
         // A form is sent by its button alone, so that Enter in a field passes this way, too.
         event.preventDefault();
-        const byPointer = event.detail > 0;
-        const ready = look() && (!byPointer || pressed.current);
-        pressed.current = false;
+        const began = (event.detail > 0 ? pressed.current : held.current) !== false;
+        const ready = look() && began;
+        pressed.current = undefined;
         setEarly(!ready);
-        if (ready && !blocked) onDecide();
+        if (!ready || blocked) return;
+        held.current = false;
+        onDecide();
       }}
     >
       {children}

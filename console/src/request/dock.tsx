@@ -12,11 +12,11 @@ import { Path } from "../parts/path.js";
 import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { count } from "../text/format.js";
-import { visibleCode } from "../text/visible.js";
+import { orderedCode, visibleCode } from "../text/visible.js";
 import type { Docked } from "./docked.js";
 import { KeyGuard, TYPING, writes } from "./key_guard.js";
 import { PermissionForm } from "./permission.js";
-import { sizeOf } from "./proposal.js";
+import { SUBJECT, sizeOf } from "./proposal.js";
 import { ElicitationForm, QuestionForm } from "./question.js";
 
 const EDITABLE = "input, textarea, select, [contenteditable]";
@@ -107,8 +107,6 @@ export function RequestDock() {
   );
 }
 
-/** Characters of a subject that are shown: the whole of it stands below. */
-const SUBJECT = 300;
 const shortened = (text: string) => (text.length > SUBJECT ? `${text.slice(0, SUBJECT)} … (${count(text.length)} characters)` : text);
 
 interface Props {
@@ -160,11 +158,11 @@ function Request({ row, onAnswered, place }: Props) {
         <Icon name={request.type === "permission_request" ? (isPlan(row) ? "plan" : "shield") : "ask"} />
         <div class="asked">
           <h2>{title}</h2>
-          {subject && <p>{"path" in subject ? <Path path={subject.path} /> : visibleCode(shortened(subject.text))}</p>}
+          {subject && <p>{"path" in subject ? <Path path={subject.path} /> : orderedCode(shortened(subject.text))}</p>}
           {size && <p class="size">{size}</p>}
           {request.type === "permission_request" && request.blocked_path && (
             <p class="wrong">
-              Outside of what is allowed: <code>{visibleCode(request.blocked_path)}</code>
+              Outside of what is allowed: <code>{orderedCode(request.blocked_path)}</code>
             </p>
           )}
         </div>

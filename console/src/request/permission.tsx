@@ -1,10 +1,13 @@
 /** A permission request, or a plan to approve: what would happen, the input to edit, and the ways to answer. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JsonValue, PermissionOption, PermissionRequest } from "turnwire-client";
+import { modeOf } from "../model/modes.js";
 import type { RequestRow } from "../model/rows.js";
 import { Cuts, CutsContext } from "../parts/cuts.js";
 import { Icon } from "../parts/icons.js";
+import { Sure } from "../parts/sure.js";
 import { useLive, usePage } from "../state/context.js";
+import { drafts } from "../state/own_drafts.js";
 import { told } from "../state/remarks.js";
 import { useSource } from "../state/source.js";
 import { plural } from "../text/format.js";
@@ -13,7 +16,7 @@ import { Decide } from "./decide.js";
 import type { Docked } from "./docked.js";
 import { parseInput, startEditing } from "./edit.js";
 import { Late } from "./late.js";
-import { Proposal, useSeen } from "./proposal.js";
+import { Proposal, payloadOf, useSeen } from "./proposal.js";
 import { leavesOpen, Remember } from "./remember.js";
 
 interface Draft {
@@ -24,8 +27,9 @@ interface Draft {
   mode: string;
 }
 
-const MODES = { "": "as before planning", default: "ask for each tool", acceptEdits: "accept edits", bypassPermissions: "ask nothing" };
-const remembers = (option: PermissionOption) => option.kind.endsWith("_always");
+const MODES = ["", "default", "acceptEdits", "bypassPermissions"];
+/** What may hold beyond this one answer, as does an option of a kind that is not known here. */
+const remembers = ({ kind }: PermissionOption) => kind !== "allow_once" && kind !== "reject_once";
 const rejects = (option: PermissionOption) => option.kind.startsWith("reject");
 
 /** What counts once; a refusal is the second at the latest, however much else is offered. */
@@ -45,12 +49,13 @@ interface Props {
 
 export function PermissionForm({ row, request, plan, docked }: Props) {
   const { hub } = usePage();
-  const { id: session, remarks } = useLive();
+  const { id: session, remarks, drafted } = useLive();
   useSource(remarks.changed);
   const [draft, setState] = useState<Draft>(
     (row.view.draft as Draft | undefined) ?? { editing: false, text: "", message: "", destination: "session", mode: "" },
   );
   const [busy, setBusy] = useState(false);
+  const [arrived, arrive] = useState(false);
   const [wrong, setWrong] = useState("");
   // Once first, then no, then what is remembered: the keys count in the order in which the buttons stand.
   const always = request.permission_options.filter(remembers);
@@ -59,11 +64,18 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
   const [remembering, remember] = useState(false);
   const [chosen, choose] = useState<PermissionOption | undefined>(undefined);
   const cuts = useMemo(() => new Cuts(), []);
-  const { end, seen, hidden } = useSeen(cuts, draft.editing ? "edited" : "as asked");
-  const [unseen, allowUnseen] = useState(false);
-  const blocked = busy || !(seen || unseen || draft.editing);
-  const edited = startEditing(request);
   const field = useRef<HTMLTextAreaElement>(null);
+  // Another content is another object: what a call tells is never changed in place.
+  const { end, seen, hidden } = useSeen(cuts, draft.editing ? "edited" : (payloadOf(row, request) ?? request), field);
+  const [unseen, allowUnseen] = useState(false);
+  const rules = useSeen(
+    useMemo(() => new Cuts(), []),
+    `${chosen?.option_id} ${draft.destination}`,
+  );
+  const mode = plan && draft.mode ? modeOf(draft.mode) : undefined;
+  const [sure, beSure] = useState(false);
+  const blocked = busy || !(seen || unseen) || (mode?.less === true && !sure);
+  const edited = startEditing(request);
   const form = useRef<HTMLDivElement>(null);
   const began = useRef(false);
 
@@ -71,6 +83,11 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
   useEffect(() => {
     if (draft.editing && began.current) field.current?.focus();
   }, [draft.editing]);
+
+  // The rules stand above what is asked, of which the end may be in view.
+  useEffect(() => {
+    if (remembering) form.current?.querySelector(".request-body")?.scrollTo(0, 0);
+  }, [remembering]);
 
   function change(part: Partial<Draft>): void {
     const next = { ...draft, ...part };
@@ -109,9 +126,13 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
     });
     // Until its event comes the request must not be answered again.
     if (reply !== undefined) {
+      arrive(true);
       // An agent hears a reason with a refusal alone: with an approval the note follows as a prompt.
-      if (!rejects(option) && message) await hub.run({ type: "prompt", session, text: message, priority: "next" });
-      return;
+      if (rejects(option) || !message) return;
+      if ((await hub.run({ type: "prompt", session, text: message, priority: "next" })) !== undefined) return;
+      // The dialog is gone by then: what could not be sent waits in the prompt.
+      if (drafts.of(session) === "") drafts.keep(session, message);
+      return drafted.emit();
     }
     setBusy(false);
     if (comments.length > 0) remarks.set([...comments, ...remarks.all]);
@@ -125,7 +146,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
   function onKeyDown(event: KeyboardEvent): void {
     const typing =
       event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLSelectElement || event.target instanceof HTMLInputElement;
-    if (typing && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    if (typing && !event.repeat && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       const reject = event.target instanceof HTMLInputElement;
       const option = options.find((candidate) => rejects(candidate) === reject);
       event.preventDefault();
@@ -143,12 +164,16 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
     <Decide
       key={option.option_id}
       option={option.option_id}
-      meaning={`${request.pending_id} ${option.option_id} ${draft.editing ? "edited" : "as asked"} ${unseen}`}
+      meaning={`${request.pending_id} ${option.option_id} ${draft.editing ? "edited" : "as asked"} ${unseen} ${seen} ${draft.mode}`}
       blocked={rejects(option) ? busy : blocked}
       className={option.kind === "allow_once" ? "primary" : rejects(option) ? "danger" : "secondary"}
       onDecide={() => void answer(option)}
     >
-      <span class="name">{visibleCode(option.name)}</span> {index < 9 && <kbd>{index + 1}</kbd>}
+      <span class="name">
+        {visibleCode(option.name)}
+        {mode && !rejects(option) && `, then: ${mode.name}`}
+      </span>{" "}
+      {index < 9 && <kbd>{index + 1}</kbd>}
     </Decide>
   );
   return (
@@ -164,6 +189,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
             onChoose={choose}
             destination={draft.destination}
             onDestination={(destination) => change({ destination })}
+            end={rules.end}
           />
         )}
         {draft.editing && edited ? (
@@ -194,23 +220,44 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
         {plan && (
           <label class="inline">
             <span>Permissions while it is carried out:</span>
-            <select value={draft.mode} onChange={(event) => change({ mode: event.currentTarget.value })}>
-              {Object.entries(MODES).map(([value, text]) => (
-                <option key={value} value={value}>
-                  {text}
+            <select
+              value={draft.mode}
+              onChange={(event) => {
+                beSure(false);
+                change({ mode: event.currentTarget.value });
+              }}
+            >
+              {MODES.map((one) => (
+                <option key={one} value={one}>
+                  {one === "" ? "As before planning" : modeOf(one).name}
                 </option>
               ))}
             </select>
           </label>
         )}
-        {hidden && !unseen && !draft.editing && (
+        {mode?.less && <Sure about={mode.about} sure={sure} onSure={beSure} />}
+        {hidden && !unseen && (
           <p class="unseen" role="status">
             {cuts.count > 0 ? "Not all of this is shown." : "You have not seen the end of this."}{" "}
-            <button type="button" class="more to-end" onClick={() => end.current?.scrollIntoView({ block: "end" })}>
+            <button
+              type="button"
+              class="more to-end"
+              onClick={() => {
+                for (const one of [field.current, form.current?.querySelector(".request-body")]) one?.scrollTo(0, one.scrollHeight);
+              }}
+            >
               Go to the end
             </button>
-            <button type="button" class="more" onClick={() => allowUnseen(true)}>
+            <Decide className="more" meaning={`${request.pending_id} unseen`} onDecide={() => allowUnseen(true)}>
               Allow unseen
+            </Decide>
+          </p>
+        )}
+        {chosen && rules.hidden && (
+          <p class="unseen" role="status">
+            You have not seen all that is remembered.{" "}
+            <button type="button" class="more to-end" onClick={() => rules.end.current?.scrollIntoView({ block: "end" })}>
+              Go to the rules
             </button>
           </p>
         )}
@@ -228,14 +275,21 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
         {plan && remarks.all.length > 0 && <p class="quiet">{plural(remarks.all.length, "comment")} will go with a rejection.</p>}
         {remembering ? (
           <div class="buttons confirm">
-            <button type="button" class="quiet-button" onClick={() => remember(false)}>
+            <button
+              type="button"
+              class="quiet-button"
+              onClick={() => {
+                choose(undefined);
+                remember(false);
+              }}
+            >
               Back
             </button>
             {chosen && (
               <Decide
                 option={chosen.option_id}
                 meaning={`${request.pending_id} ${chosen.option_id} ${draft.destination}`}
-                blocked={rejects(chosen) ? busy : blocked}
+                blocked={rejects(chosen) ? busy : blocked || !rules.seen}
                 className={rejects(chosen) ? "danger" : "primary"}
                 onDecide={() => void answer(chosen)}
               >
@@ -265,7 +319,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
             )}
           </div>
         )}
-        <Late busy={busy} />
+        <Late busy={busy && !arrived} />
       </div>
     </div>
   );

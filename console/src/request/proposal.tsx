@@ -1,50 +1,81 @@
 /** What would happen if a request were allowed: all of it, and how large it is. */
-import { createRef } from "preact";
+import { createRef, type RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JsonValue, NormalizedPayload, PermissionRequest } from "turnwire-client";
 import type { RequestRow } from "../model/rows.js";
 import type { Cuts } from "../parts/cuts.js";
+import { useHome } from "../parts/path.js";
 import { Code, Json } from "../parts/text.js";
 import { useSource } from "../state/source.js";
 import { counted, hunksOf } from "../text/diff.js";
 import { bytes, plural } from "../text/format.js";
-import { visibleCode } from "../text/visible.js";
+import { orderedCode, visibleCode } from "../text/visible.js";
 import { ToolBody } from "../tools/bodies.js";
 import { Commentable } from "../tools/lines.js";
+import { isEndInSight, LOOK_MS } from "./sight.js";
 
-/** Arguments that the command or the change above shows already. */
-const SHOWN: Partial<Record<NormalizedPayload["kind"], ReadonlySet<string>>> = {
-  shell_exec: new Set(["command", "description"]),
-  modify_file: new Set([
-    ...["file_path", "path", "notebook_path", "filePath", "absolute_path"],
-    ...["content", "file_text", "new_source", "old_string", "new_string", "oldString", "newString", "edits", "patch", "diff"],
-  ]),
-  subagent_task: new Set(["prompt"]),
-};
+/** Kinds that have a view of their own here; of all others the arguments are shown as they are. */
+const VIEWED: ReadonlySet<string> = new Set<NormalizedPayload["kind"]>(["shell_exec", "modify_file", "subagent_task"]);
 
-const payloadOf = (row: RequestRow, request: PermissionRequest) => request.normalized ?? row.tool?.payload;
+export const payloadOf = (row: RequestRow, request: PermissionRequest) => request.normalized ?? row.tool?.payload;
 
-/** The arguments that nothing else in the dialog shows. */
-function otherArguments(payload: NormalizedPayload | undefined, request: PermissionRequest): Record<string, JsonValue> | undefined {
-  const input = request.tool_input ?? request.action_details;
-  if (!input) return undefined;
-  const shown = payload && SHOWN[payload.kind];
-  const others = Object.entries(input).filter(([name, value]) => value !== null && !shown?.has(name));
-  return others.length > 0 ? Object.fromEntries(others) : undefined;
+/** All that is not a list or an object, however deep. */
+function leaves(value: unknown): unknown[] {
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(leaves) : [value];
 }
+
+/** The texts that the view of a payload shows whole. */
+function shownBy(payload: NormalizedPayload | undefined, home: string): unknown[] {
+  // The session's own folder stands at the top of the page; where else a command runs is told here.
+  if (payload?.kind === "shell_exec") return [payload.shell_exec.command, payload.shell_exec.description, home];
+  if (payload?.kind === "modify_file") {
+    const { file_path: path, mutations } = payload.modify_file;
+    const texts = mutations.map((one) => [one.file_path, one.content, one.old_content, one.new_content, one.diff, one.cell_id]);
+    return [path, ...texts.flat()];
+  }
+  return payload?.kind === "subagent_task" ? [payload.subagent_task.prompt] : [];
+}
+
+/** The arguments that nothing else in the dialog shows: told by what they say, as an agent may tell one thing twice and differently. */
+function otherArguments(
+  payload: NormalizedPayload | undefined,
+  request: PermissionRequest,
+  home: string,
+): Record<string, JsonValue> | undefined {
+  const input = request.tool_input ?? {};
+  const isNew = (shown: unknown[]) => {
+    const texts = new Set(shown.filter((one) => typeof one === "string"));
+    return ([, value]: [string, JsonValue]) => !leaves(value).every((leaf) => leaf === null || texts.has(leaf as string));
+  };
+  const shown = shownBy(payload, home);
+  const others = Object.fromEntries([
+    ...Object.entries(request.action_details ?? {}).filter(isNew([...shown, ...leaves(input)])),
+    ...Object.entries(input).filter(isNew(shown)),
+  ]);
+  return Object.keys(others).length > 0 ? others : undefined;
+}
+
+/** Characters of a path that the head shows whole at any width; all of a longer one stands below. */
+const WHOLE_PATH = 30;
+
+/** Characters of a subject that stand in the head; all of a longer one stands below. */
+export const SUBJECT = 300;
 
 export function Proposal({ row, request }: { row: RequestRow; request: PermissionRequest }) {
   const payload = payloadOf(row, request);
+  const home = useHome();
   if (payload?.kind === "show_plan")
     return (
       <div>
         <Commentable text={payload.show_plan.plan ?? row.tool?.plan?.plan_content ?? ""} source="Your plan" />
       </div>
     );
-  const others = otherArguments(payload, request);
-  const label = payload && SHOWN[payload.kind] ? "Other arguments" : "Arguments";
+  const viewed = payload !== undefined && VIEWED.has(payload.kind);
+  const others = otherArguments(payload, request, home);
+  const title = request.permission_title;
   return (
     <>
+      {title.length > SUBJECT && payload?.kind !== "shell_exec" && <Code text={title} label="What the agent calls it" />}
       {payload?.kind === "shell_exec" && payload.shell_exec.command && (
         <Code text={payload.shell_exec.command} language="bash" label="Command to run" />
       )}
@@ -54,11 +85,21 @@ export function Proposal({ row, request }: { row: RequestRow; request: Permissio
       {request.agent_title && request.agent_title !== request.permission_title && (
         <p class="quiet">The agent calls it “{visibleCode(request.agent_title)}”.</p>
       )}
+      {payload?.kind === "modify_file" && payload.modify_file.file_path.length > WHOLE_PATH && (
+        <p class="quiet">
+          <code>{orderedCode(payload.modify_file.file_path)}</code>
+        </p>
+      )}
       {(payload?.kind === "modify_file" || payload?.kind === "subagent_task") && <ToolBody payload={payload} />}
-      {others ? <Json value={others} label={label} /> : payload && !SHOWN[payload.kind] && <ToolBody payload={payload} />}
+      {others && <Json value={others} label={viewed ? "Other arguments" : "Arguments"} />}
+      {!others && payload && !viewed && <Json value={payload} label="Arguments" />}
+      {!others && !payload && <p class="quiet">The agent says nothing more about it.</p>}
     </>
   );
 }
+
+/** What no content is. */
+const UNSEEN = Symbol("unseen");
 
 /** Characters of one line that are told no size. */
 const SHORT = 120;
@@ -85,28 +126,25 @@ export function sizeOf(row: RequestRow, request: PermissionRequest): string | un
 
 /**
  * Whether the end of what is decided has been in view, with nothing cut. `content` is what is shown: another one has not been seen.
- * `hidden` is true once it is known that it has not.
+ * What has a field to edit it is seen at the end of that field. `hidden` is true once it is known that it has not.
  */
-export function useSeen(cuts: Cuts, content: string) {
+export function useSeen(cuts: Cuts, content: unknown, field?: RefObject<HTMLTextAreaElement | null>) {
   useSource(cuts.changed);
   const end = useMemo(() => createRef<HTMLDivElement>(), []);
-  const seenOf = useRef<string | undefined>(undefined);
+  const seenOf = useRef<unknown>(UNSEEN);
   const [known, setKnown] = useState(false);
   const [, render] = useState(0);
   const whole = cuts.count === 0;
-  useEffect(() => {
-    const node = end.current;
-    if (!node || !whole || seenOf.current === content) return;
-    const observer = new IntersectionObserver((entries) => {
-      setKnown(true);
-      if (!entries.some((entry) => entry.isIntersecting)) return;
-      seenOf.current = content;
-      observer.disconnect();
-      render((n) => n + 1);
-    });
-    observer.observe(node);
-    return () => observer.disconnect();
-  }, [content, whole]);
   const seen = seenOf.current === content;
+  useEffect(() => {
+    if (!whole || seen) return;
+    const timer = setInterval(() => {
+      setKnown(true);
+      if (cuts.count > 0 || !isEndInSight(end.current, field?.current ?? null)) return;
+      seenOf.current = content;
+      render((n) => n + 1);
+    }, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [content, whole, seen]);
   return { end, seen, hidden: !seen && (known || !whole) };
 }

@@ -26,6 +26,7 @@ export function QuestionForm({ row, request, docked }: Props) {
   const { id: session } = useLive();
   const [draft, setState] = useState<Draft>((row.view.draft as Draft | undefined) ?? { chosen: {}, other: {} });
   const [busy, setBusy] = useState(false);
+  const [arrived, arrive] = useState(false);
   const questions = request.questions ?? [];
 
   function change(next: Draft): void {
@@ -61,6 +62,7 @@ export function QuestionForm({ row, request, docked }: Props) {
       ...(accept ? { answers, action: "accept" as const } : { action: "decline" as const }),
     });
     if (reply === undefined) setBusy(false);
+    else arrive(true);
   }
 
   return (
@@ -106,7 +108,7 @@ export function QuestionForm({ row, request, docked }: Props) {
             Decline
           </Decide>
         </div>
-        <Late busy={busy} />
+        <Late busy={busy && !arrived} />
       </div>
     </form>
   );
@@ -120,6 +122,7 @@ export function ElicitationForm({ row, request, docked }: Props) {
   const [free, setFree] = useState("");
   const [wrong, setWrong] = useState("");
   const [busy, setBusy] = useState(false);
+  const [arrived, arrive] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const address = request.url !== undefined && /^https?:\/\//i.test(request.url) ? request.url : undefined;
 
@@ -143,6 +146,7 @@ export function ElicitationForm({ row, request, docked }: Props) {
       ...(content !== undefined && { content }),
     });
     if (reply === undefined) setBusy(false);
+    else arrive(true);
   }
 
   return (
@@ -203,7 +207,7 @@ export function ElicitationForm({ row, request, docked }: Props) {
             Cancel
           </Decide>
         </div>
-        <Late busy={busy} />
+        <Late busy={busy && !arrived} />
       </div>
     </form>
   );

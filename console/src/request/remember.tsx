@@ -1,5 +1,8 @@
 /** The second step of an answer that is remembered: which rule, how far it reaches, and the file that it goes to. */
+import type { RefObject } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import type { PermissionOption } from "turnwire-client";
+import { known } from "../text/format.js";
 import { orderedCode, visibleCode } from "../text/visible.js";
 
 /** How far a rule reaches, in words; the file of each is Claude Code's. */
@@ -10,7 +13,7 @@ export const DESTINATIONS: Record<string, { readonly reach: string; readonly fil
   userSettings: { reach: "In all my projects", file: "~/.claude/settings.json" },
 };
 
-const reachOf = (name: string) => DESTINATIONS[name]?.reach ?? visibleCode(name);
+const reachOf = (name: string) => known(DESTINATIONS, name)?.reach ?? visibleCode(name);
 
 /** What stands after this answer that did not before. */
 function Consequence({ option, destination }: { option: PermissionOption; destination: string | undefined }) {
@@ -28,7 +31,7 @@ function Consequence({ option, destination }: { option: PermissionOption; destin
       {rules.map(({ rule, destination: place, file }) => (
         <li key={`${place} ${rule}`}>
           <b>{reachOf(destination ?? place)}</b> <code>{orderedCode(rule)}</code>{" "}
-          <span class="quiet">{keptIn(destination === undefined ? file : DESTINATIONS[destination]?.file)}</span>
+          <span class="quiet">{keptIn(destination === undefined ? file : known(DESTINATIONS, destination)?.file)}</span>
         </li>
       ))}
     </ul>
@@ -44,14 +47,18 @@ interface Props {
   /** Where an answer is remembered that leaves it open. */
   destination: string;
   onDestination: (destination: string) => void;
+  /** Stands at the end of what is remembered. */
+  end: RefObject<HTMLDivElement | null>;
 }
 
 /** Whether an answer leaves open how far it reaches, so that this is asked for. */
 export const leavesOpen = (option: PermissionOption) =>
   option.kind === "allow_always" && option.destination === undefined && !option.option_id.includes(":");
 
-export function Remember({ options, chosen, onChoose, destination, onDestination }: Props) {
+export function Remember({ options, chosen, onChoose, destination, onDestination, end }: Props) {
   const open = chosen !== undefined && leavesOpen(chosen);
+  const kept = useRef<HTMLDivElement>(null);
+  useEffect(() => kept.current?.scrollIntoView({ block: "nearest" }), [chosen]);
   return (
     <fieldset class="remember">
       <legend>Which answer should be remembered?</legend>
@@ -60,7 +67,16 @@ export function Remember({ options, chosen, onChoose, destination, onDestination
           <input type="radio" name="remember" checked={one === chosen} onChange={() => onChoose(one)} />
           <span>
             {one.destination && <small>{reachOf(one.destination)}</small>}
-            <b>{visibleCode(one.name)}</b>
+            <b>{one.remembers ? (one.kind === "reject_always" ? "Always deny" : "Always allow") : visibleCode(one.name)}</b>
+            {one.remembers && (
+              <ul class="offered">
+                {one.remembers.map(({ rule }) => (
+                  <li key={rule}>
+                    <code>{orderedCode(rule)}</code>
+                  </li>
+                ))}
+              </ul>
+            )}
           </span>
         </label>
       ))}
@@ -76,7 +92,12 @@ export function Remember({ options, chosen, onChoose, destination, onDestination
           </select>
         </label>
       )}
-      {chosen && <Consequence option={chosen} destination={open ? destination : undefined} />}
+      {chosen && (
+        <div ref={kept}>
+          <Consequence option={chosen} destination={open ? destination : undefined} />
+          <div ref={end} class="end" />
+        </div>
+      )}
     </fieldset>
   );
 }

@@ -2,11 +2,15 @@
 import { useRef, useState } from "preact/hooks";
 import type { CommandOf } from "turnwire-client";
 import { recentFolders } from "../model/inbox.js";
+import { modeOf } from "../model/modes.js";
+import { Sure } from "../parts/sure.js";
 import { usePage } from "../state/context.js";
 import type { Attempt } from "../state/hub.js";
 import { visibleCode } from "../text/visible.js";
 
 const POLICIES = { "": "As configured", supervised: "Ask me", autonomous: "Ask nobody", plan: "Plan only" } as const;
+
+const NOBODY = "The agent runs what no rule denies. Nobody is asked.";
 
 export function NewSession({ onDone }: { onDone: () => void }) {
   const { hub } = usePage();
@@ -18,8 +22,12 @@ export function NewSession({ onDone }: { onDone: () => void }) {
   const chosen = agents.find(({ agent }) => agent === values.agent) ?? agents[0];
   const attempt = useRef<Attempt>({});
   const [busy, setBusy] = useState(false);
+  const mode = values.permission_mode === "" ? undefined : modeOf(values.permission_mode);
+  const [sure, beSure] = useState(false);
   const set = (part: Partial<typeof values>) => {
     attempt.current = {};
+    // Consent is to what stood there when it was given.
+    if ("permission_mode" in part || "policy" in part) beSure(false);
     setValues({ ...values, ...part });
   };
 
@@ -136,6 +144,13 @@ export function NewSession({ onDone }: { onDone: () => void }) {
           </select>
         </label>
       </details>
+      {(mode?.less || values.policy === "autonomous") && (
+        <Sure
+          about={[mode?.less && mode.about, values.policy === "autonomous" && NOBODY].filter(Boolean).join(" ")}
+          sure={sure}
+          onSure={beSure}
+        />
+      )}
       <div class="buttons">
         <button type="submit" class="primary" disabled={busy}>
           {busy ? "Starting …" : "Start"}

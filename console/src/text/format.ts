@@ -59,3 +59,8 @@ export function age(ms: number): string {
   const hours = Math.floor(minutes / 60);
   return hours < 24 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
+
+/** What a table says of a word; undefined of one that it does not know, also where every object has a member of that name. */
+export function known<Value>(table: Readonly<Record<string, Value>>, word: string | undefined): Value | undefined {
+  return word !== undefined && Object.hasOwn(table, word) ? table[word] : undefined;
+}

@@ -4,7 +4,7 @@ import { Icon } from "../parts/icons.js";
 import { Parts } from "../parts/images.js";
 import { Code, Json, Prose, Terminal } from "../parts/text.js";
 import { useLive } from "../state/context.js";
-import { plural } from "../text/format.js";
+import { known, plural } from "../text/format.js";
 import { languageOf } from "../text/languages.js";
 import { visibleCode } from "../text/visible.js";
 import { MutationView } from "./diff_view.js";
@@ -32,7 +32,7 @@ function Modify({ body }: { body: ModifyFile }) {
   return (
     <>
       {body.mutations.map((mutation, index) => (
-        <MutationView key={index} mutation={mutation} path={body.file_path} />
+        <MutationView key={index} mutation={mutation} path={mutation.file_path ?? body.file_path} of={body.file_path} />
       ))}
       {body.output && !body.output.applied && body.output.message && (
         <Terminal text={body.output.message} label="What the tool said" error />
@@ -114,18 +114,19 @@ function Http({ body }: { body: HttpRequest }) {
   );
 }
 
-const MARKS = { completed: "done", in_progress: "busy", deleted: "gone" } as Record<string, string>;
+const MARKS = { pending: "open", completed: "done", in_progress: "busy", deleted: "gone" };
 
 export function Todos({ items }: { items: readonly TodoItem[] }) {
   return (
     <ul class="todos">
       {items.map((item, index) => (
-        <li key={item.id ?? index} class={MARKS[item.status] ?? "open"}>
+        <li key={item.id ?? index} class={known(MARKS, item.status) ?? "open"}>
           <span class="mark" role="img" aria-label={item.status.replace("_", " ") || "state not told"}>
             {item.status === "completed" && <Icon name="check" />}
           </span>
           <span>
             {visibleCode(item.status === "in_progress" ? (item.active_form ?? item.description) : item.description)}
+            {item.status && !known(MARKS, item.status) && <small> {visibleCode(item.status)}</small>}
             {item.blocked_by && item.blocked_by.length > 0 && <small> after {item.blocked_by.join(", ")}</small>}
           </span>
         </li>

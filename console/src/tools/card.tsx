@@ -1,9 +1,10 @@
 /** A tool call as a card: one line, and what is behind it. Subagents hold the rows of their own thread. */
 import { useState } from "preact/hooks";
 import type { Row, ToolRow } from "../model/rows.js";
+import { isAsked } from "../model/tool_row.js";
 import { took } from "../model/turns.js";
 import { Icon } from "../parts/icons.js";
-import { Badge, Fold, type Tone } from "../parts/parts.js";
+import { Badge, Fold } from "../parts/parts.js";
 import { Path } from "../parts/path.js";
 import { Prose, Terminal } from "../parts/text.js";
 import { usePage } from "../state/context.js";
@@ -12,15 +13,9 @@ import { orderedCode, visibleCode } from "../text/visible.js";
 import { ToolBody } from "./bodies.js";
 import { toolHead } from "./heads.js";
 import type { RowPart } from "./row_part.js";
+import { statusOf } from "./status.js";
 import { Over } from "./verdict.js";
 
-const REASONS: Record<string, string | undefined> = {
-  failed: "failed",
-  denied: "denied",
-  interrupted: "interrupted",
-  process_exited: "the agent exited",
-  no_result: "no result",
-};
 /** Kinds whose body says more than the line above it, and is short enough to stand open. */
 const OPEN = new Set(["modify_file", "shell_exec"]);
 
@@ -31,15 +26,6 @@ function opens({ payload }: ToolRow): boolean {
 }
 
 const CHILDREN = 30;
-
-function status(row: ToolRow): { tone: Tone; text: string } {
-  if (row.update?.background && row.status !== "error") return { tone: "plain", text: row.task?.task_status ?? "in the background" };
-  if (row.status === "running") return { tone: "busy", text: "running" };
-  if (row.status === "error") return { tone: "bad", text: REASONS[row.update?.reason ?? "failed"] ?? String(row.update?.reason) };
-  if (row.status === "complete") return { tone: "good", text: "done" };
-  // A word of a newer hub: what it means is not known here.
-  return { tone: "warn", text: visibleCode(String(row.status)) };
-}
 
 /** A subagent's first words repeat its task, which stands above them. */
 function repeatsTask({ payload }: ToolRow, child: Row): boolean {
@@ -85,10 +71,10 @@ function Cut({ row }: { row: ToolRow }) {
 export function ToolCard({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
   const [, render] = useState(0);
   const head = toolHead(row);
-  const { tone, text } = status(row);
+  const { tone, text } = statusOf(row);
   const { request } = row;
   const over = request?.resolved !== undefined || request?.cancelled !== undefined;
-  const asked = request !== undefined && !over;
+  const asked = isAsked(row);
   const open = row.view.open ?? ((row.parent === undefined && opens(row) && !asked) || (row.status === "error" && !died(row)));
   const words = report(row);
   const ms = row.span?.end === undefined ? undefined : took(row.span, row.span.end);
@@ -120,7 +106,7 @@ export function ToolCard({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
               ))}
               {ms !== undefined && ms >= 1000 && <span>{duration(ms)}</span>}
             </span>
-            <Badge tone={asked ? "warn" : tone}>{asked ? "waits for you" : text}</Badge>
+            <Badge tone={tone}>{text}</Badge>
           </>
         }
       >

@@ -241,26 +241,42 @@ export function DiffTable({ hunks, numbers, label, language, split = false, sour
   );
 }
 
-export function MutationView({ mutation, path, split = false }: { mutation: Mutation; path: string; split?: boolean }) {
+interface MutationProps {
+  mutation: Mutation;
+  path: string;
+  /** The file that is told above: another one is named here. */
+  of?: string;
+  split?: boolean;
+}
+
+export function MutationView({ mutation, path, of = path, split = false }: MutationProps) {
   const hunks = useMemo(() => hunksOf(mutation), [mutation]);
-  if (hunks)
-    return (
-      <DiffTable
-        hunks={hunks}
-        numbers={mutation.relative !== true && (mutation.diff !== undefined || mutation.content !== undefined)}
-        label={`Change of ${path}`}
-        language={languageOf(path)}
-        split={split}
-        source={{ source: path, file: true }}
-      />
-    );
+  const { old_content: before, cell_id: cell } = mutation;
   const text = mutation.content ?? mutation.new_content ?? mutation.diff;
-  if (text === undefined)
-    return (
-      <p class="quiet">
-        {mutation.type}
-        {mutation.cell_id && ` cell ${mutation.cell_id}`}
-      </p>
-    );
-  return <Code text={text} language={languageOf(path)} start={1} label={`New content of ${path}`} />;
+  const what = [text === undefined && !hunks && mutation.type, cell && `cell ${cell}`, mutation.replace_all && "every occurrence"].filter(
+    Boolean,
+  );
+  return (
+    <>
+      {path !== of && <p class="other-file">{orderedCode(path)}</p>}
+      {what.length > 0 && <p class="quiet">{orderedCode(what.join(", "))}</p>}
+      {hunks ? (
+        <DiffTable
+          hunks={hunks}
+          numbers={mutation.relative !== true && (mutation.diff !== undefined || mutation.content !== undefined)}
+          label={`Change of ${path}`}
+          language={languageOf(path)}
+          split={split}
+          source={{ source: path, file: true }}
+        />
+      ) : (
+        <>
+          {before && <p class="quiet">This goes:</p>}
+          {before && <Code text={before} language={languageOf(path)} label={`Old content of ${path}`} />}
+          {before && text && <p class="quiet">This comes in its place:</p>}
+          {text && <Code text={text} language={languageOf(path)} start={1} label={`New content of ${path}`} />}
+        </>
+      )}
+    </>
+  );
 }

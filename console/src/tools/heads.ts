@@ -2,7 +2,7 @@
 import type { NormalizedPayload, TodoItem } from "turnwire-client";
 import type { ToolRow } from "../model/rows.js";
 import type { IconName } from "../parts/icons.js";
-import { count, duration, plural } from "../text/format.js";
+import { count, duration, known, plural } from "../text/format.js";
 
 export interface Head {
   readonly icon: IconName;
@@ -23,6 +23,7 @@ const CHANGES: Record<string, string | undefined> = {
   insert: "Insert",
   delete: "Delete",
 };
+const OPERATIONS = { run: "Run", read: "Read output", stop: "Stop" };
 const defined = (...facts: Array<string | undefined | false>) => facts.filter((fact): fact is string => Boolean(fact));
 
 /** What becomes of one to-do. */
@@ -51,7 +52,7 @@ function ofPayload(payload: NormalizedPayload): Head | undefined {
       const removed = output?.removed_lines;
       return {
         icon: "edit",
-        verb: CHANGES[mutations[0]?.type ?? "edit"] ?? `Change (${mutations[0]?.type})`,
+        verb: known(CHANGES, mutations[0]?.type ?? "edit") ?? `Change (${mutations[0]?.type})`,
         subject,
         mono: true,
         path: true,
@@ -64,7 +65,7 @@ function ofPayload(payload: NormalizedPayload): Head | undefined {
     }
     case "shell_exec": {
       const { command, task_id, operation, background, output } = payload.shell_exec;
-      const verb = operation === "read" ? "Read output" : operation === "stop" ? "Stop" : "Run";
+      const verb = known(OPERATIONS, operation ?? "run") ?? `Shell (${operation})`;
       const exit = output?.exit_code;
       return {
         icon: "terminal",
@@ -139,7 +140,7 @@ function ofPayload(payload: NormalizedPayload): Head | undefined {
       const { operation, approved, file_path } = payload.show_plan;
       return {
         icon: "plan",
-        verb: operation === "enter" ? "Enter plan mode" : "Plan",
+        verb: operation === "enter" ? "Enter plan mode" : operation === "exit" ? "Plan" : `Plan (${operation})`,
         subject: file_path ?? "",
         mono: true,
         facts: defined(approved === true && "approved", approved === false && "not approved"),

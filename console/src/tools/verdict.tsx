@@ -3,7 +3,7 @@ import type { RequestRow } from "../model/rows.js";
 import { requestTitle } from "../model/titles.js";
 import { Icon } from "../parts/icons.js";
 import { Json } from "../parts/text.js";
-import { duration, time } from "../text/format.js";
+import { duration, known, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 
 const CANCELLED: Record<string, string | undefined> = {
@@ -21,18 +21,18 @@ export function Over({ row, inCard = false }: { row: RequestRow; inCard?: boolea
   const title = request.type === "permission_request" ? request.permission_title : requestTitle(row);
   const payload = row.tool?.payload;
   const answers = request.type === "question_request" && payload?.kind === "ask_user" ? Object.entries(payload.ask_user.answers ?? {}) : [];
-  const tone = resolved?.behavior === "deny" ? "bad" : resolved && ANSWERS[resolved.behavior] ? "good" : "plain";
+  const tone = resolved?.behavior === "deny" ? "bad" : resolved && known(ANSWERS, resolved.behavior) ? "good" : "plain";
   return (
     <div class={`request-over ${tone}`}>
       <div class="line">
-        <Icon name={resolved?.behavior === "deny" ? "cross" : resolved ? "check" : "clock"} />
-        <span class="verb">{resolved ? (ANSWERS[resolved.behavior] ?? visibleCode(resolved.behavior)) : "No longer asked"}</span>
+        <Icon name={resolved?.behavior === "deny" ? "cross" : tone === "good" ? "check" : "clock"} />
+        <span class="verb">{resolved ? (known(ANSWERS, resolved.behavior) ?? visibleCode(resolved.behavior)) : "No longer asked"}</span>
         <span class="subject">{!inCard && visibleCode(title)}</span>
         <span class="facts">
           {resolved?.by && <span>by {visibleCode(resolved.by)}</span>}
           {resolved?.waited_ms !== undefined && <span>after {duration(resolved.waited_ms)}</span>}
           {resolved?.destination && <span>remembered in {visibleCode(resolved.destination)}</span>}
-          {cancelled && <span>{CANCELLED[cancelled.reason ?? "cancelled"] ?? visibleCode(String(cancelled.reason))}</span>}
+          {cancelled && <span>{known(CANCELLED, cancelled.reason ?? "cancelled") ?? visibleCode(String(cancelled.reason))}</span>}
           {!inCard && <time dateTime={row.ts}>{time(row.ts)}</time>}
         </span>
       </div>

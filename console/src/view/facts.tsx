@@ -114,6 +114,12 @@ export function FactView({ row }: { row: FactRow }) {
             The agent has been silent for {duration(event.silent_ms ?? 0)}.
           </Bar>
         );
+      if (event.state !== "exited")
+        return (
+          <Bar tone="warn" icon="warning">
+            The agent’s process: {visibleCode(event.state)}
+          </Bar>
+        );
       const how = event.signal ? `by ${event.signal}` : event.exit_code === undefined ? "" : `with code ${event.exit_code}`;
       const bad = event.signal !== undefined || (event.exit_code ?? 0) !== 0;
       return (

@@ -1,11 +1,12 @@
 /** What can be done from a message on: branch off before it, or go back to before it and say something else. */
-import { useRef } from "preact/hooks";
-import { drafts } from "../composer/composer.js";
+import { useRef, useState } from "preact/hooks";
 import type { UserRow } from "../model/rows.js";
+import { Decide } from "../request/decide.js";
 import { useLive, usePage } from "../state/context.js";
+import { drafts } from "../state/own_drafts.js";
 import { useSource } from "../state/source.js";
 
-const ASK = "Go back to before this message? What came after it stays on the page, but the agent knows it no more. Files stay as they are.";
+const ASK = "What came after this message stays on the page, but the agent knows it no more. Files stay as they are.";
 
 export function FromHere({ row }: { row: UserRow }) {
   const { hub } = usePage();
@@ -14,9 +15,11 @@ export function FromHere({ row }: { row: UserRow }) {
   const menu = useRef<HTMLDetailsElement>(null);
   const can = hub.summary?.abilities;
   const at = row.back;
+  const [asking, ask] = useState(false);
   if (at === undefined || row.voided || !hub.mayControl || !can?.rewind) return null;
 
   function close(): void {
+    ask(false);
     if (menu.current) menu.current.open = false;
   }
 
@@ -35,7 +38,7 @@ export function FromHere({ row }: { row: UserRow }) {
 
   async function back(to: string): Promise<void> {
     close();
-    if (!confirm(ASK) || (await hub.run({ type: "session.resume", session: live.id, at: to })) === undefined) return;
+    if ((await hub.run({ type: "session.resume", session: live.id, at: to })) === undefined) return;
     draft(live.id);
     live.drafted.emit();
   }
@@ -45,7 +48,7 @@ export function FromHere({ row }: { row: UserRow }) {
       class="from-here"
       ref={menu}
       onFocusOut={(event) => {
-        if (!(event.relatedTarget instanceof Node) || !menu.current?.contains(event.relatedTarget)) close();
+        if (event.relatedTarget instanceof Node && !menu.current?.contains(event.relatedTarget)) close();
       }}
       onKeyDown={(event) => {
         if (event.key !== "Escape" || !menu.current?.open) return;
@@ -56,15 +59,26 @@ export function FromHere({ row }: { row: UserRow }) {
     >
       <summary>From here …</summary>
       <div>
-        {can.fork && (
-          <button type="button" onClick={() => void fork(at)}>
-            Fork from here
-          </button>
-        )}
-        {!hub.summary?.followed && (
-          <button type="button" onClick={() => void back(at)}>
-            Go back to here
-          </button>
+        {asking ? (
+          <>
+            <p class="wrong">{ASK}</p>
+            <Decide key="back" className="danger" meaning={`back to ${at}`} onDecide={() => void back(at)}>
+              Go back
+            </Decide>
+          </>
+        ) : (
+          <>
+            {can.fork && (
+              <Decide key="fork" className="quiet-button" meaning={`fork ${at}`} onDecide={() => void fork(at)}>
+                Fork from here
+              </Decide>
+            )}
+            {!hub.summary?.followed && (
+              <button type="button" onClick={() => ask(true)}>
+                Go back to here
+              </button>
+            )}
+          </>
         )}
       </div>
     </details>

@@ -52,6 +52,9 @@ function Folder({ path }: { path: string | undefined }) {
   );
 }
 
+/** States of a session without a turn: the hub tells of a turn's end a moment after its events. */
+const IDLE: ReadonlySet<string> = new Set(["idle", "running", "waiting"]);
+
 export function SessionHead(props: { onMenu: () => void; onPanel: () => void; panel: boolean; notify: boolean; onNotify: () => void }) {
   const { hub } = usePage();
   const live = useLive();
@@ -71,7 +74,10 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
             ? ["working", "busy"]
             : state.exited || summary?.state === "exited"
               ? ["exited", "plain"]
-              : ["idle", "good"];
+              : summary === undefined || IDLE.has(summary.state)
+                ? ["idle", "good"]
+                : // Between two states, or a word of a newer hub.
+                  [visibleCode(summary.state), summary.state === "starting" ? "busy" : "warn"];
   return (
     <header class="session-head">
       <IconButton icon="menu" label="Sessions" className="menu" onClick={props.onMenu} />

@@ -3,13 +3,16 @@ import { useEffect, useReducer, useRef } from "preact/hooks";
 import { activity } from "../model/activity.js";
 import { isReplay } from "../model/replay.js";
 import { Path } from "../parts/path.js";
+import { Decide } from "../request/decide.js";
 import { useLive, usePage } from "../state/context.js";
 import type { LiveSession } from "../state/live.js";
 import { useSource } from "../state/source.js";
-import { between, clockTime, count, moment, plural } from "../text/format.js";
+import { between, clockTime, count, known, moment, plural } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { Todos } from "../tools/bodies.js";
 import { toolHead } from "../tools/heads.js";
+
+const LIMITS = { rejected: "reached", allowed_warning: "near" };
 
 const WORDS = {
   thinking: "Thinking",
@@ -127,9 +130,13 @@ export function Now() {
         <span>
           The agent has exited.{" "}
           {hub.summary.abilities?.resume !== false && (
-            <button type="button" class="more" onClick={() => void hub.run({ type: "session.resume", session: live.id })}>
+            <Decide
+              className="more"
+              meaning={`resume ${live.id}`}
+              onDecide={() => void hub.run({ type: "session.resume", session: live.id })}
+            >
               Resume
-            </button>
+            </Decide>
           )}
         </span>
       )}
@@ -137,7 +144,7 @@ export function Now() {
       {live.whole && <Pinned />}
       {limited && (
         <span class="limit" title={visibleCode(limited.rate_limit_message)}>
-          Limit {limited.status === "rejected" ? "reached" : "near"}
+          Limit {limited.status === undefined ? "near" : (known(LIMITS, limited.status) ?? visibleCode(limited.status))}
           {limited.resets_at !== undefined && `, resets ${moment(limited.resets_at * 1000)}`}
         </span>
       )}

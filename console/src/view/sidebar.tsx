@@ -2,12 +2,13 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SessionSummary } from "turnwire-client";
 import { type Group, inbox, Seen } from "../model/inbox.js";
+import { Boundary } from "../parts/boundary.js";
 import { Icon } from "../parts/icons.js";
 import type { Tone } from "../parts/parts.js";
 import { usePage } from "../state/context.js";
 import { useLater } from "../state/later.js";
 import { useSource } from "../state/source.js";
-import { age, money } from "../text/format.js";
+import { age, known, money } from "../text/format.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
 
@@ -62,7 +63,7 @@ function Entry({ summary, kind, current, unread }: EntryProps) {
   return (
     <li>
       <a class="session" href={`#/s/${encodeURIComponent(session)}`} aria-current={current ? "page" : undefined}>
-        <span class={`dot ${kind === "waiting" ? "warn" : TONES[state]}`} aria-hidden="true" />
+        <span class={`dot ${kind === "waiting" ? "warn" : (known(TONES, state) ?? "warn")}`} aria-hidden="true" />
         <span class="title">
           {sessionTitle(summary)}
           {unread && (
@@ -90,13 +91,14 @@ function Listed({ group, seen, all }: { group: Group; seen: Seen; all: boolean }
       </h2>
       <ul>
         {listed.map((summary) => (
-          <Entry
-            key={summary.session}
-            summary={summary}
-            kind={group.kind}
-            current={summary.session === hub.current?.id}
-            unread={summary.session !== hub.current?.id && seen.unread(summary)}
-          />
+          <Boundary key={summary.session} what={`the session ${summary.session}`} seq={summary.last_seq}>
+            <Entry
+              summary={summary}
+              kind={group.kind}
+              current={summary.session === hub.current?.id}
+              unread={summary.session !== hub.current?.id && seen.unread(summary)}
+            />
+          </Boundary>
         ))}
       </ul>
       {hidden > 0 && (

@@ -7,7 +7,7 @@ import { Parts } from "../parts/images.js";
 import { Fold, type Tone } from "../parts/parts.js";
 import { Prose } from "../parts/text.js";
 import { usePage } from "../state/context.js";
-import { between, count, duration, money, plural, time } from "../text/format.js";
+import { between, count, duration, known, money, plural, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { Commentable } from "../tools/lines.js";
 
@@ -34,14 +34,14 @@ export function outcome(turn: Turn): { text: string; tone: Tone } {
   const word = turn.result?.outcome;
   if (word === undefined) return { text: "ended", tone: "plain" };
   // A word of a newer hub is shown as it is: what it means is not known here.
-  return OUTCOMES[word] ?? { text: visibleCode(word), tone: turn.result?.is_error ? "bad" : "warn" };
+  return known(OUTCOMES, word) ?? { text: visibleCode(word), tone: turn.result?.is_error ? "bad" : "warn" };
 }
 
 export function TurnHead({ row }: { row: TurnRow }) {
   const { turn } = row;
   return (
     <header class="turn-head">
-      <h2>{ORIGINS[turn.origin] ?? turn.origin}</h2>
+      <h2>{known(ORIGINS, turn.origin) ?? visibleCode(turn.origin)}</h2>
       <time dateTime={turn.start}>{time(turn.start)}</time>
       {row.voided && <span class="chip">no longer counts</span>}
       <span class="rule" />
@@ -142,7 +142,7 @@ export function TextView({ row }: { row: TextRow }) {
   if (row.text === "" && !row.live) return null;
   return (
     <article class={`answer ${row.live ? "live" : ""}`} aria-label="Answer">
-      {row.source && <p class="quiet">{SOURCES[row.source] ?? row.source}</p>}
+      {row.source && <p class="quiet">{known(SOURCES, row.source) ?? visibleCode(row.source)}</p>}
       <Commentable text={row.text} source="Your answer" done={!row.live} />
     </article>
   );

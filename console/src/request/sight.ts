@@ -1,0 +1,31 @@
+/** Whether somebody can see a thing: it is on the screen, nothing clips it, nothing covers it. */
+import type { Place } from "./arming.js";
+
+/** How often what decides looks where it stands, in milliseconds. */
+export const LOOK_MS = 100;
+
+/** Where along its middle line a control is looked at, as shares of its width. */
+const ALONG = [0.1, 0.5, 0.9];
+
+/** Where a control stands, in pixels of the window; undefined while it is out of sight or anything lies over it. */
+export function placeOf(node: Element | null): Place | undefined {
+  if (!node || document.visibilityState !== "visible") return undefined;
+  const { left, top, width, height } = node.getBoundingClientRect();
+  if (width === 0 || height === 0) return undefined;
+  const isOnTop = (share: number) => node.contains(document.elementFromPoint(left + width * share, top + height / 2));
+  return ALONG.every(isOnTop) ? { left, top, width, height } : undefined;
+}
+
+/** Whether the end of what is read by scrolling is in sight: a mark at the end of it, and the end of a field in it. */
+export function isEndInSight(mark: Element | null, field: HTMLTextAreaElement | null): boolean {
+  const box = mark?.closest(".request-body");
+  if (!mark || !box || document.visibilityState !== "visible") return false;
+  if (field && field.scrollTop + field.clientHeight < field.scrollHeight - 2) return false;
+  const { left, top, width, height } = mark.getBoundingClientRect();
+  const middle = top + height / 2;
+  const { top: first, bottom: last } = box.getBoundingClientRect();
+  // Neither clipped by what it scrolls in, nor below anything else.
+  if (middle < first || middle > last) return false;
+  // Right above it: at the very edge of the box the browser rounds to what is below.
+  return ALONG.every((share) => box.contains(document.elementFromPoint(left + width * share, top - 1)));
+}

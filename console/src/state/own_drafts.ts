@@ -1,0 +1,4 @@
+/** The drafts of this tab. */
+import { Drafts } from "./drafts.js";
+
+export const drafts = new Drafts(sessionStorage);

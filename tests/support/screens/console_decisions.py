@@ -1,0 +1,85 @@
+"""Sessions in which something is asked, to be decided on in a page; and what of it reaches the hub."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from playwright.async_api import Browser, Locator, Page, expect
+
+from console_page import console
+from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
+from turnwire.normalize.events import (
+    AgentEvent,
+    PermissionOption,
+    PermissionRequest,
+    RememberedRule,
+)
+from turnwire.normalize.payloads import ShellExecPayload
+from turnwire.normalize.payloads.work import ShellExec
+
+RULE = "Bash(npm publish *)"
+WIDER = "Bash(npm *)"
+OPTIONS = [
+    PermissionOption(option_id="allow_once", name="Allow", kind="allow_once"),
+    *(
+        PermissionOption(
+            option_id=f"allow_always:{place}",
+            name=f"Always allow {RULE}, {WIDER} {words}",
+            kind="allow_always",
+            destination=place,
+            remembers=[RememberedRule(rule=rule, destination=place, file=file) for rule in (RULE, WIDER)],
+        )
+        for place, words, file in (
+            ("session", "for this session", None),
+            ("localSettings", "in this project, for me", ".claude/settings.local.json"),
+        )
+    ),
+    PermissionOption(option_id="reject_once", name="Reject", kind="reject_once"),
+]
+
+
+def command(pending_id: str, text: str = "npm publish", **more: Any) -> PermissionRequest:
+    return PermissionRequest(
+        pending_id=pending_id,
+        permission_title=text.partition("\n")[0],
+        permission_options=OPTIONS,
+        action_type="command",
+        normalized=ShellExecPayload(shell_exec=ShellExec(command=text)),
+        tool_input={"command": text, **more},
+    )
+
+
+@asynccontextmanager
+async def session(
+    browser: Browser, *requests: AgentEvent, width: int = 1280, height: int = 800
+) -> AsyncIterator[tuple[HubHarness, Page]]:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "asked", [*entries("tool-bash"), *made(requests)], workspace="/home/ada/greeting")
+        touched: dict[str, Any] = {"has_touch": True, "is_mobile": True} if width < 500 else {}
+        async with console(browser, where.url, width=width, height=height, **touched) as page:
+            await expect(page.locator(".request" if requests else ".row").first).to_be_visible()
+            yield where, page
+
+
+def given(where: HubHarness) -> list[dict[str, Any]]:
+    """The commands that reached the hub, but for those that only read."""
+    return [
+        one.model_dump(exclude_defaults=True)
+        for one, _ in where.host.commands
+        if not one.type.startswith(("library.", "workspace."))
+    ]
+
+
+async def armed(*controls: Locator) -> None:
+    for control in controls:
+        await expect(control).to_be_enabled()
+
+
+async def at_rest(control: Locator) -> None:
+    """Click on what decides, where the browser has scrolled it to, once it has stood there for its second."""
+    await control.hover()
+    await control.page.wait_for_timeout(1300)
+    await armed(control)
+    box = await control.bounding_box()
+    assert box is not None
+    await control.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
