@@ -415,6 +415,8 @@ def test_an_agent_that_keeps_its_conversations_elsewhere_is_asked_for_them(
     refused = runner.invoke(application(), [*asks, "gone"])
     assert refused.exit_code != 0
     assert "there is no file /nowhere/agent" in refused.output
+    elsewhere = runner.invoke(application(), [*asks, "keeper", "--folder", "/no/such/folder"])
+    assert (elsewhere.exit_code, "there is no such folder" in elsewhere.stderr) == (2, True)
     # nobody is asked who is not named, nor whose files are read
     assert runner.invoke(application(), asks[:3]).exit_code == 0
     assert not lists_itself("codex", Settings())

@@ -16,7 +16,6 @@ from turnwire.protocol.claude.encode import EncodeError
 from turnwire.protocol.claude.messages import Assistant, Message, StreamEvent, Unknown, User
 from turnwire.protocol.claude.results import Result
 from turnwire.protocol.claude.system import Init, UnknownSystem
-from turnwire.protocol.dialects.foreign import foreign_wire
 from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.json_rpc.agent import JsonRpcAgent
 from turnwire.protocol.json_rpc.host import JsonRpcHost
@@ -79,6 +78,8 @@ class Transcript:
         self, lines: Sequence[bytes | OversizeLine], messages: list[Message]
     ) -> tuple[Sequence[bytes | OversizeLine], list[Message]]:
         """Look whose the lines are, up to the first that tells; return those that are not another agent's."""
+        from turnwire.protocol.dialects.foreign import foreign_wire  # noqa: PLC0415 - who runs agents reads no logs
+
         for number, (line, message) in enumerate(zip(lines, messages, strict=True)):
             if isinstance(line, bytes) and (value := _telling(message, line)) is not None:
                 self.looks_like = foreign_wire(value)

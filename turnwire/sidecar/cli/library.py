@@ -91,6 +91,8 @@ def sessions_command(
         with plain_errors(AgentNotFoundError):
             check_name(of_agent, settings.agents)
         if lists_itself(of_agent, settings):
+            _within(folder)
+            _is_found((), folder)
             _ask_agent(of_agent, settings, limit, folder, as_json=as_json)
             return
         of_agent = whose_files(of_agent, settings)
