@@ -27,14 +27,16 @@ from turnwire.tracing.export.sdk_log import listen
 from turnwire.tracing.export.span_processors import load_processor
 from turnwire.tracing.export.spans import ExportedTrace
 from turnwire.tracing.export.trace_ids import SeededIds
-from turnwire.tracing.export.wanted import Signal, TracingError, exporters_of, protocol_of
+from turnwire.tracing.export.wanted import DELIVERY, Signal, TracingError, exporters_of, protocol_of
 from turnwire.tracing.spans.genai_facts import SCHEMA_URL
 from turnwire.tracing.spans.span import Origin, Trace
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(DELIVERY)
 
 CLOSE_S = 3.0
 """How long the end of a session may wait for a collector."""
+INTERRUPTED_S = 0.1
+"""How long an exporter may take to notice that it was interrupted."""
 REPLAY_CLOSE_S = 30.0
 """How long a replay waits, which has nothing else to do."""
 CALM_S = 60.0
@@ -80,6 +82,8 @@ class SpanExport:
         for delivery in self._deliveries:
             self._provider.add_span_processor(delivery.counted)
             self._provider.add_span_processor(BatchSpanProcessor(delivery, self._queue, delay, self._batch))
+        self._sending: threading.Thread | None = None
+        self._has_told = False
         self._tracer = self._provider.get_tracer("turnwire", version, schema_url=SCHEMA_URL)
 
     @property
@@ -101,6 +105,12 @@ class SpanExport:
         if any(delivery.waiting >= self._batch for delivery in self._deliveries):
             self._provider.force_flush()
 
+    def send_soon(self) -> None:
+        """Send what waits in a thread, unless that goes on already; for an end that cannot wait long."""
+        if self._sending is None or not self._sending.is_alive():
+            self._sending = threading.Thread(target=self._provider.force_flush, name="spans", daemon=True)
+            self._sending.start()
+
     def close(self, within_s: float = CLOSE_S) -> int:
         """Send what is queued, and stop; return how many spans were lost.
 
@@ -111,10 +121,17 @@ class SpanExport:
         closing = threading.Thread(target=self._provider.shutdown, name="tracing ends", daemon=True)
         closing.start()
         closing.join(within_s)
-        for delivery in self._deliveries:
-            delivery.shutdown()
+        if closing.is_alive():
+            for delivery in self._deliveries:
+                delivery.shutdown()
+            closing.join(INTERRUPTED_S)  # so that why is told, not only that
+        return self.tell_lost()
+
+    def tell_lost(self) -> int:
+        """Return how many spans were not taken until now, for an end; the log has it once."""
         lost = sum(delivery.lost(waiting=0) for delivery in self._deliveries)
-        if lost:
+        if lost and not self._has_told:
+            self._has_told = True
             log.warning("spans were lost", extra={"lost": lost})
         return lost
 

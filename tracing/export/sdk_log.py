@@ -2,7 +2,10 @@
 
 import logging
 
+from turnwire.tracing.export.wanted import DELIVERY
+
 log = logging.getLogger(__name__)
+delivery = logging.getLogger(DELIVERY)
 
 EXPORTERS = ("opentelemetry.exporter", "opentelemetry.sdk.trace.export", "opentelemetry.sdk._shared_internal")
 """Loggers of what sends; what all others say is about the configuration."""
@@ -34,8 +37,8 @@ class SdkLog(logging.Handler):
         signal = next((name for name in SIGNALS if name in words), None)
         if signal is not None and record.levelno >= logging.ERROR and signal not in self._told:
             self._told.add(signal)
-            log.warning(
-                f"{signal} cannot be sent; the sessions are not affected",  # noqa: G004 - one of two fixed sentences
+            delivery.warning(
+                f"{signal} cannot be sent; the sessions are not affected",
                 extra={"why": words},
             )
 

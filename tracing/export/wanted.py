@@ -7,6 +7,12 @@ from turnwire.protocol.errors import TurnwireError
 
 Signal = Literal["TRACES", "METRICS", "LOGS"]
 
+DELIVERY = "turnwire.tracing.delivery"
+"""The logger of what collectors do not take."""
+
+STILL_SENDING = "telemetry ends"
+"""The name of threads that send what is left while the process ends."""
+
 
 class TracingError(TurnwireError):
     """Nothing can be exported as configured; the message says which setting and what it takes."""

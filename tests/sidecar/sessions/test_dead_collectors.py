@@ -9,13 +9,16 @@ import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from otlp_collector import otlp_collector
 
-from recordings import Recording, recording
+from recordings import ROOT, Recording, recording
 from turnwire.journal.memory import MemoryJournal
 from turnwire.normalize.events.envelope import Cursor
 from turnwire.normalize.inputs import SessionInput
@@ -28,7 +31,10 @@ from turnwire.tracing.recordings.reading import read
 from turnwire_client import BEGINNING, connect
 from turnwire_client import events as ev
 from turnwire_client.frames import EventFrame
-from turnwire_process import DEADLINE, environment, turnwire
+from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
+
+if TYPE_CHECKING:
+    from turnwire.tracing.export.log_records import LogExport
 
 SCRIPT = """
 version: 2.1.330
@@ -91,7 +97,8 @@ async def turns(folder: Path, **variables: str) -> tuple[list[str], list[str]]:
         await client.prompt(session, "go")
         async with asyncio.timeout(DEADLINE):
             async for frame in following:
-                if isinstance(frame, EventFrame):
+                # where nothing is traced there is no context to tell of
+                if isinstance(frame, EventFrame) and not isinstance(frame.event, ev.TraceContext):
                     found.append(msgspec.json.encode(frame.event).decode())
                     if isinstance(frame.event, ev.Complete):
                         ends += 1
@@ -188,3 +195,75 @@ async def test_a_stuck_exporter_leaves_the_journal_byte_for_byte_the_same(
     assert with_tracing == await journaled(made, None)
     assert export.lost > 0
     assert export.close(within_s=0.01) > 16
+
+
+async def test_an_end_waits_for_no_signal_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    released, entered = threading.Event(), threading.Semaphore(0)
+
+    def hang() -> None:
+        entered.release()
+        released.wait()
+
+    metrics = Metrics()
+    monkeypatch.setattr(metrics, "close", hang)
+    observers = Observers(Settings(state_dir=tmp_path), metrics)
+    observers._export = cast("SpanExport", SimpleNamespace(close=lambda _: hang(), tell_lost=int))
+    observers._logs = cast("LogExport", SimpleNamespace(close=hang))
+    try:
+        async with asyncio.timeout(DEADLINE):
+            await asyncio.to_thread(observers.close, 0.2)
+            for _ in range(3):  # all three are asked, none after the other
+                assert await asyncio.to_thread(entered.acquire, timeout=DEADLINE)
+        assert not released.is_set()
+    finally:
+        released.set()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("collector", [silent, closed])
+@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+async def test_one_agent_on_stdin_tells_once_of_a_dead_collector(
+    collector: Collector, protocol: str, tmp_path: Path
+) -> None:
+    async with collector() as port:
+        out, err, code = await query(
+            tmp_path,
+            OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}",
+            OTEL_EXPORTER_OTLP_PROTOCOL=protocol,
+            # the exporters' own patience would be the end of an SDK's
+            OTEL_EXPORTER_OTLP_TIMEOUT="600",
+            OTEL_BSP_SCHEDULE_DELAY="10",
+            OTEL_METRIC_EXPORT_INTERVAL="50",
+        )
+    assert (json.loads(out.splitlines()[-1])["result"], code) == ("ok", 0)
+    (told,) = err.splitlines()
+    assert "lost" in json.loads(told)["event"] or "cannot be sent" in json.loads(told)["event"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+async def test_one_agent_on_stdin_sends_all_to_a_collector_that_lives(protocol: str, tmp_path: Path) -> None:
+    with otlp_collector(tmp_path) as collector:
+        to = {**collector.environment(protocol), "OTEL_BSP_SCHEDULE_DELAY": "600000"}
+        _, err, code = await query(tmp_path, **to)
+        assert (err, code) == (b"", 0)
+        names = [span.name for span in collector.spans()]
+    assert {"turnwire.session", "streamjson.prompt"} <= set(names)
+
+
+async def query(folder: Path, **variables: str) -> tuple[bytes, bytes, int | None]:
+    """Have one prompt answered by `turnwire stdio`, as an SDK does, and return what it said and how it ended."""
+    (folder / "script.yaml").write_text("fallback: {steps: [{text: ok}]}")
+    argv = [sys.executable, "-m", "turnwire.scripted_agent", str(folder / "script.yaml")]
+    (folder / "turnwire.toml").write_text(f"[agents]\nunder = {json.dumps(argv)}\n")
+    process = await asyncio.create_subprocess_exec(
+        *(*TURNWIRE, "stdio", "--agent=under", f"--config={folder / 'turnwire.toml'}"),
+        cwd=folder,
+        env={**environment(folder / "home", **variables), "PYTHONPATH": str(ROOT)},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(DEADLINE):
+        out, err = await process.communicate(b'{"type":"user","message":{"role":"user","content":"hi"}}\n')
+    return out, err, process.returncode

@@ -110,6 +110,26 @@ def configure(level: str, stream: TextIO | None = None) -> None:
     logging.basicConfig(handlers=[others], level=logging.WARNING)
 
 
+class _First(logging.Filter):
+    """Lets the first warning pass, and those of less weight."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._was_told = False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether a record is written."""
+        if record.levelno < logging.WARNING:
+            return True
+        first, self._was_told = not self._was_told, True
+        return first
+
+
+def tell_first(name: str) -> None:
+    """Have the first warning of a logger written, and no other: they are one piece of news."""
+    logging.getLogger(name).addFilter(_First())
+
+
 def _spell_out(_: object, __: str, fields: MutableMapping[str, object]) -> MutableMapping[str, object]:
     """Let nothing that an agent or a file has said be an order to the terminal."""
     for name, value in fields.items():

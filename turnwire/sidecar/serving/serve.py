@@ -128,7 +128,6 @@ async def serve(
                     await host.stop()
     finally:
         observers.close()
-        metrics.close()
 
 
 def _push(settings: Settings, registry: SessionRegistry[LiveSession]) -> Push | None:

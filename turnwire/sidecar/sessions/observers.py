@@ -6,6 +6,7 @@ they cost a look at each line.
 
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.process.metrics import Metrics
 from turnwire.sidecar.process.version import VERSION
 from turnwire.sidecar.sessions.pipeline import Observer
-from turnwire.tracing.export.wanted import logs_wanted
+from turnwire.tracing.export.wanted import STILL_SENDING, logs_wanted
 from turnwire.tracing.metrics.measurements import Measurer
 from turnwire.tracing.recordings.recorder import Recorder, check_folder
 from turnwire.tracing.spans.genai_facts import configured_provider
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
     from turnwire.tracing.export.otel import SpanExport
 
 log = logging.getLogger(__name__)
+
+CLOSE_S = 3.0
+"""How long the end of the process may wait for a collector."""
+
+REASON_S = 0.15
+"""Seconds before the end at which the export of spans is interrupted, so that it is told why they are lost."""
 
 
 class Observers:
@@ -72,14 +79,33 @@ class Observers:
         configured = self._settings.agents.get(agent)
         return configured_provider({**os.environ, **(configured.env if configured else {})})
 
-    def close(self) -> None:
-        """Write out what waits."""
+    def send_soon(self) -> None:
+        """Begin to send the spans that wait."""
+        if self._export is not None:
+            self._export.send_soon()
+
+    def close(self, within_s: float = CLOSE_S) -> None:
+        """Write out what waits, and send what there is to send: all signals at once, and what is left then is lost.
+
+        Args:
+            within_s: seconds that a collector may take for it.
+        """
         for session in self._sessions:
             session.close()
-        if self._export is not None:
-            self._export.close()
+        export = self._export
+        ends: list[Callable[[], object]] = [self._metrics.close]
         if self._logs is not None:
-            self._logs.close()
+            ends.append(self._logs.close)
+        if export is not None:
+            ends.append(lambda: export.close(within_s - REASON_S))
+        threads = [threading.Thread(target=end, name=STILL_SENDING, daemon=True) for end in ends]
+        for thread in threads:
+            thread.start()
+        until = time.monotonic() + within_s
+        for thread in threads:
+            thread.join(max(until - time.monotonic(), 0))
+        if export is not None:
+            export.tell_lost()
 
 
 class _Observer:

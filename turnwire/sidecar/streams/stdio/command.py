@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -23,9 +24,13 @@ from turnwire.sidecar.streams.stdio.arguments import (
     foreign_options,
     read_arguments,
 )
+from turnwire.tracing.export.wanted import DELIVERY, STILL_SENDING, tracing_wanted
 
 LEAST_VERSION = "2.0.0"
 """What the official SDK expects at least; said for agents that have no version of their own."""
+
+PATIENCE = 0.5
+"""Seconds that the end may wait for a collector: the official SDK waits for us, and kills us after five."""
 
 
 def run(argv: Sequence[str]) -> int:
@@ -43,7 +48,7 @@ def run(argv: Sequence[str]) -> int:
         with _observer(settings, agent) as observe:
             garbage.started()
             code = asyncio.run(_serve(arguments, agent, settings, observe))
-        return code if code >= 0 else die_by(-code)
+        return _ended(code) if code >= 0 else die_by(-code)
     except (UsageError, ConfigurationError) as error:
         return _fail(error, 2)
     except (AgentNotFoundError, ProgramNotFound) as error:
@@ -72,10 +77,18 @@ def _version(agent: Agent, settings: Settings) -> int:
     return subprocess.run([*agent.argv, "-v"], check=False).returncode
 
 
+def _ended(code: int) -> int:
+    """Return the exit code; where a collector is still being talked to, end with it at once."""
+    if any(one.name == STILL_SENDING for one in threading.enumerate()):
+        # threads that write to stderr while the interpreter ends can be its death
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
 @contextmanager
 def _observer(settings: Settings, agent: Agent) -> Iterator[stdio.Observe]:
-    from turnwire.tracing.export.wanted import tracing_wanted  # noqa: PLC0415 - a relay starts as often as its CLI does: it imports little
-
     if not settings.record and not tracing_wanted():
         yield lambda _: None
         return
@@ -83,13 +96,13 @@ def _observer(settings: Settings, agent: Agent) -> Iterator[stdio.Observe]:
     from turnwire.sidecar.sessions.observers import Observers  # noqa: PLC0415 - as above
     from turnwire.sidecar.streams.stdio.observed import ObservedInputs  # noqa: PLC0415 - as above
 
-    metrics = Metrics()
-    observers = Observers(settings, metrics)
+    logs.tell_first(DELIVERY)
+    observers = Observers(settings, Metrics())
+    taps = observers.for_session(f"stdio-{os.getpid()}", agent.name)
     try:
-        yield ObservedInputs(observers.for_session(f"stdio-{os.getpid()}", agent.name)).on_inputs
+        yield ObservedInputs(taps, on_turn_ended=observers.send_soon).on_inputs
     finally:
-        observers.close()
-        metrics.close()
+        observers.close(PATIENCE)
 
 
 def _fail(error: Exception, code: int) -> int:

@@ -1,8 +1,9 @@
 """What `turnwire stdio` keeps of a session, where it is wanted: a recording and spans."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from turnwire.normalize.core import happenings
+from turnwire.normalize.events import Complete
 from turnwire.normalize.families import new_core
 from turnwire.normalize.inputs import SessionInput
 from turnwire.sidecar.sessions.pipeline import Observer
@@ -11,8 +12,11 @@ from turnwire.sidecar.sessions.pipeline import Observer
 class ObservedInputs:
     """Hands what happens to the observers, with the events it makes."""
 
-    def __init__(self, observers: Sequence[Observer]) -> None:
+    def __init__(
+        self, observers: Sequence[Observer], on_turn_ended: Callable[[], None] = lambda: None
+    ) -> None:
         self._observers = observers
+        self._on_turn_ended = on_turn_ended
         self._core = new_core()
 
     def on_inputs(self, inputs: Sequence[SessionInput]) -> None:
@@ -20,3 +24,5 @@ class ObservedInputs:
         for item, events in happenings(self._core, inputs):
             for observer in self._observers:
                 observer(item, events)
+            if any(type(event) is Complete for event in events):
+                self._on_turn_ended()
