@@ -26,7 +26,9 @@ sys.path[:0] = [str(ROOT), *map(str, ROOT.glob("tests/support/**/"))]
 from bench.published_formats import PUBLISHED  # noqa: E402
 from turnwire.tracing.redaction.redact import redact_file  # noqa: E402
 from turnwire.tracing.redaction.redaction import Redaction  # noqa: E402
+from turnwire.tracing.redaction.secret_kinds import NAMES  # noqa: E402
 
+PERSONAL = {rule.kind for rule in NAMES}
 FORMS = ("plain", "JSON", "command", "text in pieces", "escaped")
 
 
@@ -72,6 +74,11 @@ def lines_of(folder: Path) -> Iterator[str]:
                 continue
 
 
+def replaced(redaction: Redaction) -> int:
+    """Return how much was replaced that names no person."""
+    return sum(number for kind, number in redaction.counts.items() if kind not in PERSONAL)
+
+
 def show(known: ModuleType, folder: Path) -> None:
     """Print how many are missed."""
     tried, left, names = missed(known, folder)
@@ -94,13 +101,18 @@ def main() -> None:
         show(known, Path(folder))
     corpora = [os.environ[name] for name in ("TURNWIRE_CORPUS", "TURNWIRE_ACP_CORPUS") if name in os.environ]
     for folder in (ROOT / "fixtures", *map(Path, corpora), *given.folders):
-        redaction, size, count = Redaction(b"key"), 0, 0
+        redaction, size, count, alarms = Redaction(b"key"), 0, 0, 0
         for line in lines_of(folder):
             size += len(line)
             count += 1
+            before = replaced(redaction)
             redaction.apply(line)
+            alarms += replaced(redaction) > before
         told = ", ".join(f"{kind} {number}" for kind, number in Counter(redaction.counts).most_common(12))
-        print(f"{folder.name}: {count:,} lines, {size / 1e6:.1f} MB: {told or 'nothing replaced'}")
+        print(
+            f"{folder.name}: {count:,} lines, {size / 1e6:.1f} MB: {told or 'nothing replaced'}; "
+            f"{alarms} lines with a secret, {alarms / max(count, 1) * 1e5:.1f} of 100,000"
+        )
 
 
 if __name__ == "__main__":

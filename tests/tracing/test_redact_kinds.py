@@ -7,26 +7,17 @@ import base64
 import json
 import random
 import re
-import string
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from drawn_secrets import ALPHABETS
 
 from recordings import recordings
 from turnwire.tracing.redaction.redact import redact_file
 from turnwire.tracing.redaction.redaction import Redaction
 
-ALPHABETS = {
-    "a": string.ascii_letters + string.digits,
-    "b": string.ascii_letters + string.digits + "+/",
-    "d": string.digits,
-    "h": "0123456789abcdef",
-    "l": string.ascii_lowercase + string.digits,
-    "u": string.ascii_uppercase + string.digits,
-    "w": string.ascii_letters + string.digits + "_-",
-}
 SAYING_THEMSELVES = {
     "Anthropic": "sk-|ant-api03-{w40}",
     "Anthropic admin": "sk-|ant-admin01-{w40}",

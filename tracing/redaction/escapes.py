@@ -1,17 +1,27 @@
-r"""Text under its escapes: read it as it was meant, change it, and write it back in as many characters.
+r"""Text under what hides it: read it as it was meant, change it, and write it back in as many characters.
 
-`\u002d` in JSON and `%2D` in a URL hide a character from every pattern. Each function returns the text without one layer
-of them and where they stood, so that a change of some characters can be put back under the same escapes.
+`\u002d` in JSON, `%2D` in a URL and `&#45;` in HTML hide a character from every pattern, and a colour or the end of a line
+stands in the middle of a word. Each function returns the text without one layer of them and where they stood, so that
+a change of some characters can be put back under the same escapes.
 """
 
+import html
 import re
 from array import array
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-_JSON = re.compile(r"""\\(?:u[0-9a-fA-F]{4}|["'\\/bfnrt])""")
+_JSON = re.compile(
+    r"""\\(?:u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{1,6}\}|U00[01][0-9a-fA-F]{5}|x[0-9a-fA-F]{2}|[0-3][0-7]{2}|["'\\/bfnrte])"""
+)
 _PERCENT = re.compile(r"%(?:0[9aAdD]|[2-7][0-9a-fA-F])")
-_SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_FORM = re.compile(rf"{_PERCENT.pattern}|\+")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|amp|lt|gt|quot|apos|nbsp);")
+_ORDER = re.compile(
+    r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|[\]PX^_][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|[ -/]{0,8}[0-~])|\x9b[0-?]{0,64}[ -/]{0,8}[@-~]|[\x1b\x9b]"
+)
+"""What a terminal obeys (ECMA-48): a control sequence, a string with its end, or two characters."""
+_SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "e": "\x1b"}
 
 
 class Unescaped(NamedTuple):
@@ -35,34 +45,111 @@ class Unescaped(NamedTuple):
         for start, size in zip(self.places, self.sizes, strict=True):
             place += start - at
             at = start + size
-            if (
+            is_changed = (
                 size > 2 and text[place] != self.text[place]
-            ):  # a short escape is punctuation, which nobody replaces
-                parts += (
-                    text[done:place],
-                    f"%{ord(text[place]):02X}" if size == 3 else f"\\u{ord(text[place]):04x}",
-                )
-                done = place + 1
-            else:
-                parts += (text[done:place], self.source[start:at])
-                done = place + 1
-            place += 1
+            )  # a short escape is punctuation, which nobody replaces
+            escape = self.source[start:at]
+            parts += (text[done:place], _escaped(escape, text[place]) if is_changed else escape)
+            done = place = place + 1
+        return "".join([*parts, text[done:]])
+
+
+class Interrupted(NamedTuple):
+    """A text, and the same without what interrupts it."""
+
+    text: str
+    """What is left."""
+    places: Sequence[tuple[int, str]]
+    """Where in it something stood, and what."""
+
+    def restored(self, text: str) -> str:
+        """Return another text of the same length, interrupted as it was."""
+        parts: list[str] = []
+        done = 0
+        for place, what in self.places:
+            parts += (text[done:place], what)
+            done = place
         return "".join([*parts, text[done:]])
 
 
 def without_json_escapes(source: str) -> Unescaped:
-    """Read a text as the inside of a JSON string; what is no escape stays as it is."""
+    """Read a text as the inside of a string of JSON or of code; what is no escape stays as it is."""
     return _without(source, _JSON, _json_character)
 
 
 def without_percent_escapes(source: str) -> Unescaped:
     """Read a text as part of a URL; escapes beyond ASCII stay as they are."""
-    return _without(source, _PERCENT, lambda escape: chr(int(escape[1:], 16)))
+    return _without(source, _PERCENT, _percent_character)
+
+
+def without_form_escapes(source: str) -> Unescaped:
+    """Read a text as part of a form, in which a plus is a blank."""
+    return _without(source, _FORM, _percent_character)
+
+
+def without_entities(source: str) -> Unescaped:
+    """Read a text as HTML or XML."""
+    return _without(source, _ENTITY, lambda escape: html.unescape(escape)[:1] or " ")
+
+
+def without_orders(source: str) -> Interrupted:
+    """Read a text as it stands on a terminal, without colours and other orders."""
+    return without(source, _ORDER)
+
+
+def without(source: str, pattern: re.Pattern[str]) -> Interrupted:
+    """Read a text without what a pattern finds."""
+    places, parts = [], []
+    done = size = 0
+    for found in pattern.finditer(source):
+        parts.append(source[done : found.start()])
+        size += found.start() - done
+        places.append((size, found[0]))
+        done = found.end()
+    return Interrupted("".join([*parts, source[done:]]), places)
+
+
+def with_blank_orders(source: str) -> str:
+    """Return a text of the same length with blanks for what a terminal obeys."""
+    return _ORDER.sub(lambda found: " " * len(found[0]), source)
+
+
+def _escaped(escape: str, character: str) -> str:
+    """Write a character as an escape of the same kind and size was written; a letter where it does not fit."""
+    for code in (ord(character), ord("a") + ord(character) % 3):
+        for form in _forms(escape, code):
+            if len(form) == len(escape):
+                return form
+    return escape
+
+
+def _forms(escape: str, code: int) -> Sequence[str]:
+    size = len(escape)
+    if escape[0] == "%":
+        return (f"%{code:02X}",)
+    if escape[:3] in ("&#x", "&#X"):
+        return (f"{escape[:3]}{code:0{size - 4}x};",)
+    if escape[0] == "&":
+        return (f"&#{code:0{size - 3}d};",)
+    if escape[:3] == "\\u{":
+        return (f"\\u{{{code:0{size - 4}x}}}",)
+    if escape[1] in "uUx":
+        return (f"{escape[:2]}{code:0{size - 2}x}",)
+    return (f"\\{code:03o}",)
+
+
+def _percent_character(escape: str) -> str:
+    return " " if escape == "+" else chr(int(escape[1:], 16))
 
 
 def _json_character(escape: str) -> str:
-    digits = escape[2:]
-    return chr(int(digits, 16)) if digits else _SHORT.get(escape[1], escape[1])
+    digits = escape[2:].strip("{}")
+    if not digits:
+        return _SHORT.get(escape[1], escape[1])
+    if escape[1] in "uUx":
+        code = int(digits, 16)
+        return chr(code) if code <= 0x10FFFF else " "
+    return chr(int(escape[1:], 8))
 
 
 def _without(source: str, pattern: re.Pattern[str], character: Callable[[str], str]) -> Unescaped:

@@ -1,21 +1,32 @@
 r"""What takes a secret's place: something of the same length and look, the same wherever it stands.
 
-A text is read as deep as it goes: JSON string by string, with the keys beside them; then what is left under its escapes
-(`\u002d`, `%2D`), and base64 that holds text. Only letters and digits inside of strings are ever replaced, by
-letters, and each under the escape it had; so JSON stays valid, and sizes, structure and times are kept.
+A text is read as deep as it goes: JSON string by string, with the keys beside them; then what is left without a terminal's
+colours, under its escapes (`\u002d`, `%2D`, `&#45;`), and base64 or hexadecimal digits that hold text, wrapped or not. Only
+letters and digits inside of strings are ever replaced, by letters, and each under the escape it had; so JSON stays valid,
+and sizes, structure and times are kept.
 """
 
 import base64
 import json
 import re
-from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 
-from turnwire.tracing.redaction.escapes import without_json_escapes, without_percent_escapes
+from turnwire.tracing.redaction.escapes import (
+    Unescaped,
+    with_blank_orders,
+    without,
+    without_entities,
+    without_form_escapes,
+    without_json_escapes,
+    without_orders,
+    without_percent_escapes,
+)
+from turnwire.tracing.redaction.keywords import Keywords
 from turnwire.tracing.redaction.secret_kinds import (
     ASSIGNMENT,
     BEFORE,
+    CALLED,
     HARMLESS_NAME,
     LAST_WORD,
     LINE,
@@ -33,9 +44,21 @@ from turnwire.tracing.redaction.secret_kinds import (
 
 _STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?', re.DOTALL)
 _SIBLINGS = re.compile(r"\s*,\s*")
-_ESCAPED = re.compile(r"\\[\"'\\/bfnrtu]")
-_UNSPACED = re.compile(r"[^\s\"'<>]+")
-_BASE64 = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{16,}={0,2}(?![A-Za-z0-9+/=])")
+_ESCAPED = re.compile(r"\\[\"'\\/bfnrtuUxe0-3]")
+_ESCAPES = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[bfnrt])?|%[0-9A-F]{2}|&#?\w{1,7};")
+_ENTITY = re.compile(r"&(?:#\w{1,8}|amp|lt|gt|quot|apos|nbsp);")
+_ENCODED = re.compile(r"[^\s\"'<>%+]*+[%+][^\s\"'<>]*+")
+_IN_FORM = re.compile(r"%[0-9a-fA-F]{2}|=[^+]*\+|\w\+[\w\-]+\+[\w\-]")
+_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{16,}={0,2}(?![A-Za-z0-9+/=_\-])")
+_LINE_END = re.compile(
+    r"(?:[\"'][ \t]{0,8}[+.,\\]?|\\)?[ \t]{0,8}(?:\r?\n[ \t>]{0,40}(?:\d{1,6}[\t→|:][ \t]{0,8})?|[ ])[\"']?"
+)
+_WRAPPED = re.compile(
+    rf"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{{16,}}+(?:{_LINE_END.pattern}[A-Za-z0-9+/_\-]{{1,}}+)++={{0,2}}"
+)
+"""Base64 that goes on in further lines, also where these are numbered, quoted, or joined by blanks."""
+_LONG_WORD = re.compile(r"[A-Za-z0-9+/_\-]{16}")
+_HEX = re.compile(r"(?<![0-9a-zA-Z])(?:[2-7][0-9a-fA-F]|0[9aAdD]){12,}+(?![0-9a-zA-Z])")
 _KEY_BLOCK = re.compile(
     r"(?P<begin>-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY(?: BLOCK)?|Static key V1)-----)"
     r"(?P<body>[^\x00]{0,65536}?)(?P<end>-----END|\Z)|"
@@ -64,10 +87,26 @@ _SAYS_ITSELF = re.compile(
     r"(?i)passw|secret|token|key|required|optional|string|number|invalid|missing|none|null|true|false|undefined"
 )
 
+_INDEX = re.compile(r"\[\w{0,20}\Z")
+_STAND_IN = re.compile(r"(?i)^(?:pass(?:word|wd)?|pwd|pw|secret|token|user|bar|\W*)$")
+"""What stands for the password in the URL of an example."""
+
+_ALL = (*RULES, LINE, ASSIGNMENT, *NAMES)
+_KEYWORDS = Keywords(hint for rule in _ALL for hint in rule.hints)
+_EVERYWHERE = tuple(number for number, rule in enumerate(_ALL) if not rule.hints)
+_BY_HINT: dict[str, list[int]] = {}
+for _number, _rule in enumerate(_ALL):
+    for _hint in _rule.hints:
+        _BY_HINT.setdefault(_hint, []).append(_number)
+_TO_BASE64 = str.maketrans("-_", "+/")
+_TO_URL = str.maketrans("+/", "-_")
+_LONGEST_FORM = 65_536
+
 _DIGIT = re.compile(r"\d")
 _SPACE = re.compile(r"\s")
 
 _DEEPEST = 5
+_LONGEST_CALL = 60
 _NEAR, _FAR = 300, 900
 """Characters looked at before and after a hint."""
 _REMEMBERED = 200
@@ -160,45 +199,97 @@ class Redaction:
 
     def _prose(self, text: str, depth: int) -> str:
         """Any text: the deepest reading first, since patterns see through no escapes."""
+        if "\x1b" in text or "\x9b" in text:
+            plain = without_orders(text)
+            text = plain.restored(self._deeper(plain.text, depth))
+            # what an order stands before begins a word
+            clean = self._scan(blank := with_blank_orders(text))
+            if clean != blank:
+                text = "".join(
+                    new if new != old else was for was, old, new in zip(text, blank, clean, strict=True)
+                )
         if "\\" in text and _ESCAPED.search(text):
             meaning = without_json_escapes(text)
             if meaning.text != text:
-                text = meaning.restored(
-                    self._prose(meaning.text, depth + 1) if depth < _DEEPEST else meaning.text
-                )
-        if "%" in text:
-            text = _UNSPACED.sub(self._percent, text)
-        text = _BASE64.sub(lambda found: self._base64(found[0], depth), text)
+                text = self._meant(meaning, depth)
+        if "&" in text and _ENTITY.search(text):
+            text = self._meant(without_entities(text), depth)
+        if "%" in text or "+" in text:
+            text = _ENCODED.sub(lambda found: self._form(found[0], depth), text)
+        if _LONG_WORD.search(text):
+            text = _WRAPPED.sub(lambda found: self._wrapped(found[0], depth), text)
+            text = _BASE64.sub(lambda found: self._base64(found[0], depth), text)
+            text = _HEX.sub(lambda found: self._hex(found[0], depth), text)
         return self._scan(text)
 
-    def _percent(self, found: re.Match[str]) -> str:
-        if "%" not in found[0]:
-            return found[0]
-        meaning = without_percent_escapes(found[0])
-        return meaning.restored(self._scan(meaning.text)) if meaning.places else found[0]
+    def _deeper(self, text: str, depth: int) -> str:
+        return self._prose(text, depth + 1) if depth < _DEEPEST else self._scan(text)
+
+    def _meant(self, meaning: Unescaped, depth: int) -> str:
+        return meaning.restored(self._deeper(meaning.text, depth)) if meaning.places else meaning.source
+
+    def _form(self, source: str, depth: int) -> str:
+        """Look into what may be part of a URL or a form."""
+        if "%" in source:
+            source = self._meant(without_percent_escapes(source), depth)
+        if "+" in source and len(source) < _LONGEST_FORM and _IN_FORM.search(source):
+            source = self._meant(without_form_escapes(source), depth)
+        return source
+
+    def _wrapped(self, source: str, depth: int) -> str:
+        """Look into base64 of several lines; the last one may be shorter, or be no part of it."""
+        plain = without(source, _LINE_END)
+        width = plain.places[0][0]
+        ends = {place: None for place, _ in plain.places}
+        size = width
+        while size + width in ends:
+            size += width
+        after = next((place for place in ends if place > size), len(plain.text))
+        for end in dict.fromkeys((after if after - size <= width else size, size)):
+            if end > width:
+                encoded = plain.text[:end]
+                clean = self._base64(encoded, depth)
+                if clean != encoded:
+                    return plain.restored(clean + plain.text[end:])
+        return source
 
     def _base64(self, encoded: str, depth: int) -> str:
         """Look into base64 that holds text; what only looks like it stays."""
+        plain = encoded.rstrip("=").translate(_TO_BASE64)
         try:
-            head = base64.b64decode(encoded[:16], validate=True)
-            if not _is_text(head):
+            if not _is_text(base64.b64decode(plain[:16], validate=True)):
                 return encoded
-            content = base64.b64decode(encoded, validate=True)
-            # a recording keeps lines that are not UTF-8 like this; the rest of such a line is text
-            text = content.decode("utf-8", "surrogateescape")
+            content = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
         except ValueError:
             return encoded
+        # a recording keeps lines that are not UTF-8 like this; the rest of such a line is text
+        text = content.decode("utf-8", "surrogateescape")
         clean = self._text(text, depth + 1)
         if clean == text:
             return encoded
-        return base64.b64encode(clean.encode("utf-8", "surrogateescape")).decode()
+        fresh = base64.b64encode(clean.encode("utf-8", "surrogateescape")).decode()
+        if "-" in encoded or "_" in encoded:
+            fresh = fresh.translate(_TO_URL)
+        return fresh.rstrip("=") + encoded[len(encoded.rstrip("=")) :]
+
+    def _hex(self, encoded: str, depth: int) -> str:
+        """Look into hexadecimal digits that are ASCII."""
+        text = bytes.fromhex(encoded).decode("latin-1")
+        clean = self._deeper(text, depth)
+        if clean == text:
+            return encoded
+        fresh = clean.encode("latin-1", "replace").hex()
+        return fresh.upper() if encoded.isupper() else fresh
 
     def _scan(self, text: str) -> str:
         low = _lower(text)
         if "key" in low and "-----begin" in low:
             text = _KEY_BLOCK.sub(self._key_block, text)
-        for rule in (*RULES, LINE, ASSIGNMENT, *NAMES):
-            text = self._changed(text, _matches(rule, text, low), rule)
+        places = _KEYWORDS.places(low)
+        hit = set().union(*(_BY_HINT[hint] for hint in places)) if places else set()
+        for number in sorted(hit.union(_EVERYWHERE)):
+            rule = _ALL[number]
+            text = self._changed(text, _matches(rule, text, places), rule)
         return text
 
     def _changed(self, text: str, matches: Iterator[re.Match[str]], rule: Rule) -> str:
@@ -230,26 +321,42 @@ class Redaction:
             return None
         if rule not in NAMES and rule.kind != "password hash" and _PLACEHOLDER.match(secret):
             return None
+        if rule.kind == "password in a URL" and _STAND_IN.match(secret):
+            return None
         return group
 
     def _assigned(self, found: re.Match[str]) -> str | None:
         """The same for NAME = value, which needs a look at what stands before it."""
         groups = found.groupdict()
-        quoted = next((name for name in ("double", "single", "back") if groups.get(name)), None)
+        quoted = next((name for name in ("double", "single", "back", "element") if groups.get(name)), None)
         group = quoted or "bare"
-        value, sign = found[group], groups.get("sign", "=")
+        value, sign = found[group], groups.get("sign", "=") or "="
         if value in self._replaced or groups.get("after"):
             return None
         at = found.start()
-        name = _begun(found.string, at) + found.string[at : found.start("sign" if "sign" in groups else 0)]
-        name = name.rstrip("\"'])\\")
+        begun = _begun(found.string, at)
+        end = "tag" if groups.get("tag") else "sign" if "sign" in groups else 0
+        name = begun + found.string[at : found.start(end)]
+        name = _INDEX.sub("", name.rstrip("\"'])\\"))
         if not _is_name(name):
             return None
         if "sign" not in groups and not name.isupper() and ("(" in value or value.endswith(",")):
             return None  # an argument on a line of its own
         if sign.strip(" \t\n\r\"',") == "":  # no sign at all: an option and its value
             is_option = name.startswith("-") and not value.startswith("-") and not _PLACEHOLDER.match(value)
-            return group if is_option else None
+            if is_option:
+                return group
+            before = found.string[max(0, at - len(begun) - _LONGEST_CALL) : at - len(begun)]
+            is_called = "," not in sign and CALLED.search(before) is not None
+            is_pair = (
+                "," in sign
+                and quoted is not None
+                and (found.string[found.start("sign") - 1] in "\"'" or before.endswith("{"))
+            )
+            is_secret = (is_called or is_pair) and _has_digit(value) and _is_value(name, value, quoted=True)
+            return group if is_secret else None
+        if sign.strip() in ("(", "{") and not _has_digit(value):
+            return None
         is_secret = _is_value(name, value, quoted=quoted is not None, tight=sign in ("=", ":"))
         return group if is_secret else None
 
@@ -263,6 +370,9 @@ class Redaction:
             _like(character, _FILLED[stream[at % len(stream)] % len(_FILLED)])
             for at, character in enumerate(secret)
         )
+        # what they stand for was looked at before, and a string stays one
+        for found in _ESCAPES.finditer(secret):
+            fresh = fresh[: found.start()] + found[0] + fresh[found.end() :]
         self._replaced.add(fresh)
         return fresh
 
@@ -276,13 +386,13 @@ class Redaction:
         return begin + clean + (found["end"] or "")
 
 
-def _matches(rule: Rule, text: str, low: str) -> Iterator[re.Match[str]]:
+def _matches(rule: Rule, text: str, known: Mapping[str, Sequence[int]]) -> Iterator[re.Match[str]]:
     """Return where a rule's pattern fits, in order; those of assignments may overlap, since most are none."""
     if rule.look == "all":
         yield from rule.pattern.finditer(text)
         return
     done = 0
-    for at in _places(rule.hints, low):
+    for at in _places(rule.hints, known):
         if at < done or (rule is LINE and not _ends_name(text, at)):
             continue
         if rule is ASSIGNMENT and not _is_named(text, at):
@@ -318,14 +428,9 @@ def _ends_name(text: str, at: int) -> bool:
     ) is not None
 
 
-def _places(hints: tuple[str, ...], low: str) -> Iterator[int]:
-    places = array("Q")
-    for hint in hints:
-        at = low.find(hint)
-        while at >= 0:
-            places.append(at)
-            at = low.find(hint, at + 1)
-    return iter(places if len(hints) == 1 else sorted(places))
+def _places(hints: tuple[str, ...], known: Mapping[str, Sequence[int]]) -> Sequence[int]:
+    found = [known[hint] for hint in hints if hint in known]
+    return found[0] if len(found) == 1 else sorted(place for places in found for place in places)
 
 
 def _lower(text: str) -> str:
