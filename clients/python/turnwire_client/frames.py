@@ -46,7 +46,7 @@ class SessionSummary(Value, frozen=True, kw_only=True):
     session: str
     """turnwire's session id."""
     title: str | None = None
-    """What to call it."""
+    """What to call it: a title that somebody gave it, else the agent's own, else its first prompt, else its folder."""
     state: Literal["starting", "idle", "running", "waiting", "stopping", "exited", "replaying", "unreachable"]
     """`waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed; `unreachable`: the worker that has it is gone."""
     agent: str | None = None
@@ -71,6 +71,8 @@ class SessionSummary(Value, frozen=True, kw_only=True):
     """Requests that wait for a human."""
     created: str | None = None
     """RFC 3339."""
+    updated: str | None = None
+    """When a turn ended last, else when it was created; RFC 3339."""
     trouble: str | None = None
     """Why its events cannot be kept, and so not be shown, at present; they come when they can. Until then it takes no prompt."""
     abilities: Abilities | None = None

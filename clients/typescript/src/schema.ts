@@ -28,7 +28,7 @@ export interface Welcome {
 export interface SessionSummary {
   /** turnwire's session id. */
   session: string;
-  /** What to call it. */
+  /** What to call it: a title that somebody gave it, else the agent's own, else its first prompt, else its folder. */
   title?: string;
   /** `waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed; `unreachable`: the worker that has it is gone. */
   state: "starting" | "idle" | "running" | "waiting" | "stopping" | "exited" | "replaying" | "unreachable";
@@ -54,6 +54,8 @@ export interface SessionSummary {
   pending: number;
   /** RFC 3339. */
   created?: string;
+  /** When a turn ended last, else when it was created; RFC 3339. */
+  updated?: string;
   /** Why its events cannot be kept, and so not be shown, at present; they come when they can. Until then it takes no prompt. */
   trouble?: string;
   /** What its agent can do; absent of a replay. */

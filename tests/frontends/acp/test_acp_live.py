@@ -85,13 +85,16 @@ async def test_an_editor_starts_it_and_all_of_it_is_there_after_the_editor_was_s
         await harness.agent.cancel(session_id=session)
         asked.choose(None)
         assert (await within(waiting)).stop_reason == "cancelled"
+        titles = harness.editor.of("session_info_update")
+        assert [each["title"] for each in titles] == ["change it"]
         said, calls = harness.editor.text(), harness.editor.calls()
         assert set(calls.values()) == {"completed", "failed"}
 
     async with started(tmp_path, "--agent", "scripted", env=env) as harness:
         await harness.open()
         listed = await within(harness.agent.list_sessions(cwd=str(project)))
-        assert [each.session_id for each in listed.sessions] == [session]
+        assert [(each.session_id, each.title) for each in listed.sessions] == [(session, "change it")]
+        assert listed.sessions[0].updated_at is not None
         await within(harness.agent.load_session(cwd=str(project), session_id=session, mcp_servers=[calc]))
         assert harness.editor.text() == said
         assert harness.editor.calls() == calls

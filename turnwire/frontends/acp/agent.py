@@ -251,12 +251,15 @@ class Agent:
                 "sessionId": each.session,
                 "cwd": each.workspace or "/",
                 **({"title": each.title} if each.title else {}),
+                **({"updatedAt": each.updated} if each.updated else {}),
                 "_meta": {
                     "turnwire": {"created": each.created, "state": each.state, "pending": each.pending}
                 },
             }
             for each in sorted(
-                await self._client.sessions(), key=lambda each: each.created or "", reverse=True
+                await self._client.sessions(),
+                key=lambda each: each.updated or each.created or "",
+                reverse=True,
             )
             if params.cwd is None or each.workspace == (params.cwd.rstrip("/") or "/")
         ]

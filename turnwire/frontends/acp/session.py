@@ -58,6 +58,8 @@ class EditorSession:
         self._editor = editor
         self._summary = summary
         self._encoder = self._new_encoder()
+        self._title = summary.title
+        """What the editor knows it is called."""
         self._prompts = Prompts()
         self._waiting: dict[str, asyncio.Future[TurnResult]] = {}
         self._own: set[str] = set()
@@ -222,6 +224,8 @@ class EditorSession:
         updates = self._encoder.handle(event)
         if isinstance(event, ev.SessionMode | ev.SessionInfo):
             updates += self._offered()
+        if isinstance(event, ev.Complete):
+            updates += await self._titled()
         if answered := self._prompts.handle(event):
             # What led to the end comes before the answer.
             for update in updates:
@@ -239,6 +243,19 @@ class EditorSession:
         return [
             note("gap", f"Events {gap.first} to {gap.last} are kept no more.", first=gap.first, last=gap.last)
         ]
+
+    async def _titled(self) -> list[JsonObject]:
+        """Tell what the session is called, where that has changed: it may be called by its first prompt now."""
+        try:
+            sessions = await self._client.sessions()
+        except TurnwireError:
+            return []  # the next turn's end tells it
+        known = next((each for each in sessions if each.session == self.session), None)
+        if known is None or known.title is None or known.title == self._title:
+            return []
+        self._title = known.title
+        updated = {"updatedAt": known.updated} if known.updated else {}
+        return [{"sessionUpdate": "session_info_update", "title": known.title, **updated}]
 
     def _offered(self) -> list[JsonObject]:
         """Note what the agent can do, which some tell only once they run."""

@@ -190,7 +190,7 @@ class LiveHost:
                     return await self._retry(command)
                 case frames.SessionRename():
                     session = self._registry.find(command.session)
-                    session.amend(title=command.title)
+                    session.rename(command.title)
                     self._services.changed()
                     return None
                 case frames.LibraryOpen():
@@ -269,6 +269,7 @@ class LiveHost:
         )
         record = with_options(
             record,
+            title_from=None if command.title else "folder",
             mcp_servers=command.mcp_servers or settings.mcp_servers,
             agent_options=merged(settings.session_options, command.options),
         )

@@ -30,6 +30,7 @@ from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import Announced, Ended, SessionInput
 from turnwire.sidecar.library.following import Follower
 from turnwire.sidecar.sessions.claims import Claim
+from turnwire.sidecar.sessions.hosted import timestamp
 from turnwire.sidecar.sessions.launch import family_of
 from turnwire.sidecar.sessions.pipeline import Pipeline
 from turnwire.sidecar.sessions.prompt_history import PromptHistory
@@ -37,7 +38,7 @@ from turnwire.sidecar.sessions.records.options import RecordOptions, with_option
 from turnwire.sidecar.sessions.records.recovery import close_left_open
 from turnwire.sidecar.sessions.records.resume_point import NEW, ResumePoint
 from turnwire.sidecar.sessions.services import SessionServices
-from turnwire.sidecar.sessions.state import ObservedState
+from turnwire.sidecar.sessions.state import ObservedState, short
 from turnwire.sidecar.sessions.trace_context import Caller, context_event, headers
 
 log = logging.getLogger(__name__)
@@ -149,6 +150,7 @@ class LiveSession:
             total_cost_usd=state.total_cost_usd,
             pending=len(state.pending),
             created=record.created,
+            updated=RecordOptions.from_record(record).updated or record.created,
             trouble=self._trouble(),
             abilities=_abilities(self.capabilities),
             followed=self.followed or None,
@@ -317,6 +319,18 @@ class LiveSession:
         """Change the record and have it written."""
         self.record = replace(self.record, **changes)  # type: ignore[arg-type]  # names are the record's fields
         self._services.save(self.record)
+
+    def rename(self, title: str) -> None:
+        """Call the session what somebody wants; nothing else renames it from then on."""
+        self.amend(title=title, options=with_options(self.record, title_from=None).options)
+
+    def _call(self, text: str, source: str) -> None:
+        """Call the session by its first prompt, or by its agent's own title, unless somebody has given it a title."""
+        known = RecordOptions.from_record(self.record).title_from
+        first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+        if first and (known == "folder" or (known is not None and source == "agent")):
+            self.amend(title=short(first), options=with_options(self.record, title_from=source).options)
+            self._services.changed()
 
     async def trace_prompt(self, prompt: str, caller: Caller) -> dict[str, str]:
         """Tell where the spans of a prompt's turn belong, where any are made; return what its agent is told."""
@@ -508,6 +522,13 @@ class LiveSession:
             if state.cli_session_id not in (None, conversation):
                 self._claimed(state.cli_session_id)
             match event:
+                case ev.Notice(kind="session_title_changed", text=text):
+                    self._call(text, "agent")
+                case ev.Complete():
+                    self.amend(options=with_options(self.record, updated=timestamp()).options)
+                case _:
+                    pass
+            match event:
                 case ev.TurnStarted() | ev.Injected() if self.prompt_history.observe(event):
                     self._said(before, event)
                 case ev.Withdrawn():
@@ -548,6 +569,7 @@ class LiveSession:
         """A retry goes back to where the conversation was before this turn, and says all that it serves."""
         kept = with_options(self.record, attached=len(self.prompt_history.attachments()))
         self.amend(last_prompt=self.prompt_history.text(), options=kept.options)
+        self._call(self.prompt_history.text(), "prompt")
         if isinstance(event, ev.TurnStarted):
             self.amend(retry_token=before)
 

@@ -32,6 +32,10 @@ class RecordOptions:
     """What the agent said of its conversation, and when (turnwire/sidecar/sessions/claims.py)."""
     believed: bool | None = None
     """Whether that counts; None where nobody in particular began the session, and it does."""
+    title_from: str | None = None
+    """What the title was taken from: folder, prompt or agent; None where somebody gave it, which nothing else replaces."""
+    updated: str | None = None
+    """When a turn began or ended last; RFC 3339."""
     unknown: JsonObject = field(default_factory=dict)
     """What another version keeps."""
 
@@ -49,10 +53,12 @@ class RecordOptions:
             going=_object(kept.get("going")),
             origin=_object(kept.get("origin")),
             attached=kept["attached"] if type(kept.get("attached")) is int else 0,
-            conversation=kept["conversation"] if isinstance(kept.get("conversation"), str) else None,
+            conversation=_text(kept.get("conversation")),
             reading=kept.get("reading") is True,
             claim=_object(kept.get("claim")),
             believed=kept["believed"] if isinstance(kept.get("believed"), bool) else None,
+            title_from=_text(kept.get("title_from")),
+            updated=_text(kept.get("updated")),
             unknown={name: value for name, value in kept.items() if name not in _NAMES},
         )
 
@@ -74,3 +80,7 @@ def with_options(record: SessionRecord, **changes: object) -> SessionRecord:
 
 def _object(value: object) -> JsonObject | None:
     return value if isinstance(value, dict) else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
