@@ -409,6 +409,23 @@ def test_two_session_files_one_behind_the_other_are_two_sessions(tmp_path: Path)
     assert outline(path).branches == []
 
 
+def test_a_subagents_own_file_is_what_it_said_and_says_whose_it_is() -> None:
+    one = kept("2.1.330", "subagent").file
+    whole = transcript(events_of(one))
+    seen: list[Transcript] = []
+    for path in sorted(one.with_suffix("").glob("subagents/agent-*.jsonl")):
+        events = events_of(path)
+        assert isinstance(events[0], ev.Notice)
+        assert (events[0].kind, events[0].session_id) == ("subagent_file", one.stem)
+        assert one.stem in events[0].text
+        seen.append(transcript(events))
+    assert seen
+    assert sum((file.texts for file in seen), Counter()) == whole.nested
+    assert {call for file in seen for call in file.results} == {
+        call for call, _, below, _ in whole.calls if below
+    }
+
+
 def test_a_conversation_that_was_rewound_in_the_middle_of_a_turn_goes_on_there(tmp_path: Path) -> None:
     path = written(
         tmp_path / "s.jsonl",

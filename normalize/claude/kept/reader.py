@@ -58,13 +58,18 @@ class ClaudeReader:
         *,
         late: AbstractSet[str],
         left: Left,
+        alone: str | None,
     ) -> None:
         """What a survey has found, which may go on beside this reader.
 
         `late`: the records that are written behind what hangs on them. `left`: what is not read.
+        `alone`: the session of the subagent whose own file this is; None for a session's file.
         """
         several = len(tree.sessions) > 1
-        self._session = next(iter(tree.sessions.values())) if several else summary.session_id
+        self._session = next(iter(tree.sessions.values())) if several else alone or summary.session_id
+        self._alone = alone
+        self._introduced = False
+        """It was told that the file is a subagent's."""
         self._tree = tree
         self._answers = answers
         self._subagents = subagents
@@ -131,12 +136,25 @@ class ClaudeReader:
             self._read.add(told.uuid)
         if told.uuid in self._left:
             return [*self._cut(at), self._counted(at)]
-        aside = agent is not None or bool(told.is_sidechain)
+        aside = self._is_aside(told, agent)
         if at is not None and not aside:
             self._last = at
         if told.uuid in self._tree.sessions:
             return [*self._moved(self._tree.sessions[told.uuid], at), *self._said(line, told, at, agent)]
         return self._said(line, told, at, agent)
+
+    def _is_aside(self, told: SessionLine, agent: str | None) -> bool:
+        """Tell whether a record is a subagent's, in a conversation that is not its own."""
+        return agent is not None or (bool(told.is_sidechain) and self._alone is None)
+
+    def _of_one_subagent(self, told: SessionLine, at: float | None) -> DatedInput:
+        named = f"subagent {told.agent_id}" if told.agent_id else "one subagent"
+        text = f"This file has what {named} said and was told; its session is {self._session}, in a file of its own."
+        details = {"agent_id": told.agent_id} if told.agent_id else None
+        notice = Notice(
+            session_id=self._session, kind="subagent_file", level="info", text=text, details=details
+        )
+        return DatedInput(at, Announced(notice))
 
     def _moved(self, session: str, at: float | None) -> list[DatedInput]:
         """Go on to another session, whose file lies behind this one's."""
@@ -149,7 +167,10 @@ class ClaudeReader:
     def _said(
         self, line: bytes, told: SessionLine, at: float | None, agent: str | None
     ) -> Sequence[DatedInput]:
-        aside = agent is not None or bool(told.is_sidechain)
+        aside = self._is_aside(told, agent)
+        if self._alone is not None and not self._introduced:
+            self._introduced = True
+            return [self._of_one_subagent(told, at), *self._said(line, told, at, agent)]
         match told.type:
             case "user" | "assistant" if aside:
                 return self._of_subagent(told, at, agent)

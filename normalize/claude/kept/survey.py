@@ -23,6 +23,8 @@ class ClaudeSurvey:
         self._tree = Tree(self._order.late)
         self._answers = Answers()
         self._subagents = Subagents()
+        self._aside: str | None = None
+        """The session that subagents' records in the main file are of."""
         self._custom_title: str | None = None
         self._ai_title: str | None = None
         self._titles: dict[str, str] = {}
@@ -58,6 +60,8 @@ class ClaudeSurvey:
             self._order.note(read.uuid, read.parent_uuid)
         text = head.text if read.type == "user" else ""
         if agent is not None or read.is_sidechain:
+            if agent is None:
+                self._aside = read.session_id or self._aside
             self._subagents.note_own(read, head, text, agent)
             return searchable(read, head, RecordKind.OTHER, text)
         self._note(read, at)
@@ -93,6 +97,8 @@ class ClaudeSurvey:
             self._answers,
             self._subagents,
             late=self._order.late,
+            # a file of nothing but a subagent's records is the subagent's own
+            alone=self._aside if self._tree.leaf is None else None,
             left=self._tree.left(leaf),
         )
 
