@@ -1,12 +1,15 @@
 r"""Unified diffs: computed from texts, where the CLI gives no hunks or wrong ones.
 
 Lines are split at "\n" alone, as git does. A diff is the empty string when nothing changes. The matcher is quadratic,
-so it sees only what lies between the first and the last difference, and nothing at all when that is very large. Its
+so it sees only what lies between the first and the last difference; when that is very large, between lines that are in
+both texts once, and what is still too large there counts as replaced: the diff is true, and longer than it need be. Its
 matches are then given their context from the whole text: git and patch take a hunk that ends without context for one
 that ends with its file.
 """
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,7 +17,7 @@ CONTEXT = 3
 """Unchanged lines shown around a change."""
 
 WORK = 4_000_000
-"""Above this product of line counts everything between the first and the last difference counts as replaced."""
+"""Products of line counts that the matcher sees of one diff, together."""
 
 NO_NEWLINE = "\\ No newline at end of file"
 
@@ -135,12 +138,57 @@ def _changes(old: list[str], new: list[str], head: int, tail: int) -> list[_Chan
     """Return the changes between the equal ends."""
     removed, added = old[head : len(old) - tail], new[head : len(new) - tail]
     # Most edits share no line between their two sides, and the matcher costs ten times as much as this question.
-    if len(removed) * len(added) > WORK or set(removed).isdisjoint(added):
+    if set(removed).isdisjoint(added):
         return [_Change(head, len(old) - tail, head, len(new) - tail)]
+    if len(removed) * len(added) <= WORK:
+        return _matched(removed, added, head, head)
+    changes: list[_Change] = []
+    work, old_at, new_at = WORK, 0, 0
+    for old_end, new_end in [*_anchors(removed, added), (len(removed), len(added))]:
+        before, after = removed[old_at:old_end], added[new_at:new_end]
+        if before and after and (cost := len(before) * len(after)) <= work:
+            work -= cost
+            changes += _matched(before, after, head + old_at, head + new_at)
+        elif before or after:
+            changes.append(_Change(head + old_at, head + old_end, head + new_at, head + new_end))
+        old_at, new_at = old_end + 1, new_end + 1
+    return changes
+
+
+def _matched(removed: list[str], added: list[str], old_at: int, new_at: int) -> list[_Change]:
+    """Return the changes between two texts that are short enough for the matcher, by where each begins."""
     from difflib import SequenceMatcher  # noqa: PLC0415 - few turns need one: the CLI gives hunks, mostly
 
     codes = SequenceMatcher(None, removed, added).get_opcodes()
-    return [_Change(head + a, head + b, head + c, head + d) for tag, a, b, c, d in codes if tag != "equal"]
+    return [
+        _Change(old_at + a, old_at + b, new_at + c, new_at + d) for tag, a, b, c, d in codes if tag != "equal"
+    ]
+
+
+def _anchors(removed: list[str], added: list[str]) -> list[tuple[int, int]]:
+    """Return where lines stand that are in each text once, as many as are in the same order in both.
+
+    This is patience diff: the longest increasing run, in no more than n log n steps.
+    """
+    once = {line for line, times in Counter(removed).items() if times == 1}
+    once &= {line for line, times in Counter(added).items() if times == 1}
+    places = {line: at for at, line in enumerate(added) if line in once}
+    pairs = [(at, places[line]) for at, line in enumerate(removed) if line in once]
+    ends: list[int] = []
+    """The smallest end of a run, by the run's length."""
+    tops: list[int] = []
+    before: list[int] = []
+    for number, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        before.append(tops[length - 1] if length else -1)
+        ends[length : length + 1] = [place]
+        tops[length : length + 1] = [number]
+    found: list[tuple[int, int]] = []
+    at = tops[-1] if tops else -1
+    while at >= 0:
+        found.append(pairs[at])
+        at = before[at]
+    return found[::-1]
 
 
 def _groups(changes: list[_Change]) -> Iterator[list[_Change]]:

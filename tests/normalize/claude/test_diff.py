@@ -300,3 +300,26 @@ def test_hunks_of_the_wrong_shape_are_refused(bad: Any) -> None:
 def test_no_hunks_are_no_diff() -> None:
     assert patch_of("a\n") is None
     assert hunks.of_result("f", {}, None) is None
+
+
+@pytest.mark.parametrize("lines", [5000, 20_000])
+def test_a_few_changes_in_a_large_file_are_a_few_lines(lines: int) -> None:
+    old = [f"line {number}\n" if number % 3 else "same\n" for number in range(lines)]
+    new = [f"changed {number}\n" if number % 49 == 1 else line for number, line in enumerate(old)]
+    changed = sum(before != after for before, after in zip(old, new, strict=True))
+    change = diff.of_files("f", "".join(old), "".join(new))
+    assert diff.counts(change) == (changed, changed)
+    assert git_applied("".join(old), change) == "".join(new)
+
+
+def test_a_large_file_without_anchors_is_replaced_and_its_diff_is_true() -> None:
+    old, new = "a\nb\n" * 5000, "b\nc\na\n" * 5000
+    assert git_applied(old, diff.of_files("f", old, new)) == new
+
+
+def test_lines_that_moved_in_a_large_file_are_a_true_diff() -> None:
+    old = [f"line {number}\n" for number in range(3000)]
+    new = ["first\n", *old[1500:], "middle\n", *old[:1500], "last\n"]
+    change = diff.of_files("f", "".join(old), "".join(new))
+    assert git_applied("".join(old), change) == "".join(new)
+    assert diff.counts(change) == (1503, 1500)
