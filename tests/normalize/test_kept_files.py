@@ -445,6 +445,60 @@ def test_a_conversation_whose_beginning_is_lost_is_told_and_has_no_turns() -> No
     assert (outline.turns, outline.first_prompt) == (0, None)
 
 
+def test_what_a_program_of_codex_code_mode_ran_and_changed_are_calls_of_its_own() -> None:
+    change = {"type": "update", "unified_diff": "@@ -1 +1 @@\n-one\n\\ No newline at end of file\n+one\n"}
+    lines = codex(
+        said("user", "a"),
+        ("response_item", {"type": "custom_tool_call", "call_id": "x", "name": "exec", "input": "run()"}),
+        (
+            "event_msg",
+            {
+                "type": "exec_command_end",
+                "call_id": "c1",
+                "command": ["bash", "-lc", "false"],
+                "cwd": "/w",
+                "aggregated_output": "no\n",
+                "exit_code": 3,
+            },
+        ),
+        (
+            "event_msg",
+            {"type": "patch_apply_end", "call_id": "c2", "success": True, "changes": {"/w/f": change}},
+        ),
+        ("event_msg", {"type": "patch_apply_end", "success": True}),
+        ("response_item", {"type": "custom_tool_call_output", "call_id": "x", "output": "done"}),
+        (
+            "response_item",
+            {"type": "function_call", "call_id": "s", "name": "shell", "arguments": '{"command":"ls"}'},
+        ),
+        (
+            "event_msg",
+            {"type": "exec_command_end", "call_id": "s", "stdout": "f\n", "stderr": "", "exit_code": 0},
+        ),
+        ("response_item", {"type": "function_call_output", "call_id": "s", "output": "for the model"}),
+        said("assistant", "b"),
+    )
+    ends = {
+        event.tool_call_id: event for event in told(lines, "codex")[0] if isinstance(event, ev.ToolUpdate)
+    }
+    assert [(call, end.tool_status) for call, end in ends.items()] == [
+        ("c1", "error"),
+        ("c2", "complete"),
+        ("x", "complete"),
+        ("s", "complete"),
+    ]
+    shell, plain, edit = ends["c1"].normalized, ends["s"].normalized, ends["c2"].normalized
+    assert isinstance(shell, ShellExecPayload)
+    assert (shell.shell_exec.command, shell.shell_exec.work_dir) == ("false", "/w")
+    assert shell.shell_exec.output is not None
+    assert (shell.shell_exec.output.exit_code, shell.shell_exec.output.stdout) == (3, "no\n")
+    assert isinstance(plain, ShellExecPayload)
+    assert plain.shell_exec.output is not None
+    assert plain.shell_exec.output.stdout == "f\n"
+    assert isinstance(edit, ModifyFilePayload)
+    assert "-one\n\\ No newline at end of file\n+one\n" in (edit.modify_file.mutations[0].diff or "")
+
+
 def test_codex_goes_back_no_further_than_to_the_beginning() -> None:
     back = ("event_msg", {"type": "thread_rolled_back", "num_turns": 3})
     events, outline = told(codex(said("user", "a"), said("assistant", "b"), back, said("user", "c")), "codex")

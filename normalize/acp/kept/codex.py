@@ -53,6 +53,8 @@ class CodexRecords:
         self._patches: dict[str, Sequence[Change]] = {}
         self._told: dict[str, ToolReturned] = {}
         """Results as their own items tell them, by call."""
+        self._called: set[str] = set()
+        """Calls that have items of their own; what a program of code mode runs has none."""
         self._total: tuple[int, ...] = ()
 
     def read(self, record: JsonObject) -> Sequence[Record]:
@@ -123,6 +125,7 @@ class CodexRecords:
         return [Record(name, [Prompted(asked)])] if asked.strip() else ()
 
     def _call(self, call: str, tool: str, given: Json) -> ToolCalled:
+        self._called.add(call)
         arguments: JsonObject = fields(given)
         if isinstance(given, str):
             arguments = {"input": given}
@@ -165,6 +168,8 @@ class CodexRecords:
         match event.get("type"):
             case "item_completed":
                 self._learn(fields(event.get("item")))
+            case "exec_command_end" | "patch_apply_end":
+                return self._ended(event)
             case "token_count":
                 return self._tokens(fields(event.get("info")))
             case "task_complete":
@@ -183,6 +188,33 @@ class CodexRecords:
                 pass
         return ()
 
+    def _ended(self, event: JsonObject) -> Sequence[Record]:
+        """Take how a command or a change of files went: of a call with an item, or of one within code mode."""
+        call = text(event, "call_id")
+        if call is None:
+            return ()
+        if event.get("type") == "exec_command_end":
+            code, command = whole(event, "exit_code"), command_line(event.get("command")) or ""
+            output = text(event, "aggregated_output") or "".join(
+                text(event, name) or "" for name in ("stdout", "stderr")
+            )
+            returned = ToolReturned(call, output, bool(code), code)
+            place = text(event, "cwd")
+            given: JsonObject = {"command": command} | ({"cwd": place} if place else {})
+            called = ToolCalled(call, "exec_command", "execute", command, given)
+        else:
+            failed = event.get("success") is False
+            changes = _changes(event)
+            output = text(event, "stderr" if failed else "stdout") or ""
+            returned = ToolReturned(call, output, failed, None, () if failed else changes)
+            path = changes[0].path if changes else ""
+            called = ToolCalled(call, "apply_patch", "edit", f"Edit {path}".strip(), {"file_path": path})
+        if call in self._called:
+            self._told[call] = returned
+            return ()
+        self._called.add(call)
+        return [Record(self._named(None), [called, returned])]
+
     def _learn(self, item: JsonObject) -> None:
         """Keep how a call went until its result comes, which says the same in words for the model."""
         call = text(item, "id")
@@ -196,11 +228,7 @@ class CodexRecords:
                     call, text(item, "aggregated_output") or "", failed or bool(code), code
                 )
             case "FileChange":
-                changes = [
-                    change
-                    for path, told in fields(item.get("changes")).items()
-                    if (change := _change(path, fields(told))) is not None
-                ]
+                changes = _changes(item)
                 output = text(item, "stderr" if failed else "stdout") or ""
                 self._told[call] = ToolReturned(call, output, failed, None, () if failed else changes)
             case _:
@@ -221,6 +249,11 @@ class CodexRecords:
         return [Record(None, [took])]
 
 
+def _changes(told: JsonObject) -> list[Change]:
+    listed = fields(told.get("changes")).items()
+    return [change for path, one in listed if (change := _change(path, fields(one))) is not None]
+
+
 def _change(path: str, told: JsonObject) -> Change | None:
     match told.get("type"):
         case "add":
@@ -229,7 +262,13 @@ def _change(path: str, told: JsonObject) -> Change | None:
             return Change(path, text(told, "content") or "", None)
         case "update":
             lines = (text(told, "unified_diff") or "").splitlines(keepends=True)
-            return _changed(path, [line for line in lines if not line.startswith(("---", "+++", "@@", "\\"))])
+            kept: list[str] = []
+            for line in lines:
+                if line.startswith("\\") and kept:
+                    kept[-1] = kept[-1].removesuffix("\n")  # no newline ends the file
+                elif not line.startswith(("---", "+++", "@@", "\\")):
+                    kept.append(line)
+            return _changed(path, kept)
         case _:
             return None
 
