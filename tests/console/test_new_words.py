@@ -118,3 +118,46 @@ async def test_a_row_that_cannot_be_drawn_takes_nothing_with_it(browser: Browser
             await page.get_by_role("button", name="Open event 2").click()
             await expect(page.locator(".inspector")).to_contain_text("modify_file")
             await expect(page.get_by_role("textbox", name="Prompt")).to_be_visible()
+
+
+OWN = ("a_new_word", "constructor", "__proto__")
+"""Words that no table has, and words that every object of JavaScript has a member for."""
+
+
+@pytest.mark.parametrize("word", OWN)
+@pytest.mark.long
+async def test_a_word_that_objects_have_a_member_for_is_no_success_either(
+    browser: Browser, word: str
+) -> None:
+    shown = dict(sessions())
+    names = (
+        "ToolUpdate-tool_status",
+        "CompleteData-outcome",
+        "PermissionResolved-behavior",
+        "ProcessStatus-state",
+    )
+    async with hub_harness(host=empty_hub()) as where:
+        for name in names:
+            said = [Entry(entry.event.replace(WORD.encode(), word.encode())) for entry in shown[name]]
+            await show(where, name, said)
+        async with console(browser, where.url) as page:
+            places = (".card.tool .badge", ".turn-end", ".request-over .verb", ".bar")
+            for name, place in zip(names, places, strict=True):
+                await go_to(page, f"#/s/{name}")
+                told = page.locator(place, has_text=word).first
+                await expect(told).to_be_visible()
+                own = "node => node.closest('.badge, .turn-end, .request-over, .bar').className"
+                assert "good" not in await told.evaluate(own)
+                await expect(page.locator(".broken")).to_have_count(0)
+            await expect(page.get_by_text("process ended")).to_have_count(0)
+
+
+@pytest.mark.long
+async def test_a_session_in_a_state_that_is_not_known_is_not_idle(browser: Browser) -> None:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(
+            where, "odd", [Entry(to_json(History(state="began", text="Said before")))], state="stopping"
+        )
+        async with console(browser, where.url) as page:
+            await expect(page.locator(".session-head .badge").first).to_have_text("stopping")
+            await expect(page.locator(".session-head .badge.good")).to_have_count(0)

@@ -378,7 +378,8 @@ class RememberedRule(Value, frozen=True, kw_only=True):
     """A rule that an answer adds for later calls."""
 
     rule: str
-    """The rule as the agent writes it, such as `Bash(npm publish *)`, or the directory that it opens."""
+    """The rule as the agent writes it, such as `Bash(npm publish *)`, or the directory that it opens,
+    or the permission mode that it switches to."""
     destination: str
     """How far it reaches: session, localSettings, projectSettings, userSettings."""
     file: str | None = None

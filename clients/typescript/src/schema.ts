@@ -1063,7 +1063,10 @@ export interface PermissionOption {
 
 /** A rule that an answer adds for later calls. */
 export interface RememberedRule {
-  /** The rule as the agent writes it, such as `Bash(npm publish *)`, or the directory that it opens. */
+  /**
+   * The rule as the agent writes it, such as `Bash(npm publish *)`, or the directory that it opens,
+   * or the permission mode that it switches to.
+   */
   rule: string;
   /** How far it reaches: session, localSettings, projectSettings, userSettings. */
   destination: string;

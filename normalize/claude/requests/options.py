@@ -65,7 +65,11 @@ def options(suggestions: Sequence[JsonObject] | None) -> list[PermissionOption]:
         name = _MODE_NAMES.get(mode) or f"Switch to the mode {mode}"
         found.append(
             PermissionOption(
-                option_id=ALWAYS_MODE + mode, name=name, kind="allow_always", destination="session"
+                option_id=ALWAYS_MODE + mode,
+                name=name,
+                kind="allow_always",
+                destination="session",
+                remembers=_remembers_mode(updates(ALWAYS_MODE + mode, suggestions)),
             )
         )
     found += _REJECT
@@ -126,6 +130,20 @@ def _remembers(scope: list[JsonObject], chosen: str) -> list[RememberedRule]:
         for entry in scope
         for named in _named(entry)
     ]
+
+
+def _remembers_mode(scope: list[JsonObject]) -> list[RememberedRule]:
+    """Return the mode and the directories that go with it, each with the place that the CLI suggests."""
+    return [
+        RememberedRule(rule=named, destination=place, file=FILES.get(place))
+        for entry in scope
+        for place in [str(entry.get("destination") or "session")]
+        for named in [*_named(entry), *_mode(entry)]
+    ]
+
+
+def _mode(entry: JsonObject) -> list[str]:
+    return [f"permission mode {entry['mode']}"] if entry.get("type") == "setMode" else []
 
 
 def _remembered(scope: list[JsonObject], chosen: str) -> str:

@@ -96,3 +96,14 @@ def test_odd_suggestions_are_still_named() -> None:
         "Always allow Bash(touch made.txt) (elsewhere)",
         "Switch to the mode wild",
     ]
+
+
+def test_an_answer_that_switches_the_mode_tells_the_directories_that_go_with_it() -> None:
+    kept = {**DIRECTORY, "destination": "localSettings"}
+    [option] = [one for one in options([kept, MODE]) if one.option_id.startswith("allow_always:mode:")]
+    assert option.remembers is not None
+    told = [(one.rule, one.destination, one.file) for one in option.remembers]
+    assert ("permission mode acceptEdits", "session", None) in told
+    assert [place for _, *place in told if place[0] != "session"] == [
+        ["localSettings", ".claude/settings.local.json"]
+    ]
