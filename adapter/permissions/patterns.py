@@ -38,6 +38,11 @@ def finds(pattern: str, line: str) -> Match:
             if fnmatchcase(command, one) or fnmatchcase(f"{command} ", one):
                 return "yes"
             maybe = maybe or (UNKNOWN in command and may_match(one, f"{command} "))
+    maybe = maybe or any(
+        fnmatchcase(f"{command} ", one) or fnmatchcase(command, one)
+        for command in reading.possible
+        for one in patterns
+    )
     if maybe or any(fnmatchcase(f" {text} ", f"* {one}*") for text in reading.code for one in patterns):
         return "maybe"
     return "no"
@@ -56,11 +61,17 @@ def covers(pattern: str, line: str) -> bool:
     ):
         return False
     meant, reading = read(pattern), read(line)
-    wanted, told = [text.replace(UNKNOWN, "*") for text in meant.outer], reading.outer
+    wanted, told = list(meant.outer), reading.outer
+    while UNKNOWN in wanted and len(wanted) > len(told):
+        wanted.remove(
+            UNKNOWN
+        )  # the name of a command in a pattern may be a wildcard, of which the reader says it
+    wanted = [text.replace(UNKNOWN, "*") for text in wanted]
     return (
         reading.shape == meant.shape
         and len(told) == len(wanted)
         and not any(UNKNOWN in text for text in (*told, *reading.inner))
+        and not reading.unread
         and all(fnmatchcase(text, one) for text, one in zip(told, wanted, strict=True))
         and all(
             any(fnmatchcase(text, one.replace(UNKNOWN, "*")) for one in meant.inner) for text in reading.inner
@@ -75,6 +86,7 @@ def is_plain(line: str) -> bool:
         reading.shape == UNKNOWN
         and len(reading.outer) == 1
         and not reading.inner
+        and not reading.doubtful
         and UNKNOWN not in reading.outer[0]
         and not _CHARACTERS.intersection(line)
     )

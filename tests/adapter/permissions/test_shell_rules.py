@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each
-from shell_spellings import CERTAIN, DOUBTFUL, OTHER
+from shell_spellings import CERTAIN, DOUBTFUL, HIDDEN, OTHER
 from turnwire.adapter.permissions import grants, rules
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.grants import Grant
@@ -18,6 +18,7 @@ from turnwire.adapter.permissions.patterns import covers, finds, is_plain, may_m
 from turnwire.adapter.permissions.policies import PermissionSettings, judge_call
 from turnwire.adapter.permissions.rules import PathContext, RuleMatch, first_match, read_rules
 from turnwire.adapter.permissions.shell import MAX_TEXT, UNKNOWN, read_line
+from turnwire.normalize.vocabulary import Policy
 
 
 def judge(command: str, *entries: Mapping[str, object]) -> RuleMatch | None:
@@ -43,6 +44,42 @@ def test_where_only_the_shell_will_know_a_rule_that_denies_asks(line: str) -> No
     surely = judge(line, DENY, {"action": "deny"})
     assert surely is not None
     assert (surely.number, surely.action) == (2, "deny")
+
+
+@for_each("line", HIDDEN)
+@pytest.mark.parametrize("policy", ["autonomous", "plan", "supervised"])
+def test_no_line_that_hides_a_command_runs_unasked(line: str, policy: Policy) -> None:
+    for rest in ([], [{"action": "allow"}], [{"action": "allow", "tool": "Bash", "regex": {"command": "."}}]):
+        settings = PermissionSettings(policy=policy, rules=read_rules([DENY, *rest]))
+        call = ToolCall("Bash", {"command": line}, "execute")
+        assert judge_call(settings, (), call, unasked="everything").behavior in ("deny", "ask")
+
+
+def test_words_behind_a_redirection_belong_to_the_command() -> None:
+    for line in ("git 2>&1 push origin", "git >f push 2>f origin", "a | git 2>&1 push", "git <<E push\nx\nE"):
+        assert finds("git push*", line) == "yes", line
+        assert not covers("git", line)
+        assert not covers("a | git*", line)
+
+
+@for_each(
+    "line",
+    [
+        "git -c alias.x='!sh' x",
+        "git --exec-path=. x",
+        "git -c core.pager=sh log",
+        "npm exec sh",
+        "docker run x sh",
+    ],
+)
+def test_a_program_that_is_made_to_run_another_is_not_covered(line: str) -> None:
+    assert not covers(f"{line.partition(' ')[0]} *", line)
+
+
+@for_each("line", OTHER)
+def test_a_line_of_every_day_is_understood(line: str) -> None:
+    """A rule about a command that is not in it neither denies nor asks."""
+    assert finds("nothing-like-it *", line) == "no"
 
 
 @for_each("line", OTHER)

@@ -20,6 +20,15 @@ class Rulebook(Struct, frozen=True):
     rules: tuple[Rule, ...] = ()
     hooks: tuple[HookSetting, ...] = ()
 
+    @property
+    def warnings(self) -> list[str]:
+        """What to say of rules that allow more than they seem to."""
+        if not self.rules:
+            return []
+        from turnwire.adapter.permissions.wide_rules import warnings  # noqa: PLC0415  only where there are rules
+
+        return warnings(self.rules)
+
 
 def read_rulebook(path: Path | None) -> Rulebook:
     """Read the file; an empty rulebook when there is none. Raises ConfigurationError."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, cast
 
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.grants import GrantStore
-from turnwire.adapter.permissions.wide_rules import warnings
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.hub.hub import Hub
 from turnwire.hub.wire.frames_out import SessionSummary
@@ -65,7 +64,7 @@ async def serve(
             "setting worker: a worker of a fleet keeps its events in Redis, which its hubs read; give --journal redis://HOST:PORT/0, too"
         )
     rulebook = read_rulebook(settings.rules)
-    for warning in warnings(rulebook.rules):
+    for warning in rulebook.warnings:
         log.warning("%s: %s", settings.rules, warning)
     told = wanted(settings.webhooks) if settings.webhooks else []
     metrics = Metrics()

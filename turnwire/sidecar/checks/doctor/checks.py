@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from turnwire.adapter.permissions.wide_rules import warnings
 from turnwire.hub.server.access import AccessError, Tokens
 from turnwire.journal.base import JournalUnavailable
 from turnwire.journal.plugins import REDIS, SQLITE
@@ -147,7 +146,7 @@ async def rules(settings: Settings) -> Finding:
         return Finding("rules", "broken", str(error), "mend the file, or name another with --rules")
     if settings.rules is None:
         return Finding("rules", "ok", "none configured")
-    if found := warnings(book.rules):
+    if found := book.warnings:
         return Finding("rules", "note", f"{settings.rules}: {'; '.join(found)}", "write narrower patterns")
     return Finding("rules", "ok", f"{len(book.rules)} rules and {len(book.hooks)} hooks in {settings.rules}")
 

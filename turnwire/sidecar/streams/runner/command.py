@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from turnwire.adapter.families import open_session
-from turnwire.adapter.permissions import wide_rules
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.files.private import open_private
 from turnwire.runner.family import RunFamily
@@ -51,7 +50,7 @@ def run(settings: Settings, options: RunnerOptions, log_file: Path | None, warni
     gc.set_threshold(50_000, 50, 100)
     with stream:
         logs.configure(settings.log_level, stream)
-        for warning in (*warnings, *wide_rules.warnings(rulebook.rules)):
+        for warning in (*warnings, *rulebook.warnings):
             logging.getLogger(__name__).warning("%s", warning)
         return asyncio.run(_serve(agent, rulebook, settings, options))
 
