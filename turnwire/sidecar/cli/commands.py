@@ -15,6 +15,7 @@ MODULES = {
     "filters": ("translate", "agent", "schema", "inspect", "redact"),
     "journal": ("journal",),
     "library": ("sessions", "search", "usage", "export"),
+    "rules": ("rules",),
     "stdio": ("runner", "stdio", "acp"),
     "token": ("token",),
     "trust": ("trust",),
