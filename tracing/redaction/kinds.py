@@ -77,7 +77,7 @@ KINDS: tuple[Kind, ...] = (
         r"\S{20,}",
         "chat.googleapis.com/v1/spaces/{a11}/messages?key={w39}&token={w43}",
     ),
-    Kind("AWS access key id", "AKIA ASIA AROA AIDA ABIA ACCA", r"[A-Z0-9]{12,}", "AKIA{u16}"),
+    Kind("AWS access key id", "AKIA ASIA AROA AIDA ABIA ACCA AGPA ANPA ANVA", r"[A-Z0-9]{12,}", "AKIA{u16}"),
     Kind("AWS Bedrock key", "ABSK", r"[A-Za-z0-9+/]{60,}={0,2}", "ABSK{b96}"),
     Kind("AWS MWS token", "amzn.mws.", _UUID, "amzn.mws.{uuid}"),
     Kind("Google API key", "AIza", rf"{_ANY}{{20,}}", "AIza{w35}"),
@@ -533,7 +533,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "Authorization header",
         "authorization",
-        r"(?i:authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:bearer|basic|token|digest|apikey|key)\s{1,4})(?P<secret>[A-Za-z0-9+/=_.~\-]{8,})",
+        r"(?i:authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:bearer|basic|token|digest|apikey|key|ssws|geniekey|splunk|bot|oauth)\s{1,4})(?P<secret>[A-Za-z0-9+/=_.~\-]{8,})",
         "Authorization: Bearer {w40}",
     ),
     Kind(
@@ -631,7 +631,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "login password",
         "docker podman helm az oc skopeo buildah",
-        r"\b(?:docker|podman|helm|az|oc|skopeo|buildah)\b[^|;\n]{0,60}?\blogin\b[^|;\n]{0,200}?\s-p\s{1,4}[\"']?"
+        r"\b(?:docker|podman|helm|az|oc|skopeo|buildah)\b[^|;\n]{0,60}?\blogin\b[^|;\n]{0,200}?\s-p\s{0,4}[\"']?"
         + _VALUE,
         "docker login -u me -p {a16} r.example",
     ),
@@ -850,5 +850,32 @@ KINDS: tuple[Kind, ...] = (
         "pwd= password=",
         r"(?i:\b(?:pwd|password))=(?P<secret>[^;\s\"'<>${]{4,256})(?=;)",
         "Server=db;User Id=sa;Password={a16};Encrypt=yes",
+    ),
+    Kind("AWS Bedrock key", "bedrock-api-key-", r"[A-Za-z0-9+/=]{40,}", "bedrock-api-key-{b120}"),
+    Kind("Dropbox token", "sl.u.", rf"{_ANY}{{60,}}", "sl.u.{w140}"),
+    Kind("GitLab session", "_gitlab_session=", rf"{_HEX}{{32}}", "_gitlab_session={h32}"),
+    Kind("Twitch token", "oauth:", r"[a-z0-9]{30}(?!\w)", "oauth:{l30}"),
+    Kind(
+        "Teams webhook",
+        "outlook.office.com/webhook/",
+        r"[A-Za-z0-9\-@/]{30,}",
+        "https://outlook.office.com/webhook/{uuid}@{uuid}/IncomingWebhook/{h32}/{uuid}",
+    ),
+    Kind(
+        "password of a key store",
+        "-storepass -keypass",
+        r"-(?:store|key)pass\s{1,4}[\"']?(?P<secret>[^\s\"'`<>|&;$]{4,256})",
+        "keytool -list -storepass {a12}",
+    ),
+    Kind(
+        "password hash", "{sha} {ssha}", r"\{S?SHA\}(?P<secret>[A-Za-z0-9+/]{26,}={0,2})", "ada:{SHA}{b27}="
+    ),
+    Kind(
+        "token of a login",
+        "wandb cargo snyk ngrok rclone twine snowsql doctl gem",
+        r"\b(?:(?:wandb|cargo)\s{1,4}login|snyk\s{1,4}auth|ngrok\s{1,4}(?:config\s{1,4}add-)?authtoken|rclone\s{1,4}obscure|"
+        r"doctl\s{1,4}auth\s{1,4}init\s{1,4}-t|gem\s{1,4}push\s{1,4}-k|(?:twine\s{1,4}upload|snowsql)\b[^|;&\n]{0,200}?\s-p)"
+        r"\s{1,4}[\"']?(?P<secret>(?!-)[^\s\"'`<>|&;$]{6,})",
+        "ngrok config add-authtoken {w49}",
     ),
 )

@@ -47,8 +47,8 @@ _SIBLINGS = re.compile(r"\s*,\s*")
 _ESCAPED = re.compile(r"\\[\"'\\/bfnrtuUxe0-3]")
 _ESCAPES = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[bfnrt])?|%[0-9A-F]{2}|&#?\w{1,7};")
 _ENTITY = re.compile(r"&(?:#\w{1,8}|amp|lt|gt|quot|apos|nbsp);")
-_ENCODED = re.compile(r"[^\s\"'<>%+]*+[%+][^\s\"'<>]*+")
-_IN_FORM = re.compile(r"%[0-9a-fA-F]{2}|=[^+]*\+|\w\+[\w\-]+\+[\w\-]")
+_ENCODED = re.compile(r"(?<![^\s\"'<>])[^\s\"'<>%+]*+[%+][^\s\"'<>]*+")
+_IN_FORM = re.compile(r"%[0-9a-fA-F]{2}|=[^+=]*+\+|\w\+[\w\-]+\+[\w\-]")
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{16,}={0,2}(?![A-Za-z0-9+/=_\-])")
 _LINE_END = re.compile(
     r"(?:[\"'][ \t]{0,8}[+.,\\]?|\\)?[ \t]{0,8}(?:\r?\n[ \t>]{0,40}(?:\d{1,6}[\t→|:][ \t]{0,8})?|[ ])[\"']?"
