@@ -190,6 +190,7 @@ _HIDDEN_IN_QUOTES = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$\(|\$\{)")
 _BACKTICKS = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
 _GAP = re.compile(r"(?:\s|\\\n)*")
 _NAMED_DESCRIPTOR = re.compile(r"(?<![$\w])\{\w+(?:\[[^]]*\])?\}(?:\\\n)*[<>]")
+_CONTINUED = re.compile(rb"(?<!\\)((?:\\\\)*+)\\\n")
 _DASH = re.compile(rb"[ \t]+-[ \t]*<<")
 """A word that the grammar passes over."""
 _COMPARES = frozenset({"-v", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
@@ -295,19 +296,11 @@ class _Reader:
             self._anything(depth, "the grammar of bash does not know it")
         self._tree(root, source, depth)
         if "\\\n" in line:  # the shell joins lines before it looks at words, the grammar does not
-            self.read(line.replace("\\\n", ""), depth + 1)
-            ends = {
-                node.end_byte
-                for node in _walk(root)
-                if node.type == "comment" and node.text and node.text[-1:] == b"\\"
-            }
-            if ends:  # a comment ends with its line, whatever its last character is
-                parts = source.split(b"\\\n")
-                joined, at = parts[0], len(parts[0])
-                for part in parts[1:]:
-                    joined += (b"\n" if at + 1 in ends else b"") + part
-                    at += 2 + len(part)
-                self.read(joined.decode(), depth + 1)
+            # a comment ends with its line, whatever its last character is
+            ends = {node.end_byte for node in _walk(root) if node.type == "comment"}
+            careful = _CONTINUED.sub(lambda found: found[0] if found.end() - 1 in ends else found[1], source)
+            for joined in {line.replace("\\\n", ""), careful.decode()} - {line}:
+                self.read(joined, depth + 1)
         if "\n\\" in line:  # the grammar takes a backslash at the beginning of a line for the command before
             self.read(line.replace("\n\\", "\n \\"), depth + 1)
 

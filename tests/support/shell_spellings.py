@@ -165,6 +165,7 @@ DOUBTFUL = (
 """Lines of which only the shell will know, or that cannot be read."""
 
 HIDDEN = (
+    "echo \\\\\nionice -c 3 r\\\nm x",
     "echo \"${E:-'`rm x`'}\"",
     "time X='a[$(rm x)]'; echo ${A[X]}",
     "poetry run A=1 $R x",
