@@ -54,20 +54,20 @@ async def test_the_example_session_of_spec_1(tmp_path: Path) -> None:
     async with agent(script_file(tmp_path, SCRIPT), "--dialect", "miriad", "--seed=1") as cli:
         cli.prompt("Read /tmp/test.txt", session_id="sess_1")
         lines = await until_result(cli)
-        call = lines[1]["message"]["content"][0]
+        call = lines[0]["message"]["content"][1]
         assert lines == [
-            said("I'll read that file for you."),
             {
                 "type": "assistant",
                 "message": {
                     "role": "assistant",
                     "content": [
+                        {"type": "text", "text": "I'll read that file for you."},
                         {
                             "type": "tool_use",
                             "id": call["id"],
                             "name": "read",
                             "input": {"filePath": "/tmp/test.txt"},
-                        }
+                        },
                     ],
                     "model": "scripted-agent",
                 },
@@ -107,7 +107,8 @@ async def test_prompts_in_a_turn_are_queued_and_injected_as_one(tmp_path: Path) 
         {"type": "system", "subtype": "queued", "position": 2},
         {"type": "system", "subtype": "injected", "message_count": 2, "content_length": len("one\n\ntwo")},
     ]
-    assert said("Heard while working: one\n\ntwo") in lines
+    blocks = [block for line in lines if line["type"] == "assistant" for block in line["message"]["content"]]
+    assert {"type": "text", "text": "Heard while working: one\n\ntwo"} in blocks
 
 
 async def test_prompts_that_the_turn_did_not_hear_are_injected_into_the_next(tmp_path: Path) -> None:

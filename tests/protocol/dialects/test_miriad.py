@@ -484,3 +484,13 @@ def test_a_control_request_that_is_none_is_answered() -> None:
         "request_id": "r",
         "error": "spec 1's wire has no control request explode",
     }
+
+
+def test_text_waits_for_no_call_once_nothing_has_come_for_a_while() -> None:
+    agent = MIRIAD.agent()
+    agent.read(b'{"type":"user","message":{"role":"user","content":"hello"},"session_id":"s"}')
+    body = AssistantBody(id="m-1", content=[TextBlock("I look.")])
+    assert agent.write(Assistant(message=body)).lines == []
+    (told,) = lines(agent.pause())
+    assert told["message"]["content"] == [{"type": "text", "text": "I look."}]
+    assert agent.pause() == []

@@ -650,3 +650,10 @@ async def test_hooks_servers_and_prompt_of_an_introduction_hold(tmp_path: Path, 
     assert caller.called == [{"a": 40, "b": 2}]
     assert "the sum is 42" in json.dumps(requests[2]["messages"][-1])
     assert caller.hooked == [("PreToolUse", "guard"), ("PostToolUse", "after")]
+
+
+async def test_text_is_told_while_the_cli_hangs_behind_it(tmp_path: Path) -> None:
+    async with scripted(tmp_path, "--as", "miriad") as cli:
+        cli.prompt("hang")
+        told = await cli.until_type("assistant")
+        assert told["message"]["content"] == [{"type": "text", "text": "Waiting."}]

@@ -64,6 +64,10 @@ class ClaudeAgent:
         value = self._whole(message)
         return Exchange(lines=[line_of(value)] if text_at(value, "type") else [])
 
+    def pause(self) -> list[bytes]:
+        """Return nothing: no line waits for another one."""
+        return []
+
     def refuse(self, prompt: Message, reason: str) -> Exchange:  # noqa: ARG002 - the dialect has no word for which one
         """Say that a prompt is not taken."""
         return Exchange(lines=[encode(SystemFailure(message=reason))])

@@ -40,6 +40,10 @@ class AgentPeer(Peer, Protocol):
         """Say that a prompt which was just read is not taken, and will have no result."""
         ...
 
+    def pause(self) -> list[bytes]:
+        """Return the lines that wait for more of the same message: nothing has come for a while."""
+        ...
+
 
 class Dialect(Struct, frozen=True):
     """A way to speak."""

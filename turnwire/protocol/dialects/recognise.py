@@ -92,6 +92,10 @@ class _AutomaticAgent(_Automatic[AgentPeer]):
         """Say that a prompt is not taken."""
         return self._speaker().refuse(prompt, reason)
 
+    def pause(self) -> list[bytes]:
+        """Return the lines that wait for more of the same message."""
+        return self._speaker().pause()
+
 
 def _automatic_host() -> Peer:
     return _Automatic[Peer]({"claude": ClaudeHost(), "miriad": MiriadHost(), "json_rpc": JsonRpcHost()})

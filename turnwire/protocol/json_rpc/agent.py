@@ -94,6 +94,10 @@ class JsonRpcAgent:
             self._runs.append(_Run(request_id, prompt))
         return Exchange([prompt])
 
+    def pause(self) -> list[bytes]:
+        """Return nothing: no line waits for another one."""
+        return []
+
     def refuse(self, prompt: Message, reason: str) -> Exchange:
         """Say that a prompt is not taken: its run has failed; of what was not even read, the id as far as it can be told."""
         if isinstance(prompt, Malformed):

@@ -173,6 +173,10 @@ class MiriadAgent:
             case _:
                 return Exchange()
 
+    def pause(self) -> list[bytes]:
+        """Return the lines that wait for more of the same message: nothing has come for a while."""
+        return self._released()
+
     def refuse(self, prompt: Message, reason: str) -> Exchange:  # noqa: ARG002 - the dialect has no word for which one
         """Say that a prompt is not taken."""
         return Exchange(lines=[_error(reason)])

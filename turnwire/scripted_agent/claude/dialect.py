@@ -47,6 +47,11 @@ class Dialect:
         else:
             self._write(message, line.removesuffix(b"\n"))
 
+    def pause(self) -> None:
+        """Write what waits for more of its message."""
+        for line in self._peer.pause():
+            self._put(line)
+
     def hear(self, line: bytes) -> list[Message]:
         """Return what a line of the host says; the dialect's own complaints about it are written."""
         heard = self._peer.read(line)

@@ -144,6 +144,8 @@ class TurnPlayer:
         if parent is not None:
             speech = Speech(self._wire, self._session.options.partial_messages, self._turn.usage, parent)
         for step in steps:
+            if isinstance(step, Wait | Hang | Request | Crash | Stderr):
+                self._session.options.dialect.pause()
             await self._step(step, speech)
 
     async def _step(self, step: AnyStep, speech: Speech) -> None:

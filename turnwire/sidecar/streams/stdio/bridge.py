@@ -121,6 +121,10 @@ class StdioBridge:
         # the denial of each question that the caller has not answered
         self._open: dict[str, ControlResponse] = {}
 
+    def on_pause(self) -> BridgeOutput:
+        """Tell the caller what waits for more: the CLI has said nothing for a while."""
+        return self._behind_pieces(BridgeOutput(to_caller=self._caller.pause()))
+
     def on_caller_line(self, line: bytes, end: bytes = b"\n") -> BridgeOutput:
         """Take a line of the caller, without its end."""
         moves = BridgeOutput()

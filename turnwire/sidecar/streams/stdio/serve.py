@@ -40,6 +40,10 @@ LAST_WORDS = 10.0
 """Seconds that a reader of stderr has to take what is left, once the CLI has gone."""
 
 
+PAUSE_S = 0.5
+"""Seconds without a word of the CLI after which text waits no longer for a call of the same message."""
+
+
 async def serve(
     argv: Sequence[str],
     environment: Mapping[str, str],
@@ -100,6 +104,8 @@ class Relay:
         self._output = Output(1)
         self._errors = Output(2)
         self._bridge: StdioBridge | None = None
+        self._heard = asyncio.Event()
+        """The CLI has said something."""
 
     async def run(self) -> Exit:
         """Join them until the CLI has gone, and return how it ended; raises OutputLost."""
@@ -109,6 +115,7 @@ class Relay:
                     tasks.create_task(self._read_caller()),
                     tasks.create_task(self._lines.write_posted()),
                     tasks.create_task(self._output.lost()),
+                    tasks.create_task(self._notice_pauses()),
                 ]
                 relaying = tasks.create_task(self._relay_stderr())
                 await self._read_cli()
@@ -147,9 +154,19 @@ class Relay:
             await self._do(moves)
             await self._lines.below(UNSAID)
 
+    async def _notice_pauses(self) -> None:
+        """Tell what waits for more of its message once the CLI has said nothing for a moment: it may say no more."""
+        while True:
+            await self._heard.wait()
+            self._heard.clear()
+            await asyncio.sleep(PAUSE_S)
+            if not self._heard.is_set() and self._bridge is not None:
+                await self._do(self._bridge.on_pause())
+
     async def _read_cli(self) -> None:
         framer = WholeFramer()
         while chunk := await self._process.read():
+            self._heard.set()
             for lines in framer.slices(chunk):
                 await self._do(*map(self._on_cli, lines))
                 await asyncio.sleep(0)
