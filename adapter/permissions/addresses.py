@@ -19,7 +19,7 @@ DOMAIN = "domain:"
 """Begins a pattern, and a grant, that is about a host alone."""
 
 _WILD = re.compile(r"[*?\[]")
-_SCHEME = re.compile(r"[\x00-\x20]*[A-Za-z][\w+.\-]*:[/\\]{2}")
+_SCHEME = re.compile(r"\A[\x00-\x20]*[A-Za-z][\w+.\-]*:[/\\]{2}")
 _DOUBTFUL = re.compile(r"[\\\x00-\x20\x7f]")
 """What other parsers read otherwise than the standard does."""
 _PATH_CHARACTERS = "%/*?[]!:@$&'()+,;=~#"

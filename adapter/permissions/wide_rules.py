@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from turnwire.adapter.permissions.rules import Rule
 
-_SUBCOMMANDS = re.compile(r"(?:\S*/)?([\w.+-]+)(?: ?\*.*)?")
+_SUBCOMMANDS = re.compile(r"\A(?:\S*/)?([\w.+-]+)(?: ?\*.*)?")
 
 PROGRAMS = {
     "git": ("git -c alias.x='!sh' x", "git status*, git log *, git diff *"),

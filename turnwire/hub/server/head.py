@@ -9,7 +9,7 @@ LARGEST = 64 * 1024
 
 _BARE_LINE_FEED = re.compile(rb"(?<!\r)\n")
 _REQUEST_LINE = re.compile(rb"[A-Z]{1,20} /[!-~]* HTTP/1\.[01]")
-_FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
+_FIELD = re.compile(rb"\A([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)")
 _HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z._-]+)(?::[0-9]{1,5})?")
 
 
@@ -32,7 +32,7 @@ def _fault_of_lines(lines: list[bytes]) -> str | None:
         field = _FIELD.fullmatch(line)
         if field is None:
             return "a line of the head is not `Name: value`"
-        name, value = field[1].lower(), field[2]
+        name, value = field[1].lower(), field[2].strip(b" \t")
         if name == b"host":
             hosts += 1
             if not _HOST.fullmatch(value):
