@@ -145,8 +145,18 @@ SETTINGS = [
 ]
 
 KEEPING = [
-    wrong("serve --journal postgres://x " + DEMO, "redis_url", "begins with redis://"),
-    wrong("serve --journal redis:/x " + DEMO, "journal", "'redis'", code=2),
+    wrong(
+        "serve --journal postgres://x " + DEMO,
+        "setting journal: there is no journal 'postgres'",
+        "memory, redis, sqlite",
+        code=2,
+    ),
+    wrong(
+        "serve --journal redis:/x " + DEMO,
+        "setting journal: there is no journal 'redis:/x'",
+        "memory, redis, sqlite",
+        code=2,
+    ),
     wrong("serve --journal redis://127.0.0.1:{free}/0 " + DEMO, "127.0.0.1:{free}", "Check that it runs"),
     wrong("hub", "--journal redis://HOST:PORT/0", code=2),
     wrong("hub --journal redis://127.0.0.1:{free}/0 --port 0", "127.0.0.1:{free}", "Check that it runs"),

@@ -39,7 +39,7 @@ from pydantic_settings import (
 from turnwire.adapter.process.environment import REQUESTABLE
 from turnwire.hub.principals import BadPrincipal, Scope
 from turnwire.hub.wire.agent_options import AgentOptions
-from turnwire.journal.plugins import DEFAULT_REDIS, REDIS, JournalPlugin, journal_plugin
+from turnwire.journal.plugins import DEFAULT_REDIS, REDIS, JournalPlugin, UnknownJournal, journal_plugin
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.vocabulary import Policy, Role
 from turnwire.protocol.errors import TurnwireError
@@ -415,7 +415,10 @@ class Settings(BaseSettings):
         address = given.get("journal")
         if not isinstance(address, str) or "://" not in address:
             return given
-        kind = journal_plugin(address)
+        try:
+            kind = journal_plugin(address)
+        except UnknownJournal:
+            return given  # the field's own check says so, and whose it is
         return {**given, "journal": kind.name, "redis_url" if kind is REDIS else "journal_url": address}
 
     @property
@@ -570,7 +573,7 @@ def _shown(path: Path) -> str:
 
 
 def _complaint(location: tuple[int | str, ...], message: str, files: list[Path]) -> str:
-    name = ".".join(map(str, location))
+    name, message = ".".join(map(str, location)), message.removeprefix("Value error, ")
     if not name.isprintable():
         name = repr(name)
     if len(location) > 1 and (field := Settings.model_fields.get(str(location[0]))) is not None:
