@@ -111,7 +111,7 @@ async def test_sessions_are_started_and_switched_between(browser: Browser, tmp_p
             await page.get_by_label("First prompt").fill(f"I am {name}")
             await page.get_by_label("Folder").fill(str(tmp_path / name))
             await page.get_by_role("button", name="Start").click()
-            await expect(page.locator(".session-head h1")).to_have_text(name)
+            await expect(page.locator(".session-head h1")).to_have_text(f"I am {name}")
             await expect(page.locator(".user-text")).to_have_text(f"I am {name}")
         await expect(sessions).to_have_count(2)
         await sessions.filter(has_text="red").click()

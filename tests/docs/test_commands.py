@@ -171,6 +171,9 @@ def prepared(folder: Path) -> dict[str, str]:
     for name in ("session.jsonl", "recording.jsonl"):
         (folder / name).write_bytes(said)
     (folder / "turnwire.toml").write_text('policy = "supervised"\n')
+    (folder / "rules.toml").write_text(
+        '[[rules]]\naction = "deny"\ntool = "Bash"\ninput = { command = "rm *" }\n'
+    )
     (folder / "my-script.yaml").write_text("turns:\n  - steps:\n      - text: Hello.\n")
     (folder / "fixtures").symlink_to(ROOT / "fixtures")
     (folder / "sessions").mkdir()

@@ -36,7 +36,7 @@ def test_the_wheel_holds_the_packages_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"turnwire"}
-    assert not [name for name in names if "fixtures" in name or "/test" in name]
+    assert not [name for name in names if "fixtures" in name or "/tests/" in name or "/test_" in name]
     assert {
         "turnwire/hub/static/index.html",
         "turnwire/scripted_agent/scripts/demo.yaml",

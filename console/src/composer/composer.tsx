@@ -149,9 +149,12 @@ export function Composer() {
     setText(next.text);
     setCaret(next.caret);
     setPicked(0);
-    area.current?.focus();
-    // The field has the new text once it is drawn.
-    requestAnimationFrame(() => area.current?.setSelectionRange(next.caret, next.caret));
+    const field = area.current;
+    if (!field) return;
+    // At once: a letter that is typed before the field is drawn again would stand in the wrong place.
+    field.value = next.text;
+    field.setSelectionRange(next.caret, next.caret);
+    field.focus();
   }
 
   function onKeyDown(event: KeyboardEvent): void {
