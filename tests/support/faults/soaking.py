@@ -494,7 +494,7 @@ class _Life:
             with suppress(OSError):
                 arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
                 # a supervisor has the agent's command among its own arguments
-                if wanted in arguments and b"scripted_agent" in arguments[:3]:
+                if wanted in arguments and b"turnwire.scripted_agent" in arguments[:3]:
                     agents.append(pid)
         if agents:
             with suppress(ProcessLookupError):
