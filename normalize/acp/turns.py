@@ -229,7 +229,8 @@ def by_process(session: Session, end: Ended) -> list[AgentEvent]:
     turn = session.turn
     if turn is not None:
         outcome: Outcome = "hung" if end.reason == "hung" else "process_exited"
-        if turn.is_cancelled and outcome != "hung":
+        # who stops a session cancels its turn first, which nobody asked for
+        if turn.is_cancelled and end.reason not in ("hung", "stopped"):
             outcome = "interrupted"
         is_error = outcome != "interrupted"
         sentence = _exit_sentence(end)

@@ -124,8 +124,9 @@ def by_process(state: State, end: Ended) -> list[AgentEvent]:
     turn = state.turns.current
     if turn is not None:
         outcome: Outcome = "hung" if end.reason == "hung" else "process_exited"
-        if turn.interrupted and outcome != "hung":
-            outcome = "interrupted"  # Qwen Code 0.15 ends without a result
+        # Qwen Code 0.15 ends without a result; who stops a session interrupts its turn first, which nobody asked for
+        if turn.interrupted and end.reason not in ("hung", "stopped"):
+            outcome = "interrupted"
         is_error = outcome != "interrupted"
         errors = [*([turn.failure.message] if turn.failure else []), outcomes.exit_sentence(end)]
         data = CompleteData(

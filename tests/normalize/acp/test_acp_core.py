@@ -133,9 +133,11 @@ def test_a_process_that_ends_in_a_turn_that_was_cancelled_leaves_it_interrupted(
         1,
     )
     assert "error" not in types(told)
-    talk = Talk()
-    talk.prompt(1)
-    assert only(talk.ends(Ended("hung")), "complete")["data"]["outcome"] == "hung"
+    for stopped, outcome in ((Ended("hung"), "hung"), (Ended("stopped"), "process_exited")):
+        talk = Talk()
+        talk.prompt(1)
+        talk.cancels()
+        assert only(talk.ends(stopped), "complete")["data"]["outcome"] == outcome
 
 
 def test_a_second_prompt_that_makes_the_first_one_fail_has_a_turn() -> None:

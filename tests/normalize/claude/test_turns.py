@@ -450,10 +450,14 @@ def test_the_same_turn_again_comes_out_whole() -> None:
 
 
 def test_a_process_that_ends_in_an_interrupted_turn_leaves_it_interrupted() -> None:
-    for ended, outcome in ((Ended("exited", exit_code=1), "interrupted"), (Ended("hung"), "hung")):
+    for ended, outcome in (
+        (Ended("exited", exit_code=1), "interrupted"),
+        (Ended("stopped", exit_code=0), "process_exited"),
+        (Ended("hung"), "hung"),
+    ):
         talk = Talk()
         talk.hears(init())
         talk.says(control("i1", "interrupt"))
         talk.ends(ended)
         assert talk.last("complete")["data"]["outcome"] == outcome
-        assert any(event.type == "error" for event in talk.events) is (outcome == "hung")
+        assert any(event.type == "error" for event in talk.events) is (outcome != "interrupted")
