@@ -158,6 +158,20 @@ PREFIXES: Mapping[str, Prefix] = {
     "xvfb-run": Prefix("efnpsw"),
 }
 
+FLAGS = frozenset(
+    {"--rm", "--tty", "--interactive", "--detach", "--privileged", "--init", "--read-only", "--no-TTY"}
+    | {"--yes", "--no", "--no-install", "--quiet", "--verbose", "--silent", "--help", "--version"}
+    | {"--foreground", "--preserve-status", "--null", "--no-run-if-empty", "--open-tty", "--exit"}
+    | {"--login", "--shell", "--non-interactive", "--stdin", "--set-home", "--background", "--preserve-env"}
+    | {"--ignore-environment", "--debug", "--wait", "--fork", "--ctty", "--portability", "--append"}
+    | {"--frozen", "--locked", "--isolated", "--no-sync", "--all-extras", "--all-groups", "--no-project"}
+    | {"--exclusive", "--shared", "--nonblock", "--unlock", "--close", "--no-fork", "--idle", "--batch"}
+    | {"--fifo", "--other", "--rr", "--scope", "--pty", "--pipe", "--collect"}
+    | {"--no-capture-output", "--live-stream", "--no-dev", "--dev", "--offline", "--bun"}
+    | {"--mount-proc", "--map-root-user", "--cpu-list", "--all-tasks"}
+)
+"""Long options that take no value in the next word, whichever of these programs has them."""
+
 ANYWHERE = frozenset(
     {
         "setarch",

@@ -200,6 +200,7 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 _ESCAPED = re.compile(r"\\(\n|.|\Z)", re.DOTALL)
 _KNOWN_ESCAPES = frozenset("abfnrtvxuU01234567\\'\"\n")
 _ESCAPED_IN_QUOTES = re.compile(r'\\([\n$`"\\])')
+_PLAIN = re.compile(r"[\w./+:@%,~\-]*")
 _WILD = re.compile(r"[*?\[]")
 _PUNCTUATION = re.compile(r"[^\w./~\-]+")
 _PUNCTUATION_AND_PATHS = re.compile(r"[^\w.~\-]+")
@@ -301,6 +302,8 @@ class _Reader:
             careful = _CONTINUED.sub(lambda found: found[0] if found.end() - 1 in ends else found[1], source)
             for joined in {line.replace("\\\n", ""), careful.decode()} - {line}:
                 self.read(joined, depth + 1)
+        if "&>" in line:  # other shells than bash end a command there
+            self.read(line.replace("&>", "& >"), depth + 1)
         if "\n\\" in line:  # the grammar takes a backslash at the beginning of a line for the command before
             self.read(line.replace("\n\\", "\n \\"), depth + 1)
 
@@ -484,8 +487,7 @@ class _Reader:
                 texts[0] = name
             self._add(" ".join(texts), depth)
             if is_unknown:
-                self._blind = True
-                self._anything(depth, "only the shell knows the name of a command")
+                self._only_the_shell(depth, "only the shell knows the name of a command")
             elif words[0].is_bare and name in runners.RESERVED and self._keyword(name, words):
                 self._anything(depth, f"{name!r} where a command is")
             self._read_arguments(name, texts, depth)
@@ -551,18 +553,21 @@ class _Reader:
         if name == "git":
             yield from ((rest, depth + 1, certainty) for rest in self._git(words, texts, depth))
         if (prefix := runners.PREFIXES.get(name)) is not None:
-            for rest in _after(name, prefix, words):
-                yield _fed(name, texts, rest), depth + 1, certainty
+            for rest, depth_of, how in self._inner(name, prefix, words, depth):
+                yield _fed(name, texts, rest), depth_of, how
             for text in texts[1:]:
                 if (found := _ASSIGNED.match(text)) is not None:
                     self._assigned(found[0].rstrip("+="), text[found.end() :], depth)
                     self._texts.add(found[0].rstrip("+="))  # after `time` it is the shell's own
         subcommands = runners.SUBCOMMANDS.get(name, {})
-        for at, text in enumerate(texts[1:4], 1):
-            if subcommands and UNKNOWN in text and at == 1:
-                self._anything(depth + 1, f"only the shell knows the subcommand of {name}")
+        for at, text in enumerate(texts[1:12] if subcommands else (), 1):
+            if UNKNOWN in text and _leads(texts, at):
+                self._only_the_shell(depth + 1, f"only the shell knows the subcommand of {name}")
+            elif "=" in text and not text.startswith("-") and _leads(texts, at):
+                self._only_the_shell(depth + 1, f"{text[:40]!r} where the subcommand of {name} is")
             if (prefix := subcommands.get(text)) is not None:
-                yield from ((rest, depth + 1, certainty) for rest in _after(text, prefix, words[at:]))
+                for rest, depth_of, how in self._inner(text, prefix, words[at:], depth):
+                    yield rest, depth_of, how if at < 4 else min(how, _POSSIBLE)
                 break
         if (options := runners.FINDS.get(name)) is not None:
             yield from ((rest, depth + 1, certainty) for rest in _found(words, options) if rest)
@@ -574,18 +579,41 @@ class _Reader:
         if not runners.is_known(name) and UNKNOWN not in name:
             self._unknown(name, words, texts, depth)
 
+    def _inner(
+        self, name: str, prefix: Prefix, words: list[_Word], depth: int
+    ) -> Iterator[tuple[list[_Word], int, int]]:
+        """Yield the commands in the arguments of one that runs others, each with its depth and certainty."""
+        certainty = self._certainty
+        sure, doubtful, unknown = _after(name, prefix, words)
+        if unknown:
+            self._only_the_shell(depth + 1, unknown)
+        for rest in sure:
+            if not _PLAIN.fullmatch(rest[0].text) and UNKNOWN not in rest[0].text:
+                self._line(rest[0].text, depth)  # npx gives a shell what is no plain name
+            yield rest, depth + 1, certainty
+        if name not in runners.ANYWHERE:
+            if len(doubtful) > MAX_DOUBTFUL:
+                self._only_the_shell(depth + 1, f"{name} may run any of its arguments")
+            yield from ((rest, depth + 1, min(certainty, _POSSIBLE)) for rest in doubtful[:MAX_DOUBTFUL])
+
+    def _only_the_shell(self, depth: int, why: str) -> None:
+        self._blind = True
+        self._anything(depth, why)
+
     def _unknown(self, name: str, words: list[_Word], texts: list[str], depth: int) -> None:
         """Look for commands in the arguments of a program that is in no table, and may be a runner."""
         self._code(texts[1:])
-        before, self._certainty, self._blind = self._certainty, _GUESSED, False
+        before, self._certainty = self._certainty, _GUESSED
+        was_blind, self._blind = self._blind, False
         for at, text in enumerate(texts[1:MAX_DOUBTFUL], 1):
-            if text.rpartition("/")[2] in runners.SHELLS or text in runners.PREFIXES:
+            if text.rpartition("/")[2] in runners.SHELLS or runners.may_run(text):
                 self._command(words[at:], depth + 1)
             elif re.search(r"[\\'\"`]|\s", text) and UNKNOWN not in text and len(text) < MAX_LENGTH:
                 self.read(text, depth + 1)
         self._certainty = before
         if self._blind:
             self._anything(depth, f"{name} may run a command that only the shell knows")
+        self._blind = self._blind or was_blind
 
     def _evaluating(self, name: str, texts: list[str]) -> None:
         match name:
@@ -893,37 +921,53 @@ def _name(words: list[_Word]) -> str:
     return words[0].text.rpartition("/")[2]
 
 
-def _after(name: str, prefix: Prefix, words: list[_Word]) -> Iterable[list[_Word]]:
-    """Return the command in a command's arguments; nothing where there is none."""
-    operands, at = prefix.operands, 1
+def _leads(texts: Sequence[str], at: int) -> bool:
+    """Tell whether there are options alone before a word."""
+    return all(text.startswith("-") for text in texts[1:at])
+
+
+def _after(name: str, prefix: Prefix, words: list[_Word]) -> tuple[list[list[_Word]], list[list[_Word]], str]:
+    """Return the commands in a command's arguments; those that may be others; and why it may be any, or "".
+
+    There are none where the arguments have none.
+    """
+    operands, at, unknown, is_ended = prefix.operands, 1, "", False
+    doubtful: list[list[_Word]] = []
     while at < len(words):
-        text = words[at].text
+        text, begin = words[at].text, at
         if name == "command" and text in ("-v", "-V"):
-            return  # says where a command is
-        if text == "--":
+            return [], [], ""  # says where a command is
+        if text == "--" and not is_ended:
+            is_ended = True
             at += 1
-            break
-        if text in prefix.long:
+        elif not is_ended and text in prefix.long:
             at += 2
         elif text == "-" and name == "env":
             at += 1
-        elif text.startswith("-") and len(text) > 1:
+        elif not is_ended and text.startswith("-") and len(text) > 1:
             # the last letter of a group takes the next word
             at += 2 if not text.startswith("--") and text[-1] in prefix.short else 1
+            if text.startswith("--") and "=" not in text and text not in runners.FLAGS:
+                doubtful = doubtful or [words[later:] for later in range(at + 1, len(words))]
         elif _ASSIGNED.match(text):
             at += 1
         elif operands:
             operands -= 1
             at += 1
+            if text.startswith(UNKNOWN):  # it may be an option
+                unknown = f"only the shell knows where the command of {name} begins"
         else:
             break
-    rest = words[at + (operands if at < len(words) else 0) :] if operands else words[at:]
+        if any(word.is_pattern or (word.splits and UNKNOWN in word.text) for word in words[begin:at]):
+            unknown = f"only the shell knows where the command of {name} begins"
+    rest = words[at:]
+    if rest and rest[0].text.startswith("-"):
+        unknown = f"{rest[0].text!r} where the command of {name} is"
     if rest:
-        yield rest
-        if name == "coproc" and len(rest) > 1:
-            yield rest[1:]  # after the name of the coprocess
-    elif name in ("sudo", "chroot", "unshare", "nsenter") and len(words) > 1:
-        yield [_Word("sh")]
+        # the name of a coprocess may be before
+        return [rest, rest[1:]] if name == "coproc" and len(rest) > 1 else [rest], doubtful, unknown
+    runs_a_shell = name in ("sudo", "chroot", "unshare", "nsenter") and len(words) > 1
+    return [[_Word("sh")]] if runs_a_shell else [], doubtful, unknown
 
 
 def _found(words: list[_Word], options: frozenset[str]) -> Iterator[list[_Word]]:

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -683,7 +684,8 @@ def made_ready(folder: Path) -> None:
     (folder / "here" / "stub").mkdir(parents=True)
     (folder / "here" / "tools").mkdir()
     (folder / "traces").mkdir()
-    trace = f"#!/bin/dash\n: > {folder}/traces/$LINE\n"
+    # a line may set LINE; a name that is no number would lead elsewhere
+    trace = f'#!/bin/dash\ncase "$LINE" in ""|*[!0-9]*) ;; *) : > {folder}/traces/"$LINE";; esac\n'
     for name, text in [
         *((name, RUNNER) for name in STAND_INS),
         *(("../here/tools/runner", RUNNER), ("rm", trace), ("../here/stub/rm", trace)),
@@ -697,29 +699,24 @@ def made_ready(folder: Path) -> None:
     (programs / "python3").symlink_to(os.path.realpath(python))
 
 
-def ran(lines: Sequence[str], shell: str, folder: Path) -> set[int]:
+def ran(lines: Sequence[str], shell: str) -> set[int]:
     """Run lines in a shell, each by itself; return the numbers of those that ran `rm`."""
-    made_ready(folder)
-    watch = shutil.which("timeout", path="/usr/local/bin:/usr/bin:/bin")
-    driver = f"""
-cd {folder}/here
-N=0
-while IFS= read -r -d '' TEXT; do
-  ( export LINE=$N R=rm N=R; ulimit -t 2 -f 2048; : >f; exec {watch} -k 1 3 {shell} -c "$TEXT" x ) </dev/null >/dev/null 2>&1
-  N=$((N+1))
-done
-"""
-    subprocess.run(
-        ["/bin/bash", "-c", driver],
-        input=b"".join(line.encode() + b"\0" for line in lines),
-        env={
-            "PATH": str(folder / "programs"),
-            "HOME": str(folder / "here"),
-            "LC_ALL": "C.UTF-8",
-            "FUNCNEST": "9",
-        },
-        check=True,
-        capture_output=True,
-        timeout=3600,
-    )
-    return {int(path.name) for path in (folder / "traces").iterdir()}
+    # not where pytest makes folders, which other users cannot enter
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        made_ready(folder)
+        subprocess.run(
+            [sys.executable, "-I", str(Path(__file__).with_name("shell_driver.py")), shell],
+            input=b"".join(line.encode() + b"\0" for line in lines),
+            cwd=folder / "here",
+            env={
+                "PATH": str(folder / "programs"),
+                "HOME": str(folder / "here"),
+                "LC_ALL": "C.UTF-8",
+                "FUNCNEST": "9",
+            },
+            check=True,
+            timeout=3600,
+        )
+        return {int(path.name) for path in (folder / "traces").iterdir()}

@@ -165,6 +165,18 @@ DOUBTFUL = (
 """Lines of which only the shell will know, or that cannot be read."""
 
 HIDDEN = (
+    "docker exec  ${E:-rm} 2> f x",
+    "docker exec  `echo rm` -f x$",
+    "npm exec - poetry run {r,}m -f x",
+    'npm exec - ${R:-x} "a b"; true',
+    'echo a\\\n; cat <<E | cat && npm exec -- A=1 B=2 "$R" x\nx\nE',
+    "pushd .  timeot -k 1 5 &>f rm x",
+    "env -- A=1 rm x",
+    "timeout $X x",
+    "nice --adjustment=$X ls",
+    "docker compose -f a.yml exec web rm x",
+    "uv run --unknown x rm x",
+    "unknown-runner npx $R x",
     "echo \\\\\nionice -c 3 r\\\nm x",
     "echo \"${E:-'`rm x`'}\"",
     "time X='a[$(rm x)]'; echo ${A[X]}",
@@ -400,6 +412,11 @@ HIDDEN = (
 """Lines that run it by what a shell or a program evaluates or runs for its arguments; many by programs of this purpose."""
 
 OTHER = (
+    'docker run --rm -it -v "$PWD:/w" -w /w node:20 npm test',
+    "npm install $PKG",
+    "uv run --no-sync --extra dev pytest",
+    "make &> log",
+    "command -v git &>/dev/null && echo yes",
     "git -c core.quotepath=off log -1",
     "git -C x commit --amend --no-edit",
     "git clean -fdx",

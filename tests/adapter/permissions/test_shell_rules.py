@@ -55,6 +55,24 @@ def test_no_line_that_hides_a_command_runs_unasked(line: str, policy: Policy) ->
         assert judge_call(settings, (), call, unasked="everything").behavior in ("deny", "ask")
 
 
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("docker exec  ${E:-rm} 2> f x", "maybe"),
+        ("docker exec  `echo rm` -f x$", "maybe"),
+        ("npm exec - poetry run {r,}m -f x", "maybe"),
+        ('npm exec - ${R:-x} "a b"; true', "maybe"),
+        ('echo a\\\n; cat <<E | cat && npm exec -- A=1 B=2 "$R" x\nx\nE', "maybe"),
+        ("pushd .  timeot -k 1 5 &>f rm x", "yes"),  # dash ends a command at the &
+        ("env -- A=1 rm x", "yes"),
+        ("echo \\\\\nxargs -n 1 npx >-c '`echo rm` x\t' && true", "maybe"),
+        ("poetry ru=n! ${X:-rm} x", "maybe"),
+    ],
+)
+def test_a_runner_whose_command_begins_who_knows_where_is_asked_about(line: str, found: str) -> None:
+    assert finds("rm *", line) == found
+
+
 def test_words_behind_a_redirection_belong_to_the_command() -> None:
     for line in ("git 2>&1 push origin", "git >f push 2>f origin", "a | git 2>&1 push", "git <<E push\nx\nE"):
         assert finds("git push*", line) == "yes", line
