@@ -81,7 +81,9 @@ class ClaudeCore:
         self.stats = Stats()
         self._state = State(resumed=resumed, first_turn=first_turn)
         self._line: bytes | None = None
-        """The line that came last."""
+        """The line that came last, of those that are understood."""
+        self._odd: bytes | None = None
+        """And of the others: they may stand between the two of a doubled line."""
         self._doubled = False
         """Lines are written twice, as two writers to one file do."""
 
@@ -142,7 +144,9 @@ class ClaudeCore:
             if type(message) is not StreamEvent:
                 self._line = before
                 events += self._whole(message, line)
-            elif self._doubled and _is_again(line, before):
+                before = self._line
+                continue
+            if self._doubled and _is_again(line, before):
                 counted += 1
             elif pieces := streamed(state, message):
                 events += pieces
@@ -157,13 +161,16 @@ class ClaudeCore:
 
     def _whole(self, message: Message, line: bytes | None) -> list[AgentEvent]:
         """Translate what is no piece of a stream."""
-        before, self._line = self._line, line
-        if line == before and _is_again(line, before):
-            self._doubled = True
-            self.stats.counted += 1
-            return []
         state, stats, kind = self._state, self.stats, type(message)
         handler = HANDLERS.get(kind)
+        if handler is None:
+            before, self._odd = self._odd, line
+        else:
+            before, self._line = self._line, line
+        if line == before and _is_again(line, before):
+            self._doubled = True
+            stats.counted += 1
+            return []
         if handler is None:
             return self.odd(message, line)
         session_id: str | None = getattr(message, "session_id", None)  # control messages name none
