@@ -457,7 +457,7 @@ KINDS: tuple[Kind, ...] = (
         "Bitwarden token", "0.", rf"{_UUID}\.{_ALNUM}{{30}}:[A-Za-z0-9+/]{{22}}==", "0.{uuid}.{a30}:{b22}=="
     ),
     Kind("Deno token", "ddp_ dds_ ddw_ ddo_", rf"{_ALNUM}{{30,}}", "ddp_{a36}"),
-    Kind("PagerDuty key", "u+ y_NbAkKc", rf"{_ANY}{{16,}}", "u+{w18}"),
+    Kind("PagerDuty key", "u+ y_NbAkKc", rf"(?<![+/]u\+){_ANY}{{16,24}}(?!{_IN_BASE64})", "u+{w18}"),
     Kind("Ramp token", "ramp_tok_ ramp_sec_ ramp_id_", rf"{_ALNUM}{{30,}}", "ramp_tok_{a48}"),
     Kind("Rootly key", "rootly_", rf"{_HEX}{{40,}}", "rootly_{h64}"),
     Kind("Salad Cloud key", "salad_cloud_", r"\w{20,}", "salad_cloud_{l10}_{a40}"),
