@@ -49,7 +49,6 @@ class AcpClient:
         self, transport: Transport, *, on_sent: Callable[[Sent], None], line_limit: int = DEFAULT_LIMIT
     ) -> None:
         self.lines = Lines(transport, limit=line_limit)
-        self.strays = 0
         """Answers to requests of ours that nobody waits for: second ones, late ones, invented ones."""
         self._heard = 0.0
         """When it said something last, by the loop's clock."""
@@ -142,8 +141,8 @@ class AcpClient:
     def _settle(self, response: Response) -> None:
         method, answered = self._waiting.get(response.id, ("", None))
         if answered is None or answered.done():
-            self.strays += 1
-        elif response.error is not None:
+            return  # it came too late, or a second time
+        if response.error is not None:
             fail(answered, AgentError(method, response.error))
         else:
             answered.set_result(response.result)

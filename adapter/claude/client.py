@@ -3,7 +3,7 @@
 Iterating `batches` reads; nothing that is written, asked or decided ever holds it up. One task writes (`write_posted`),
 so lines are whole and in the order they were posted. A dialect's peer spells messages as lines; some have no word for a
 request and answer it in the CLI's place. Every request has a deadline: 1.0 and 2.0 never answer what they do not know.
-They answer set_permission_mode twice: the first answer counts, later ones are strays, counted and harmless.
+They answer set_permission_mode twice: the first answer counts, later ones are ignored.
 """
 
 import asyncio
@@ -49,7 +49,6 @@ class Client:
         peer: Peer | None = None,
         line_limit: int = DEFAULT_LIMIT,
     ) -> None:
-        self.strays = 0
         """Answers to requests of ours that nobody waits for: second ones, late ones."""
         self.lines = Lines(transport, limit=line_limit)
         """Its streams."""
@@ -158,9 +157,7 @@ class Client:
         answered = self._waiting.get(response.request_id)
         if answered is not None and not answered.done():
             answered.set_result(response)
-        elif response.request_id.startswith(_OURS):
-            self.strays += 1
-        # anything else is the echo of an answer of ours: --replay-user-messages repeats those as well (2.1)
+        # anything else came too late, or echoes an answer of ours: --replay-user-messages repeats those as well (2.1)
 
 
 def _spelled(message: Message) -> bytes:

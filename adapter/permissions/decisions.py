@@ -112,12 +112,6 @@ class ProcessEnded(Struct, frozen=True):
     """The agent has exited."""
 
 
-class Disconnected(Struct, frozen=True):
-    """A frontend went away; it may come back, and others may answer."""
-
-    by: str
-
-
 PermissionInput: TypeAlias = (
     Asked
     | Answered
@@ -129,7 +123,6 @@ PermissionInput: TypeAlias = (
     | Stopping
     | TurnEnded
     | ProcessEnded
-    | Disconnected
 )
 
 

@@ -20,7 +20,6 @@ from turnwire.adapter.permissions.decisions import (
     Asked,
     CancelledByAgent,
     Decide,
-    Disconnected,
     Effect,
     GitChecked,
     HookRan,
@@ -129,8 +128,6 @@ def step(state: State, happened: PermissionInput, at: float) -> Step:
         case ProcessEnded():
             state, effects = _void(state, list(state.pending), "process_exited")
             return replace(state, ended=True), effects
-        case Disconnected():
-            return state, []
 
 
 def _asked(state: State, asked: Asked, at: float) -> Step:

@@ -32,8 +32,8 @@ def test_bytes_bound_a_log_but_its_newest_event_stays() -> None:
     cache.add("a", envelopes("a", 1, 50, 100))
     assert cache.size <= 1000
     cache.add("a", envelopes("a", 51, 51, 5000))
-    assert cache.holding("a", 51) is not None
-    assert cache.holding("a", 50) is None
+    assert cache.reaching("a", 50) is not None
+    assert cache.reaching("a", 49) is None
     assert cache.size == 5000
 
 

@@ -19,7 +19,6 @@ from turnwire.adapter.permissions.decisions import (
     Answered,
     CancelledByAgent,
     Decide,
-    Disconnected,
     Effect,
     GitChecked,
     HookRan,
@@ -252,10 +251,6 @@ class Permissions(RuleBasedStateMachine):
         name = self.pick(number)
         if isinstance(self.asked.get(name), HookCallback):
             self.happens(GitChecked(name, changes))
-
-    @rule(by=st.sampled_from(["ada", "bob"]))
-    def frontend_goes(self, by: str) -> None:
-        assert self.happens(Disconnected(by)) == []
 
     @rule(number=PICKS, reason=st.sampled_from(["interrupted", "turn_ended"]))
     def needs_no_answer(self, number: int, reason: VoidReason) -> None:

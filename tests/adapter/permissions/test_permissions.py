@@ -11,7 +11,6 @@ from turnwire.adapter.permissions.decisions import (
     Answered,
     CancelledByAgent,
     Decide,
-    Disconnected,
     Effect,
     GitChecked,
     HookRan,
@@ -208,14 +207,6 @@ def test_the_first_answer_wins_and_the_second_is_told_whose_it_was() -> None:
 
 def test_an_answer_to_nothing_is_refused() -> None:
     assert refusal(Machine().answer("allow_once")).code == "unknown_request"
-
-
-def test_a_frontend_that_goes_changes_nothing() -> None:
-    machine = Machine()
-    machine.ask(BASH)
-    assert machine(Disconnected("ada")) == []
-    assert machine.state.waiting_for_humans == ("r",)
-    assert payload(machine.answer("allow_once", by="bob"))["behavior"] == "allow"
 
 
 def test_a_request_that_the_cli_reports_again_is_armed_once() -> None:

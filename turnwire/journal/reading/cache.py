@@ -55,11 +55,6 @@ class TailCache:
         tail = self._tails.get(session)
         return tail if tail is not None and tail.first <= after + 1 else None
 
-    def holding(self, session: str, seq: int) -> Envelope | None:
-        """Return one envelope if it is kept."""
-        tail = self._tails.get(session)
-        return tail.get(seq) if tail is not None else None
-
     def forget(self, session: str, before: int) -> None:
         """Drop what comes before a number: the log no longer has it."""
         tail = self._tails.get(session)

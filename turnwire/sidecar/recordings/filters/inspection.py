@@ -67,7 +67,6 @@ class Turn(Struct):
     tools: dict[str, Span] = field(default_factory=dict)
     asked: dict[str, Span] = field(default_factory=dict)
     where: WaitTimes = field(default_factory=WaitTimes)
-    characters: int = 0
     retries: int = 0
     errors: list[str] = field(default_factory=list)
     result: ev.CompleteData | None = None
@@ -237,8 +236,6 @@ def _count(turn: Turn, item: Received) -> None:
 
 def _within(turn: Turn, event: AgentEvent, at: float) -> None:
     match event:
-        case ev.MessageChunk():
-            turn.characters += len(event.text)
         case ev.ToolCall():
             turn.tools[event.tool_call_id] = Span(f"{event.tool_name}: {event.tool_title}", at)
         case ev.ToolUpdate() if event.tool_status != "running" and event.tool_call_id in turn.tools:
