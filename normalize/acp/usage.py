@@ -43,7 +43,7 @@ class Usage:
         self.quirks = Quirks()
         self.model: str | None = None
         """The model that answers, as the figures name it."""
-        self._shown: tuple[int, int, str | None] | None = None
+        self._shown: tuple[int | None, int, str | None] | None = None
         self._cost: float | None = None
         self._billed: float | None = None
         """What was told before the turn; None until something was."""
@@ -65,8 +65,10 @@ class Usage:
                 self._billed = self._cost  # of the conversation before
         self.model = text(fields(update.meta), "_claude/model") or self.model
         used, size = update.used, update.size
-        if used is None or size is None or not (0 <= used <= MOST and 0 < size <= MOST):
+        if used is None or not 0 <= used <= MOST:
             return []
+        if size is None or not max(used, 1) <= size <= MOST:
+            size = None  # an agent that does not know the window tells 0, or less than is used
         shown = (size, used, self.model)
         if shown == self._shown:
             return []
@@ -76,8 +78,8 @@ class Usage:
                 **self._place.here,
                 context_window_size=size,
                 context_window_used=used,
-                context_window_remaining=max(size - used, 0),
-                context_efficiency=100 * used / size,
+                context_window_remaining=None if size is None else size - used,
+                context_efficiency=None if size is None else 100 * used / size,
                 model=self.model,
             )
         ]

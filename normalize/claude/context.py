@@ -2,7 +2,8 @@
 
 Used tokens come from the last answer of the main thread; a subagent has a context of its own and counts nothing
 here. The size comes from the result's usage by model, whose names differ from the model's own by date, provider or
-a `[1m]` suffix; until it is known, that suffix and a short list of models decide, and else spec 3's 200000 holds.
+a `[1m]` suffix; until it is known, that suffix and a list of models decide. The size of another model is not known, and
+neither is one that an answer has outgrown: files name a model without the suffix that it was asked for with.
 """
 
 import re
@@ -12,12 +13,21 @@ from turnwire.normalize.events import AgentEvent, ContextWindow
 from turnwire.protocol.claude.blocks import Usage
 from turnwire.protocol.claude.results import Result
 
-DEFAULT_SIZE = 200_000
 LONG_SIZE = 1_000_000
 """What `[1m]` in a model's name asks for."""
 
-LONG_MODELS = frozenset({"claude-opus-5-5", "claude-sonnet-5-5"})
-"""Models that have the long window under their plain names, as results of 2.1.330 say; the CLI tells it no sooner."""
+SIZES = {
+    **dict.fromkeys(("claude-opus-5-5", "claude-sonnet-5-5"), LONG_SIZE),
+    **dict.fromkeys(
+        (
+            "claude-3-opus", "claude-3-haiku", "claude-3-5-sonnet", "claude-3-5-haiku", "claude-3-7-sonnet",
+            "claude-sonnet-4", "claude-sonnet-4-5", "claude-sonnet-4-6",
+            "claude-opus-4", "claude-opus-4-1", "claude-opus-4-5", "claude-opus-4-6", "claude-haiku-4-5",
+        ),
+        200_000,
+    ),
+}  # fmt: skip
+"""Windows of models under their plain names, as results and the API's documentation say; the CLI tells them no sooner."""
 
 MOST = 1 << 53
 """Tokens beyond which a figure is no figure of tokens: a float could not hold it, nor could JavaScript."""
@@ -35,9 +45,11 @@ class Context:
         self._place = place
         self._model: str | None = None
         self._sizes: dict[str, int] = {}
-        self._size = DEFAULT_SIZE
+        self._size: int | None = None
         self._used = 0
-        self._shown: tuple[int, int, str | None] | None = None
+        self._largest: dict[str, int] = {}
+        """The most tokens of an answer, by model."""
+        self._shown: tuple[int | None, int, str | None] | None = None
 
     def model(self, name: str | None, *, is_whole: bool = False) -> None:
         """The main thread's model is this one; synthetic messages have none. `is_whole`: as the session asked for it."""
@@ -54,7 +66,15 @@ class Context:
         if not 0 < tokens <= MOST:
             return []
         self._used = tokens
+        self.holds(tokens)
         return self.show() if final else []
+
+    def holds(self, tokens: int) -> None:
+        """The main model's window holds so many tokens: a smaller size is wrong."""
+        name = self._model or ""
+        if tokens > self._largest.get(name, 0):
+            self._largest[name] = tokens
+            self._size = self._size_now()
 
     def reset(self, tokens: int | None) -> list[AgentEvent]:
         """The conversation was replaced by a summary of so many tokens, or is empty."""
@@ -83,8 +103,8 @@ class Context:
                 operation_id=here["operation_id"],
                 context_window_size=size,
                 context_window_used=self._used,
-                context_window_remaining=max(size - self._used, 0),
-                context_efficiency=100 * self._used / size,
+                context_window_remaining=None if size is None else size - self._used,
+                context_efficiency=None if size is None else 100 * self._used / size,
                 model=self._model,
             )
         ]
@@ -94,17 +114,21 @@ class Context:
             self._sizes[name] = size
             self._size = self._size_now()
 
-    def _size_now(self) -> int:
+    def _size_now(self) -> int | None:
+        size = self._told_size()
+        return None if size is not None and size < self._largest.get(self._model or "", 0) else size
+
+    def _told_size(self) -> int | None:
         name = self._model
         if name is None:
-            return next(iter(self._sizes.values())) if len(self._sizes) == 1 else DEFAULT_SIZE
+            return next(iter(self._sizes.values())) if len(self._sizes) == 1 else None
         if name in self._sizes:
             return self._sizes[name]
         plain = plain_name(name)
         for known, size in self._sizes.items():
             if plain_name(known) == plain:
                 return size
-        return LONG_SIZE if "[1m]" in name or plain in LONG_MODELS else DEFAULT_SIZE
+        return LONG_SIZE if "[1m]" in name else SIZES.get(plain)
 
 
 def plain_name(model: str) -> str:

@@ -148,14 +148,14 @@ class SessionInfo(Event, frozen=True, kw_only=True, tag="session_info"):
 class ContextWindow(Event, frozen=True, kw_only=True, tag="context_window"):
     """How full the main model's context is, in tokens."""
 
-    context_window_size: int
-    """Size of the window; 200000 until the CLI says otherwise (spec 3)."""
+    context_window_size: int | None = None
+    """Size of the window; None where it is not known."""
     context_window_used: int
     """Tokens used."""
-    context_window_remaining: int
-    """Tokens left, never below 0."""
-    context_efficiency: float
-    """Share used, in per cent."""
+    context_window_remaining: int | None = None
+    """Tokens left; None where the size is not known."""
+    context_efficiency: float | None = None
+    """Share used, in per cent; None where the size is not known."""
     model: str | None = None
     """The main model."""
 

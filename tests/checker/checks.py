@@ -259,11 +259,18 @@ def context_agrees_with_the_usage(facts: Facts, shown: Shown) -> Iterator[str]:
     for event in shown.events:
         if event["type"] == "context_window":
             window = event
-            size, used = event["context_window_size"], event["context_window_used"]
-            if event["context_window_remaining"] != max(size - used, 0):
-                yield f"remaining is {event['context_window_remaining']} of {size} with {used} used"
-            if abs(event["context_efficiency"] - 100 * used / size) > 1e-9:
-                yield f"efficiency is {event['context_efficiency']}"
+            size, used = event.get("context_window_size"), event["context_window_used"]
+            remaining, share = event.get("context_window_remaining"), event.get("context_efficiency")
+            if size is None:
+                if (remaining, share) != (None, None):
+                    yield f"remaining is {remaining} and efficiency {share} of an unknown size"
+                continue
+            if used > size:
+                yield f"{used} tokens are used of {size}"
+            if remaining != size - used:
+                yield f"remaining is {remaining} of {size} with {used} used"
+            if abs(share - 100 * used / size) > 1e-9:
+                yield f"efficiency is {share}"
         elif event["type"] == "complete":
             turn = next(turns, None)
             if turn is None or turn.result is None:
@@ -272,8 +279,8 @@ def context_agrees_with_the_usage(facts: Facts, shown: Shown) -> Iterator[str]:
             if used != turn.usage:
                 yield f"{event['operation_id']}: {used} tokens used, the last answer says {turn.usage}"
             size = _window(turn)
-            if size and window is not None and window["context_window_size"] != size:
-                yield f"{event['operation_id']}: window of {window['context_window_size']}, the result says {size}"
+            if size and window is not None and window.get("context_window_size") != size:
+                yield f"{event['operation_id']}: window of {window.get('context_window_size')}, the result says {size}"
 
 
 def _window(turn: Turn) -> int | None:

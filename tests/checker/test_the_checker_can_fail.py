@@ -141,6 +141,18 @@ FAULTS: list[tuple[str, str, str, Fault]] = [
         "context_agrees_with_the_usage",
         "2.1.330",
         "tool-read",
+        changed("context_window", context_window_size=None),
+    ),
+    (
+        "context_agrees_with_the_usage",
+        "2.1.330",
+        "tool-read",
+        changed("context_window", context_window_used=2_000_000),
+    ),
+    (
+        "context_agrees_with_the_usage",
+        "2.1.330",
+        "tool-read",
         changed("context_window", context_efficiency=0),
     ),
     (

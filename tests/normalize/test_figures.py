@@ -248,23 +248,52 @@ def test_the_window_is_that_of_the_main_model() -> None:
     assert len(used(talk)) == 2
 
 
-@pytest.mark.parametrize(("length", "size"), [(5, 1_000_000), (1000, 200_000)])
-def test_a_model_is_known_without_its_date_unless_its_name_is_none(length: int, size: int) -> None:
+@pytest.mark.parametrize(("length", "size"), [(5, 1_000_000), (1000, None)])
+def test_a_model_is_known_without_its_date_unless_its_name_is_none(length: int, size: int | None) -> None:
     talk = Talk()
     name = "m" * length
     talk.hears(init(model=name), assistant(text("A"), usage={"input_tokens": 5}, model=name))
     windows = {f"{name}-20250929": model_usage(0, 0, 1_000_000), "other": model_usage(0, 0, 100_000)}
     talk.hears(result("A", modelUsage=windows))
-    assert talk.last("context_window")["context_window_size"] == size
+    assert talk.last("context_window").get("context_window_size") == size
+
+
+def window(talk: Talk) -> tuple[object, ...]:
+    told = talk.last("context_window")
+    names = ("context_window_used", "context_window_size", "context_window_remaining", "context_efficiency")
+    return tuple(told.get(name) for name in names)
 
 
 @pytest.mark.parametrize("size", [0, -1, None])
 def test_a_window_of_nothing_is_no_window(size: int | None) -> None:
     talk = Talk()
     talk.hears(init(model="m"), assistant(text("A"), usage={"input_tokens": 300_000}, model="m"))
+    assert window(talk) == (300_000, None, None, None)
     talk.hears(result("A", modelUsage={"m": model_usage(0, 0, size)}))
-    told = talk.last("context_window")
-    assert (told["context_window_size"], told["context_window_remaining"]) == (200_000, 0)
+    assert window(talk) == (300_000, None, None, None)
+    talk.hears(result("B", uuid="r2", modelUsage={"m": model_usage(0, 0, 600_000)}))
+    assert window(talk) == (300_000, 600_000, 300_000, 50.0)
+
+
+def test_a_window_that_an_answer_outgrows_is_not_known_until_a_result_tells_it() -> None:
+    talk = Talk()
+    model = "claude-sonnet-4-5"
+    talk.hears(init(model=model), assistant(text("A"), usage={"input_tokens": 150_000}, model=model))
+    assert window(talk) == (150_000, 200_000, 50_000, 75.0)
+    talk.hears(assistant(text("B"), id="m2", usage={"input_tokens": 591_976}, model=model))
+    assert window(talk) == (591_976, None, None, None)
+    talk.hears(assistant(text("C"), id="m3", usage={"input_tokens": 100_000}, model=model))
+    assert window(talk) == (100_000, None, None, None)
+    talk.hears(result("C", modelUsage={model: model_usage(0, 0, 1_000_000)}))
+    assert window(talk) == (100_000, 1_000_000, 900_000, 10.0)
+
+
+def test_a_window_told_by_a_file_s_largest_answer_is_never_smaller() -> None:
+    talk = Talk()
+    model = "claude-sonnet-4-5"
+    talk.hears(init(model=model, largest_context=591_976))
+    talk.hears(assistant(text("A"), usage={"input_tokens": 150_000}, model=model))
+    assert window(talk) == (150_000, None, None, None)
 
 
 def test_spec_3_spells_windows_in_its_own_way() -> None:

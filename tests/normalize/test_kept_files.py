@@ -85,7 +85,8 @@ def test_a_file_is_its_conversation(agent: str) -> None:
     assert info.model in ("gpt-5.5", "gemini-3.8-flash", "scripted-1")
     assert core.stats.unknown == core.stats.malformed == 0
     prompts = 2  # lines that became ones we sent
-    assert core.stats.published + core.stats.control + prompts >= length(kept_file(agent)) - 1
+    stats = core.stats
+    assert stats.published + stats.counted + stats.control + prompts >= length(kept_file(agent)) - 1
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -435,6 +436,28 @@ def test_tokens_that_codex_tells_again_are_counted_once() -> None:
     (done,) = [event for event in events if isinstance(event, ev.Complete)]
     assert (done.data.input_tokens, done.data.output_tokens) == (8, 2)
     assert [answer.input_tokens for answer in outline.answers] == [5, 3]
+
+
+def test_codex_tells_the_window_of_its_model() -> None:
+    def call(total: int, window: int | None, used: int | None) -> tuple[str, object]:
+        info = {
+            "last_token_usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": used},
+            "total_token_usage": {"input_tokens": total},
+            "model_context_window": window,
+        }
+        return "event_msg", {"type": "token_count", "info": info}
+
+    lines = codex(
+        said("user", "Go."), call(1, 258_400, 1_292), call(2, None, 7), call(3, 258_400, None),
+        call(4, 1_000, 2_000),
+    )  # fmt: skip
+    events, _ = told(lines, "codex")
+    windows = [event for event in events if isinstance(event, ev.ContextWindow)]
+    assert [(one.context_window_used, one.context_window_size) for one in windows] == [
+        (1_292, 258_400),
+        (2_000, None),
+    ]
+    assert (windows[0].context_window_remaining, windows[0].context_efficiency) == (257_108, 0.5)
 
 
 def test_a_conversation_whose_beginning_is_lost_is_told_and_has_no_turns() -> None:

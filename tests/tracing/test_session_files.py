@@ -525,6 +525,34 @@ def test_prices_of_early_versions_are_taken_from_their_lines(tmp_path: Path) -> 
     assert transcript(events_of(path)).completes[0].cost_usd == 0.25
 
 
+def test_a_window_that_any_answer_of_the_file_outgrows_is_not_known_from_the_beginning(
+    tmp_path: Path,
+) -> None:
+    def answer(uuid: str, parent: str, model: str, tokens: int, **more: object) -> bytes:
+        usage = {"input_tokens": 1, "output_tokens": 1, "cache_read_input_tokens": tokens - 2}
+        message = {"id": uuid, "model": model, "content": [{"type": "text", "text": uuid}], "usage": usage}
+        return record(uuid, parent, "assistant", message=message, **more)
+
+    path = written(
+        tmp_path / "s.jsonl",
+        record("p", None),
+        answer("a", "p", "claude-opus-4-6", 150_000),
+        answer("of-a-subagent", "a", "claude-haiku-4-5", 900_000, isSidechain=True),
+        answer("b", "a", "claude-opus-4-6", 591_976),
+        record("q", "b"),
+        answer("c", "q", "claude-haiku-4-5", 100_000),
+        record("r", "c"),
+        answer("d", "r", "another-model", 100_000),
+    )
+    windows = [event for event in events_of(path) if isinstance(event, ev.ContextWindow)]
+    assert [(one.context_window_used, one.context_window_size) for one in windows] == [
+        (150_000, None),
+        (591_976, None),
+        (100_000, 200_000),
+        (100_000, None),
+    ]
+
+
 def test_a_line_of_a_session_file_is_read_whatever_is_odd_in_it() -> None:
     line = b'{"type":"user","uuid":"u","isSidechain":"no","message":{"role":"user","content":"\\ud83d"},"timestamp":7}'
     told = session_lines.read(line)

@@ -813,14 +813,14 @@ class ContextWindow(Event, frozen=True, kw_only=True, tag="context_window"):
     """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
     truncated: dict[str, int] | None = None
     """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
-    context_window_size: int
-    """Size of the window; 200000 until the CLI says otherwise (spec 3)."""
+    context_window_size: int | None = None
+    """Size of the window; None where it is not known."""
     context_window_used: int
     """Tokens used."""
-    context_window_remaining: int
-    """Tokens left, never below 0."""
-    context_efficiency: float
-    """Share used, in per cent."""
+    context_window_remaining: int | None = None
+    """Tokens left; None where the size is not known."""
+    context_efficiency: float | None = None
+    """Share used, in per cent; None where the size is not known."""
     model: str | None = None
     """The main model."""
 

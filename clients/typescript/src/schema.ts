@@ -1435,14 +1435,14 @@ export interface ContextWindow {
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** Size of the window; 200000 until the CLI says otherwise (spec 3). */
-  context_window_size: number;
+  /** Size of the window; None where it is not known. */
+  context_window_size?: number;
   /** Tokens used. */
   context_window_used: number;
-  /** Tokens left, never below 0. */
-  context_window_remaining: number;
-  /** Share used, in per cent. */
-  context_efficiency: number;
+  /** Tokens left; None where the size is not known. */
+  context_window_remaining?: number;
+  /** Share used, in per cent; None where the size is not known. */
+  context_efficiency?: number;
   /** The main model. */
   model?: string;
 }

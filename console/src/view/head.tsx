@@ -15,9 +15,17 @@ function ContextMeter() {
   const { conversation } = useLive();
   const context = conversation.state.context;
   if (!context) return null;
+  const used = count(context.context_window_used);
+  if (context.context_window_size === undefined || context.context_efficiency === undefined) {
+    return (
+      <span class="meter-box" title={`${used} tokens of context used; the size of the window is not known`}>
+        {used} tokens
+      </span>
+    );
+  }
   const share = Math.min(100, Math.max(0, context.context_efficiency));
   const tone = share > 90 ? "bad" : share > 75 ? "warn" : "good";
-  const text = `${count(context.context_window_used)} of ${count(context.context_window_size)} tokens of context used`;
+  const text = `${used} of ${count(context.context_window_size)} tokens of context used`;
   return (
     <span class="meter-box" title={text}>
       <span

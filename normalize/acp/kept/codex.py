@@ -245,7 +245,10 @@ class CodexRecords:
         sent, written, read, created = (whole(last, name) or 0 for name in names)
         self._count += 1
         key = f"{self._session}:{':'.join(map(str, now))}"
-        took = TokensUsed(key, self._model, max(sent - read - created, 0), written, read, created)
+        context, window = whole(last, "total_tokens"), whole(info, "model_context_window")
+        took = TokensUsed(
+            key, self._model, max(sent - read - created, 0), written, read, created, context, window
+        )
         return [Record(None, [took])]
 
 

@@ -338,7 +338,7 @@ class KeptReader:
             case TokensUsed():
                 kinds = (step.sent, step.written, step.cache_read, step.cache_written)
                 self._used = [used + _counted(count) for used, count in zip(self._used, kinds, strict=True)]
-                return self._model_is(step.model)
+                return [*self._model_is(step.model), *self._context(step)]
             case Compacted():
                 return [DatedInput(self._last, Announced(CompactBoundary(session_id=self._session)))]
             case Failed(text=text):
@@ -366,6 +366,11 @@ class KeptReader:
         self._model = model
         asked = self._ask("session/set_model", {"sessionId": self._session, "modelId": model})
         return [asked, self._answer({})]
+
+    def _context(self, step: TokensUsed) -> list[DatedInput]:
+        if step.context is None or step.window is None:
+            return []
+        return [self._update("usage_update", used=step.context, size=step.window)]
 
     def _returned(self, step: ToolReturned) -> DatedInput:
         self._calls.discard(step.call)

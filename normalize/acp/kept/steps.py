@@ -82,6 +82,10 @@ class TokensUsed(NamedTuple):
     written: int
     cache_read: int = 0
     cache_written: int = 0
+    context: int | None = None
+    """Tokens in the model's context after it, where the file tells the window's size."""
+    window: int | None = None
+    """The size of the window."""
 
 
 class Compacted(NamedTuple):

@@ -42,6 +42,8 @@ class Answers:
         self._totals: list[float] = []
         self.first_model: str | None = None
         """The model that answered first."""
+        self.largest: dict[str, int] = {}
+        """The most tokens of an answer of the main thread, by model."""
 
     def note_totals(self, total_cost_usd: float, by_model: dict[str, CostState]) -> None:
         """Take in what the CLI has counted so far."""
@@ -51,12 +53,17 @@ class Answers:
             if weight > 0 and 0 <= used.cost_usd <= _MOST:
                 self._prices[model] = used.cost_usd / weight
 
-    def note(self, line: SessionLine, head: MessageHead, at: float | None, agent: str | None) -> bool:
-        """Take in a record of the model; return whether it is one of an answer."""
+    def note(
+        self, line: SessionLine, head: MessageHead, at: float | None, agent: str | None, *, of_main: bool
+    ) -> bool:
+        """Take in a record of the model; return whether it is one of an answer. `of_main`: the main thread's."""
         model = head.model
         if model is None or model == SYNTHETIC or head.usage is None or line.uuid is None:
             return False
         self.first_model = self.first_model or model
+        if of_main:
+            tokens = min(sum(counts_of(head.usage)), _MOST)
+            self.largest[model] = max(tokens, self.largest.get(model, 0))
         place = agent, head.id or line.uuid
         seen = self._seen.get(place)
         self._seen[place] = _Seen(

@@ -311,6 +311,7 @@ class ClaudeReader:
             "model": self._model,
             "permissionMode": told.permission_mode,
             "claude_code_version": told.version,
+            "largest_context": self._answers.largest.get(self._model or ""),
         }
         return [*ended, self._made(at, wire)]
 

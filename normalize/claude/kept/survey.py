@@ -127,6 +127,7 @@ class ClaudeSurvey:
                 pass
 
     def _note_answer(self, line: SessionLine, head: MessageHead, at: float | None, agent: str | None) -> None:
-        answered = self._answers.note(line, head, at, agent or line.agent_id)
-        if answered and agent is None and line.agent_id is None and not line.is_sidechain:
+        of_main = agent is None and line.agent_id is None and not line.is_sidechain
+        answered = self._answers.note(line, head, at, agent or line.agent_id, of_main=of_main)
+        if answered and of_main:
             self._summary.model = head.model

@@ -40,6 +40,7 @@ def init(state: State, message: Init) -> list[AgentEvent]:
     state.commit.version(message.version or ("2.0" if message.agents else "1.0"))
     state.costs.version(message.version)
     state.context.model(message.model, is_whole=True)
+    state.context.holds(message.largest_context or 0)
     state.calls.work_dir.on_init(message.cwd)
     state.prompts.merged = numbers(message.version or "1.0") >= MERGED_SINCE
     state.requests.hooks_edit = message.version is not None

@@ -532,11 +532,14 @@ async def test_the_past_is_joined_and_only_the_last_of_what_holds_for_a_time_is_
             )
             for used in range(50)
         ]
-        await publish(hub, *(event for used in usage for event in (text("a"), used)), text("b"))
+        unknown = ev.ContextWindow(context_window_used=50)  # which the protocol has no update for
+        await publish(
+            hub, *(event for used in [*usage, unknown, usage[-1]] for event in (text("a"), used)), text("b")
+        )
         await harness.load(SESSION)
         await harness.editor.until(lambda: bool(harness.editor.of("usage_update")))
         assert [update["content"]["text"] for update in harness.editor.of("agent_message_chunk")] == [
-            "a" * 50 + "b"
+            "a" * 52 + "b"
         ]
         assert [update["used"] for update in harness.editor.of("usage_update")] == [49]
 

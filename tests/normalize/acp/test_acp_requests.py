@@ -239,6 +239,19 @@ def test_a_context_of_no_size_is_no_news(used: int | None) -> None:
     assert talk.update("usage_update", used=used, size=10) == []
 
 
+@pytest.mark.parametrize(
+    ("size", "told"), [(None, None), (0, None), (-1, None), (4, None), (1 << 60, None), (5, 5)]
+)
+def test_a_window_that_is_not_told_or_smaller_than_what_is_in_it_is_not_known(
+    size: int | None, told: int | None
+) -> None:
+    talk = Talk()
+    talk.prompt(1)
+    window = only(talk.update("usage_update", used=5, size=size), "context_window")
+    assert (window["context_window_used"], window.get("context_window_size")) == (5, told)
+    assert ("context_window_remaining" in window, "context_efficiency" in window) == (told == 5, told == 5)
+
+
 def test_a_call_that_goes_on_while_another_waits_says_nothing_of_the_other() -> None:
     talk = Talk()
     talk.prompt(1)

@@ -136,7 +136,11 @@ class Encoder:
         return self.choices.changed(mode=event.permission_mode, model=event.model)
 
     def _window(self, event: ev.ContextWindow) -> Iterable[JsonObject]:
-        self._usage = {"used": max(event.context_window_used, 0), "size": max(event.context_window_size, 0)}
+        size = event.context_window_size
+        # the protocol has no update without a size
+        self._usage = (
+            {} if size is None else {"used": max(event.context_window_used, 0), "size": max(size, 0)}
+        )
         return self._used()
 
     def _complete(self, event: ev.Complete) -> Iterable[JsonObject]:

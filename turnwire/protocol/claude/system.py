@@ -60,6 +60,8 @@ class Init(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag=
     """Names of the skills (from 2.1)."""
     session_status: str | None = None
     """new or resumed, as spec 3's first message says; no real CLI does."""
+    largest_context: int | None = None
+    """The most tokens that an answer of this model has had, of a conversation that is read from its file; no CLI says it."""
 
 
 class Status(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="status"):
