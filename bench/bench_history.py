@@ -29,9 +29,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "clients" / "python
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from live import Frontend
-from turnwire_client import commands, connect
-from turnwire_client.client import Client
-from turnwire_client.events import Complete
+from turnwire.client import commands, connect
+from turnwire.client.client import Client
+from turnwire.client.events import Complete
 from turnwire_process import turnwire
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -40,6 +40,7 @@ from bench.hub_setting import (  # noqa: E402
     installed,
     journals,
 )
+from turnwire.client import Client, connect  # noqa: E402 - found by the path above, as what follows
 from turnwire.hub.config import HubConfig  # noqa: E402
 from turnwire.hub.hub import Hub  # noqa: E402
 from turnwire.hub.wire.frames_out import SessionSummary  # noqa: E402
@@ -47,7 +48,6 @@ from turnwire.normalize.events.envelope import Envelope  # noqa: E402
 from turnwire.normalize.inputs import Received  # noqa: E402
 from turnwire.protocol.claude.decode import decode  # noqa: E402
 from turnwire.sidecar.sessions.pipeline import Pipeline  # noqa: E402
-from turnwire_client import Client, connect  # noqa: E402 - found by the path above, as what follows
 
 TARGETS = {"SQLite": 2.0, "Redis": 3.0}
 """Times the echo, the medians."""

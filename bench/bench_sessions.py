@@ -17,9 +17,9 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from turnwire_client import Client, connect
-from turnwire_client.events import Complete
-from turnwire_client.frames import EventFrame
+from turnwire.client import Client, connect
+from turnwire.client.events import Complete
+from turnwire.client.frames import EventFrame
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures" / "2.1.330"

@@ -163,14 +163,14 @@ def union(name: str, members: list[str], text: str) -> str:
 def imports(body: str, bases: list[str], *more: str) -> str:
     """Return the imports that a module needs."""
     values = [name for name in ("JsonObject", "JsonValue", "Value", *bases) if name in body]
-    own = [f"from turnwire_client.values import {', '.join(sorted(values))}", *more]
+    own = [f"from .values import {', '.join(sorted(values))}", *more]
     outer = ["from msgspec import field"] if "field(name=" in body else []
     words = "from typing import Literal"
     # What is sent has the words of this version. What is received is read as it comes: a new word costs nobody its event.
     typing = "TypeAlias" if (received := "Command" not in bases) else "Literal, TypeAlias"
     if received:
         typing = f"TYPE_CHECKING, {typing}"
-        words = f"if TYPE_CHECKING:\n    {words}\nelse:\n    from turnwire_client.values import AnyWord as Literal"
+        words = f"if TYPE_CHECKING:\n    {words}\nelse:\n    from .values import AnyWord as Literal"
     blocks = [[f"from typing import {typing}"], outer, sorted(own), [words] if received else []]
     return "\n" + "\n\n".join("\n".join(block) for block in blocks if block) + "\n\n\n"
 
@@ -271,7 +271,7 @@ def module(
         body.replace(payloads.removesuffix(" | NormalizedPayload"), "NormalizedPayload") if payloads else body
     )
     more = [
-        f"from turnwire_client.{own} import {', '.join(sorted(used))}"
+        f"from .{own} import {', '.join(sorted(used))}"
         for own, known in needed.items()
         if (used := [name for name in known if name in identifiers(body)])
     ]

@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
-from turnwire_client import Client, CommandFailed, EventFrame, connect
-from turnwire_client.events import Complete, PermissionRequest, PermissionResolved
+from turnwire.client import Client, CommandFailed, EventFrame, connect
+from turnwire.client.events import Complete, PermissionRequest, PermissionResolved
 
 LARGEST = 1 << 20
 """Bytes of a request."""

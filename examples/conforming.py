@@ -6,9 +6,9 @@ import json
 import os
 from contextlib import suppress
 
-from turnwire_client import BEGINNING, CommandFailed, connect
-from turnwire_client.events import Notice, PermissionRequest
-from turnwire_client.frames import EventFrame
+from turnwire.client import BEGINNING, CommandFailed, connect
+from turnwire.client.events import Notice, PermissionRequest
+from turnwire.client.frames import EventFrame
 
 
 async def main() -> None:

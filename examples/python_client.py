@@ -10,8 +10,8 @@ import argparse
 import asyncio
 import sys
 
-from turnwire_client import Answer, Client, Cursor, connect
-from turnwire_client.events import (
+from turnwire.client import Answer, Client, Cursor, connect
+from turnwire.client.events import (
     AgentEvent,
     Complete,
     MessageChunk,
@@ -20,7 +20,7 @@ from turnwire_client.events import (
     ToolCall,
     ToolUpdate,
 )
-from turnwire_client.frames import EventFrame
+from turnwire.client.frames import EventFrame
 
 
 async def choose(question: str, choices: list[str], *, always_first: bool) -> int:

@@ -11,11 +11,7 @@ import pytest
 from hub_harness import SESSION, StubHost, hub_harness
 from pydantic import JsonValue, SecretStr
 
-from turnwire.hub.config import HubConfig, Limits
-from turnwire.hub.wire.frames import AnyCommand, PermissionRespond, Prompt
-from turnwire.journal.memory import MemoryJournal
-from turnwire.journal.sqlite.journal import SqliteJournal
-from turnwire_client import (
+from turnwire.client import (
     AccessRefused,
     Backoff,
     CaughtUp,
@@ -28,10 +24,14 @@ from turnwire_client import (
     Gap,
     TimedOut,
 )
-from turnwire_client import commands as ask
-from turnwire_client import connect as connect_patiently
-from turnwire_client.events import MessageChunk
-from turnwire_client.following import HELD
+from turnwire.client import commands as ask
+from turnwire.client import connect as connect_patiently
+from turnwire.client.events import MessageChunk
+from turnwire.client.following import HELD
+from turnwire.hub.config import HubConfig, Limits
+from turnwire.hub.wire.frames import AnyCommand, PermissionRespond, Prompt
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.sqlite.journal import SqliteJournal
 from waiting import until
 
 TOKEN = "0123456789abcdef"

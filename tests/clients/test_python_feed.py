@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from recordings import ROOT
-from turnwire_client import Backoff, Cursor, Feed
-from turnwire_client.frames import GapFrame
+from turnwire.client import Backoff, Cursor, Feed
+from turnwire.client.frames import GapFrame
 
 CASES = json.loads((ROOT / "clients" / "behaviour" / "feed.json").read_text("utf-8"))
 

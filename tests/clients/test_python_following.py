@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from turnwire_client import (
+from turnwire.client import (
     BEGINNING,
     CaughtUp,
     Cursor,
@@ -14,9 +14,9 @@ from turnwire_client import (
     ProtocolError,
     TurnwireError,
 )
-from turnwire_client.events import MessageChunk
-from turnwire_client.following import HOLES
-from turnwire_client.frames import GapFrame
+from turnwire.client.events import MessageChunk
+from turnwire.client.following import HOLES
+from turnwire.client.frames import GapFrame
 
 
 def event(seq: int) -> EventFrame:

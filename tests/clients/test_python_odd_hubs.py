@@ -14,7 +14,7 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from turnwire_client import (
+from turnwire.client import (
     AccessRefused,
     Backoff,
     CaughtUp,
@@ -29,9 +29,9 @@ from turnwire_client import (
     TimedOut,
     commands,
 )
-from turnwire_client import connect as connect_patiently
-from turnwire_client.codes import CLOSE_CODES, FINAL_CLOSE_CODES
-from turnwire_client.events import Unknown
+from turnwire.client import connect as connect_patiently
+from turnwire.client.codes import CLOSE_CODES, FINAL_CLOSE_CODES
+from turnwire.client.events import Unknown
 
 connect = partial(connect_patiently, backoff=Backoff(first=0.005, most=0.02))
 HANG = 60.0

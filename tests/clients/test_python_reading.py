@@ -5,9 +5,9 @@ import json
 import pytest
 
 from recordings import ROOT
-from turnwire_client import EventFrame, ProtocolError
-from turnwire_client.events import Notice, Unknown
-from turnwire_client.reading import read_frame
+from turnwire.client import EventFrame, ProtocolError
+from turnwire.client.events import Notice, Unknown
+from turnwire.client.reading import read_frame
 
 CASES = {
     case["what"]: case

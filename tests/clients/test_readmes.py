@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-import turnwire_client
 from agent_process import agent_command
 from npm_workspace import run
 from recordings import ROOT
+from turnwire import client
 from turnwire_process import environment, preloaded_turnwire
 
 CLIENTS = ROOT / "clients"
@@ -45,8 +45,8 @@ def test_both_clients_have_the_same_errors() -> None:
     in_typescript = dict(re.findall(r"class (\w+) extends (\w+)", typescript))
     errors = {
         name: each
-        for name in turnwire_client.__all__
-        if isinstance(each := getattr(turnwire_client, name), type) and issubclass(each, Exception)
+        for name in client.__all__
+        if isinstance(each := getattr(client, name), type) and issubclass(each, Exception)
     }
     assert in_typescript == {name: "Error" if name == "TurnwireError" else "TurnwireError" for name in errors}
     for page in ("python", "typescript"):

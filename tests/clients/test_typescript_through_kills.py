@@ -12,9 +12,9 @@ from agent_process import agent_command
 from console_page import chromium
 from cut_line import Line, line_to, port_of
 from recordings import ROOT
-from turnwire_client import connect
-from turnwire_client.events import Complete
-from turnwire_client.frames import EventFrame
+from turnwire.client import connect
+from turnwire.client.events import Complete
+from turnwire.client.frames import EventFrame
 from turnwire_process import DEADLINE, Served, environment
 from turnwire_process import preloaded_turnwire as turnwire
 

@@ -7,11 +7,11 @@ import msgspec
 
 from clients.generate import generated
 from recordings import ROOT
+from turnwire.client import codes
+from turnwire.client.commands import AnyCommand, Prompt
+from turnwire.client.events import AgentEvent, Complete
+from turnwire.client.frames import OutFrame
 from turnwire.hub.wire.codes import CLOSE_CODES, FINAL_CLOSE_CODES, REPLY_CODES
-from turnwire_client import codes
-from turnwire_client.commands import AnyCommand, Prompt
-from turnwire_client.events import AgentEvent, Complete
-from turnwire_client.frames import OutFrame
 
 GOLDENS = sorted((ROOT / "tests" / "normalize" / "goldens").rglob("*.jsonl"))
 

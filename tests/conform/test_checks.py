@@ -7,10 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from turnwire.frontends.conform.agent import CHECKS, AgentTrial
-from turnwire.frontends.conform.report import NotSupported, NotTested, PromiseBroken
-from turnwire_client import Client, CommandFailed, EventFrame
-from turnwire_client.events import (
+from turnwire.client import Client, CommandFailed, EventFrame
+from turnwire.client.events import (
     AgentEvent,
     Complete,
     CompleteData,
@@ -20,7 +18,9 @@ from turnwire_client.events import (
     ToolUpdate,
     TurnStarted,
 )
-from turnwire_client.payloads import Generic, GenericPayload, ShellExec, ShellExecPayload, ShellOutput
+from turnwire.client.payloads import Generic, GenericPayload, ShellExec, ShellExecPayload, ShellOutput
+from turnwire.frontends.conform.agent import CHECKS, AgentTrial
+from turnwire.frontends.conform.report import NotSupported, NotTested, PromiseBroken
 
 Answer = Callable[[str], Sequence[AgentEvent]]
 """From a prompt to what comes of it."""

@@ -7,11 +7,8 @@ from typing import cast
 
 import pytest
 
-from turnwire.frontends.conform.agent import AgentTrial
-from turnwire.frontends.conform.conversation import Conversation, outcome_of, reject
-from turnwire.frontends.conform.report import PromiseBroken
-from turnwire_client import Client, CommandFailed, EventFrame
-from turnwire_client.events import (
+from turnwire.client import Client, CommandFailed, EventFrame
+from turnwire.client.events import (
     AgentEvent,
     Complete,
     CompleteData,
@@ -20,6 +17,9 @@ from turnwire_client.events import (
     ProcessStatus,
     QuestionRequest,
 )
+from turnwire.frontends.conform.agent import AgentTrial
+from turnwire.frontends.conform.conversation import Conversation, outcome_of, reject
+from turnwire.frontends.conform.report import PromiseBroken
 
 ASKS = PermissionRequest(
     pending_id="p",

@@ -10,13 +10,13 @@ from contextlib import suppress
 import pytest
 import typer
 
+from turnwire.client import BEGINNING, CommandFailed, EventFrame, connect
+from turnwire.client.backoff import Backoff
+from turnwire.client.events import Notice, PermissionRequest
 from turnwire.frontends.conform.report import Finding, NotSupported
 from turnwire.sidecar.checks.conform.command import try_frontend
 from turnwire.sidecar.checks.conform.scripted_host import SESSION, ScriptedHost
 from turnwire.sidecar.serving.run import StartError
-from turnwire_client import BEGINNING, CommandFailed, EventFrame, connect
-from turnwire_client.backoff import Backoff
-from turnwire_client.events import Notice, PermissionRequest
 
 Acknowledgement = Callable[[int, str], str]
 """From how many events were delivered, and their digest, to what is said of it."""

@@ -15,9 +15,9 @@ pytestmark = [pytest.mark.long, pytest.mark.node]
 
 CARELESS = """
 import asyncio, hashlib, json, os
-from turnwire_client import BEGINNING, connect
-from turnwire_client.events import Notice
-from turnwire_client.frames import EventFrame
+from turnwire.client import BEGINNING, connect
+from turnwire.client.events import Notice
+from turnwire.client.frames import EventFrame
 
 async def main():
     delivered, count = hashlib.sha256(), 0

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from console_page import Problems, console, go_to, watch
-from turnwire_client import connect
+from turnwire.client import connect
 from turnwire_process import environment
 from turnwire_process import preloaded_turnwire as turnwire
 

@@ -11,8 +11,8 @@ from console_page import LOST, Sidecar, console, say
 from cut_line import line_to
 from live import Frontend
 from recordings import FIXTURES
-from turnwire_client import connect
-from turnwire_client.events import MessageChunk
+from turnwire.client import connect
+from turnwire.client.events import MessageChunk
 from turnwire_process import preloaded_turnwire as turnwire
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -6,10 +6,10 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from console_page import Sidecar, console, say, screenshot
+from turnwire.client import connect
+from turnwire.client.events import TurnStarted
+from turnwire.client.frames import EventFrame
 from turnwire.tracing.export.trace_ids import IdSequence
-from turnwire_client import connect
-from turnwire_client.events import TurnStarted
-from turnwire_client.frames import EventFrame
 from turnwire_process import environment
 from turnwire_process import preloaded_turnwire as turnwire
 

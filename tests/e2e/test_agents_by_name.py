@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from live import Frontend
-from turnwire_client import connect
-from turnwire_client.events import PermissionRequest
+from turnwire.client import connect
+from turnwire.client.events import PermissionRequest
 from turnwire_process import environment
 from turnwire_process import preloaded_turnwire as turnwire
 

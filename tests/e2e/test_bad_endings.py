@@ -11,8 +11,8 @@ import pytest
 
 from live import Frontend
 from recordings import VERSIONS, Recording, recordings
-from turnwire_client import Client, CommandFailed, connect
-from turnwire_client.events import Complete, PermissionRequest, ProcessStatus, TurnStarted
+from turnwire.client import Client, CommandFailed, connect
+from turnwire.client.events import Complete, PermissionRequest, ProcessStatus, TurnStarted
 from turnwire_process import DEADLINE, environment, turnwire
 
 PREFIXES = (

@@ -8,8 +8,8 @@ import pytest
 from live import Frontend, real_setup
 from live import preloaded_running as running
 from scripted_messages_api import plan, scripted_messages_api, text
-from turnwire_client import connect
-from turnwire_client.events import Complete
+from turnwire.client import connect
+from turnwire.client.events import Complete
 from turnwire_process import lines_of
 from turnwire_process import preloaded_turnwire as turnwire
 

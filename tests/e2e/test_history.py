@@ -12,8 +12,8 @@ from terminal import in_a_terminal
 from live import Frontend, real_setup
 from real_cli import by_hand
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
-from turnwire_client import CommandFailed, commands, connect
-from turnwire_client.events import Complete, Cut, MessageChunk, ToolUpdate, UserMessage
+from turnwire.client import CommandFailed, commands, connect
+from turnwire.client.events import Complete, Cut, MessageChunk, ToolUpdate, UserMessage
 from turnwire_process import DEADLINE, turnwire
 
 

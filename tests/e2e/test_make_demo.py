@@ -12,7 +12,7 @@ import pytest
 
 from live import Frontend
 from recordings import ROOT
-from turnwire_client import connect
+from turnwire.client import connect
 
 PATIENCE_S = 600.0
 """Seconds that the installation may take: packages come over a network."""

@@ -10,7 +10,7 @@ from live import preloaded_running as running
 from live import real_setup
 from recordings import ROOT
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
-from turnwire_client.events import PermissionRequest, ToolCall, ToolUpdate
+from turnwire.client.events import PermissionRequest, ToolCall, ToolUpdate
 
 SUPPORT = ROOT / "tests" / "support" / "agents"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from live import descendants, gone, running, scripted_setup
+from turnwire.client.events import MessageChunk
 from turnwire.scripted_agent.loading import load
-from turnwire_client.events import MessageChunk
 
 TIMES = 20
 

@@ -13,8 +13,8 @@ import pytest
 from live import AgentSetup, Frontend, real_setup, scripted_setup
 from live import preloaded_running as running
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
-from turnwire_client import CommandFailed, connect
-from turnwire_client.events import (
+from turnwire.client import CommandFailed, connect
+from turnwire.client.events import (
     Complete,
     PermissionCancelled,
     PermissionRequest,

@@ -10,8 +10,8 @@ import pytest
 from live import AgentSetup, Frontend, program, real_setup
 from live import preloaded_running as running
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
-from turnwire_client import Answer, CommandFailed
-from turnwire_client.events import (
+from turnwire.client import Answer, CommandFailed
+from turnwire.client.events import (
     AgentPlan,
     Complete,
     HookActivity,

@@ -14,9 +14,8 @@ from real_agents import GEMINI, OPENCODE, QWEN, RealAgent
 from scripted_models import Say, ScriptedModels, Wait, scripted_models
 
 from live import Frontend
-from turnwire.sidecar.config.known_agents import KNOWN
-from turnwire_client import commands, connect
-from turnwire_client.events import (
+from turnwire.client import commands, connect
+from turnwire.client.events import (
     Complete,
     MessageChunk,
     PermissionRequest,
@@ -24,6 +23,7 @@ from turnwire_client.events import (
     ToolUpdate,
     UserMessage,
 )
+from turnwire.sidecar.config.known_agents import KNOWN
 from turnwire_process import environment, turnwire
 
 pytestmark = [pytest.mark.long, pytest.mark.node]

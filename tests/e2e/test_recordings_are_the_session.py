@@ -7,9 +7,9 @@ from otlp_collector import Span, otlp_collector
 
 from live import real_setup, running
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
+from turnwire.client.events import PermissionRequest, ToolUpdate
 from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire.normalize.events.envelope import Cursor
-from turnwire_client.events import PermissionRequest, ToolUpdate
 from turnwire_process import lines_of
 
 

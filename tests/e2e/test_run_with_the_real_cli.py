@@ -9,8 +9,8 @@ import pytest
 from live import Frontend, descendants, real_setup, running
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
-from turnwire_client import connect
-from turnwire_client.events import Complete, PermissionRequest, ToolCall, ToolUpdate, TurnStarted
+from turnwire.client import connect
+from turnwire.client.events import Complete, PermissionRequest, ToolCall, ToolUpdate, TurnStarted
 from turnwire_process import DEADLINE
 
 

@@ -10,9 +10,9 @@ import pytest
 from live import Frontend, real_setup
 from live import preloaded_running as running
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
-from turnwire_client.commands import AgentOptions
-from turnwire_client.events import SessionInfo
-from turnwire_client.values import JsonObject
+from turnwire.client.commands import AgentOptions
+from turnwire.client.events import SessionInfo
+from turnwire.client.values import JsonObject
 
 CONFIGURED = {
     "system_prompt": "You are the configured one.",

@@ -20,9 +20,9 @@ from scripted_messages_api import (
     text,
     tool_use,
 )
-from turnwire_client import CommandFailed, connect
-from turnwire_client.commands import Attachment
-from turnwire_client.events import (
+from turnwire.client import CommandFailed, connect
+from turnwire.client.commands import Attachment
+from turnwire.client.events import (
     Complete,
     MessageChunk,
     PermissionRequest,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from live import Frontend
-from turnwire_client import AccessRefused, connect
+from turnwire.client import AccessRefused, connect
 from turnwire_process import DEADLINE, TURNWIRE, Served, environment
 from turnwire_process import preloaded_turnwire as turnwire
 

@@ -10,8 +10,8 @@ from real_agents import GEMINI, OPENCODE, QWEN, RealAgent
 from scripted_models import Say, ScriptedModels, scripted_models
 
 from live import Frontend
-from turnwire_client import connect
-from turnwire_client.events import Complete, PermissionRequest
+from turnwire.client import connect
+from turnwire.client.events import Complete, PermissionRequest
 from turnwire_process import environment, turnwire
 
 pytestmark = [pytest.mark.long, pytest.mark.node]

@@ -7,9 +7,9 @@ from push_service import CERTIFICATE, push_service
 
 from live import preloaded_running as running
 from live import scripted_setup
-from turnwire_client import CommandFailed, connect
-from turnwire_client.commands import PermissionRespond, PushKey, PushSubscribe
-from turnwire_client.events import Complete
+from turnwire.client import CommandFailed, connect
+from turnwire.client.commands import PermissionRespond, PushKey, PushSubscribe
+from turnwire.client.events import Complete
 
 pytestmark = pytest.mark.long
 

@@ -1,24 +1,37 @@
 """The built wheel: what is in it, and that turnwire runs from it alone."""
 
+import json
+import re
 import subprocess
 import sys
+import tomllib
+import venv
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from live import Frontend
 from recordings import ROOT
-from turnwire_client import connect
+from turnwire.client import connect
 from turnwire_process import environment, turnwire
 
-LINKED = {"adapter", "normalize", "tracing"}
-"""Folders of the repository that are packages below turnwire."""
+LINKED = {
+    "adapter": "adapter",
+    "normalize": "normalize",
+    "tracing": "tracing",
+    "clients/python/turnwire_client": "client",
+}
+"""Folders of the repository that are packages below turnwire, and the names that they have there."""
 
 
-def run(*argv: str | Path, cwd: Path) -> None:
-    done = subprocess.run([str(word) for word in argv], cwd=cwd, capture_output=True, text=True, check=False)
+def run(*argv: str | Path, cwd: Path, **more: Any) -> str:
+    done = subprocess.run(
+        [str(word) for word in argv], cwd=cwd, capture_output=True, text=True, check=False, **more
+    )
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +56,14 @@ def test_the_wheel_holds_the_packages_and_nothing_else(wheel: Path) -> None:
         "turnwire/protocol/dialects/__init__.py",
     } <= set(names)
     listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
-    tops = {*LINKED, "turnwire"}
-    modules = {name for name in listed.stdout.splitlines() if name.split("/")[0] in tops}
-    assert {name if name.startswith("turnwire/") else f"turnwire/{name}" for name in modules} <= set(names)
+    modules = {name for name in listed.stdout.splitlines() if name.startswith("turnwire/")}
+    for folder, package in LINKED.items():
+        modules |= {
+            f"turnwire/{package}{name.removeprefix(folder)}"
+            for name in listed.stdout.splitlines()
+            if name.startswith(f"{folder}/")
+        }
+    assert modules <= set(names)
 
 
 @pytest.mark.long
@@ -59,3 +77,52 @@ async def test_turnwire_runs_from_the_wheel_alone(wheel: Path, tmp_path: Path) -
         frontend = Frontend(client, client.known_sessions[0].session)
         await frontend.turn("/help")
         assert "This is a scripted agent" in frontend.text()
+
+
+NEEDED_FOR = {
+    "acp": "import turnwire.client",
+    "agui": "import ag_ui, starlette, uvicorn",
+    "push": "import http_ece, py_vapid",
+    "qr": "import segno",
+    "redis": "import redis",
+    "testing": "import pytest, pytest_asyncio; import turnwire.testing",
+    "uvloop": "import uvloop",
+}
+"""What can be imported when an extra is installed."""
+
+
+@pytest.mark.long
+def test_the_wheel_installs_with_each_extra_as_the_hints_say(wheel: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "bare", with_pip=True)
+    python, program = (tmp_path / "bare" / "bin" / name for name in ("python", "turnwire"))
+    (packages,) = (tmp_path / "bare").glob("lib/python*/site-packages")
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "LANG": "C.UTF-8"}
+    before = {path.name for path in packages.iterdir()}
+    install = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
+    run(*install, "--no-deps", wheel, cwd=tmp_path)
+    added = {path.name for path in packages.iterdir()} - before
+    assert {name for name in added if not name.endswith(".dist-info")} == {"turnwire"}
+    assert len(added) == 2
+    run(*install, "-c", ROOT / "constraints.txt", wheel, cwd=tmp_path)
+
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
+    editor = (program, "acp", "--agent", "demo", "--port", "0")
+    assert '"protocolVersion":1' in run(*editor, cwd=tmp_path, env=env, input=json.dumps(hello) + "\n")
+    run(program, "conform", "agent", "--help", cwd=tmp_path, env=env)
+
+    agui = [str(word) for word in (program, "agui", "--connect", "http://127.0.0.1:9", "--host", "192.0.2.1")]
+    refused = subprocess.run(agui, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    (hinted,) = re.findall(r"pip install 'turnwire\[(\w+)\]'", refused.stderr)
+    assert hinted == "agui"
+
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert NEEDED_FOR.keys() == extras.keys() - {"dev"}
+    for extra, statement in NEEDED_FOR.items():
+        # turnwire is there: pip takes it as it is and adds what the extra names
+        said = run(*install, "-c", ROOT / "constraints.txt", f"turnwire[{extra}]", cwd=tmp_path)
+        assert "does not provide" not in said
+        run(python, "-c", statement, cwd=tmp_path)
+    # 192.0.2.1 is nobody's address: agui is there now, and says that it cannot listen
+    there = subprocess.run(agui, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert "cannot listen" in there.stderr
+    assert "pip install" not in there.stderr

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from recordings import ROOT
-from turnwire_client import connect
+from turnwire.client import connect
 from turnwire_process import DEADLINE, Served
 from turnwire_process import preloaded_turnwire as turnwire
 

@@ -21,7 +21,7 @@ import pytest
 
 from live import preloaded_running, scripted_setup
 from recordings import ROOT
-from turnwire_client.events import Complete, PermissionRequest, PermissionResolved
+from turnwire.client.events import Complete, PermissionRequest, PermissionResolved
 from turnwire_process import DEADLINE
 
 SECRET = "0123456789abcdef0123456789abcdef"

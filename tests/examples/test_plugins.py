@@ -8,7 +8,7 @@ import pytest
 
 from live import Frontend
 from recordings import ROOT
-from turnwire_client import connect
+from turnwire.client import connect
 from turnwire_process import TURNWIRE, environment, turnwire
 
 INSTALL_S = 300.0

@@ -10,7 +10,7 @@ from enduring import ECHO, configure
 from soaking import TOKEN
 
 from live import Frontend, descendants
-from turnwire_client import CommandFailed, connect
+from turnwire.client import CommandFailed, connect
 from turnwire_process import Served, turnwire
 from waiting import until
 

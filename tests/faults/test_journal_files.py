@@ -8,8 +8,8 @@ from enduring import ECHO, FLOOD, configure
 from soaking import TOKEN
 
 from live import Frontend
-from turnwire_client import CommandFailed, connect
-from turnwire_client.events import Complete, MessageChunk
+from turnwire.client import CommandFailed, connect
+from turnwire.client.events import Complete, MessageChunk
 from turnwire_process import turnwire
 from waiting import until
 

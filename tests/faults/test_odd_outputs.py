@@ -6,8 +6,8 @@ import pytest
 from hostile_cli import hostile_cli
 
 from live import Frontend, descendants
-from turnwire_client import connect
-from turnwire_client.events import Complete, MessageChunk, Notice, ProcessStatus
+from turnwire.client import connect
+from turnwire.client.events import Complete, MessageChunk, Notice, ProcessStatus
 from turnwire_process import turnwire
 from waiting import until
 

@@ -11,8 +11,8 @@ from enduring import FLOOD, configure
 from soaking import TOKEN
 
 from live import Frontend
-from turnwire_client import CommandFailed, connect
-from turnwire_client.events import Complete
+from turnwire.client import CommandFailed, connect
+from turnwire.client.events import Complete
 from turnwire_process import DEADLINE, turnwire
 from waiting import until
 

@@ -13,8 +13,8 @@ from events_seen import Seen, digest
 
 from live import Frontend, descendants, running, scripted_setup
 from recordings import ROOT
-from turnwire_client import connect
-from turnwire_client.events import (
+from turnwire.client import connect
+from turnwire.client.events import (
     AgentEvent,
     Complete,
     MessageChunk,
@@ -22,7 +22,7 @@ from turnwire_client.events import (
     PermissionRequest,
     ProcessStatus,
 )
-from turnwire_client.frames import EventFrame
+from turnwire.client.frames import EventFrame
 from turnwire_process import Served
 from waiting import until
 

@@ -13,8 +13,8 @@ from hub_harness import SESSION, HubHarness, ask, clock_of_the_loop, events, hub
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from turnwire.client import connect
 from turnwire.hub.config import HubConfig, Limits
-from turnwire_client import connect
 from waiting import until
 
 

@@ -13,13 +13,13 @@ import pytest
 from hub_harness import SESSION, HubHarness, StubHost, clock_of_the_loop, hub_harness, receive
 from pydantic import SecretStr
 
+from turnwire.client import connect
+from turnwire.client.frames import EventFrame
 from turnwire.hub.config import HubConfig, Limits
 from turnwire.hub.hub import CertificateError, Hub
 from turnwire.hub.server.listener import EARLY_BYTES
 from turnwire.hub.server.routes import Probes
 from turnwire.journal.memory import MemoryJournal
-from turnwire_client import connect
-from turnwire_client.frames import EventFrame
 from waiting import until
 
 

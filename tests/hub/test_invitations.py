@@ -2,10 +2,10 @@
 
 from hub_harness import hub_harness
 
+from turnwire.client import connect
+from turnwire.client.commands import AccessInvite
 from turnwire.hub.principals import Principal
 from turnwire.hub.server.invitations import LIFE_S, MOST, OwnInvitations
-from turnwire_client import connect
-from turnwire_client.commands import AccessInvite
 
 CONTROL, VIEW = Principal("control"), Principal("view")
 

@@ -16,13 +16,13 @@ from hub_harness import SESSION, HubHarness, ask, events, hub_harness, receive
 from ports import free_ports
 
 from recordings import ROOT
+from turnwire.client import Backoff, EventFrame, connect
+from turnwire.client.events import MessageChunk
 from turnwire.hub.config import HubConfig, Limits
 from turnwire.journal.base import Journal
 from turnwire.journal.memory import MemoryJournal
 from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire.normalize.events.envelope import Cursor
-from turnwire_client import Backoff, EventFrame, connect
-from turnwire_client.events import MessageChunk
 from waiting import until
 
 CLIENTS = 20

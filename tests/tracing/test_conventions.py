@@ -13,6 +13,7 @@ from otlp_collector import otlp_collector
 
 from live import Frontend
 from recordings import Recording, recording
+from turnwire.client import connect
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.sidecar.config.settings import Settings
 from turnwire.tracing.export.log_records import LogExport
@@ -23,7 +24,6 @@ from turnwire.tracing.recordings.reading import read
 from turnwire.tracing.spans.genai_facts import CONVENTIONS, configured_provider, provider_of
 from turnwire.tracing.spans.maker import SpanMaker
 from turnwire.tracing.spans.span import Span
-from turnwire_client import connect
 from turnwire_process import environment, turnwire
 
 CALLED = recording("2.1.330", "perm-allow")

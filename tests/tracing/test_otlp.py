@@ -13,9 +13,9 @@ from acp_recordings import acp_recordings
 from otlp_collector import Collector, Span, otlp_collector
 
 from recordings import recording, recordings
-from turnwire_client import connect
-from turnwire_client import events as ev
-from turnwire_client.frames import EventFrame
+from turnwire.client import connect
+from turnwire.client import events as ev
+from turnwire.client.frames import EventFrame
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 
 SPEC_3 = {

@@ -7,8 +7,8 @@ from otlp_collector import Span, otlp_collector
 
 from live import Frontend, real_setup, running
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
-from turnwire_client import CommandFailed, commands, connect
-from turnwire_client import events as ev
+from turnwire.client import CommandFailed, commands, connect
+from turnwire.client import events as ev
 from turnwire_process import environment, lines_of, turnwire
 
 CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

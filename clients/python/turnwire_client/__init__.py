@@ -1,8 +1,8 @@
 """Follow and steer turnwire sessions from Python: see README.md. The vocabulary is in events, payloads, frames, commands and codes."""
 
-from turnwire_client.backoff import Backoff
-from turnwire_client.client import Client, connect
-from turnwire_client.errors import (
+from .backoff import Backoff
+from .client import Client, connect
+from .errors import (
     AccessRefused,
     CommandFailed,
     ConnectionLost,
@@ -10,10 +10,10 @@ from turnwire_client.errors import (
     TimedOut,
     TurnwireError,
 )
-from turnwire_client.feed import BEGINNING, Cursor, Feed, Gap
-from turnwire_client.following import Following, Received
-from turnwire_client.frames import CaughtUp, EventFrame, Lag, SessionSummary, Welcome
-from turnwire_client.requests import Answer, WholePayload
+from .feed import BEGINNING, Cursor, Feed, Gap
+from .following import Following, Received
+from .frames import CaughtUp, EventFrame, Lag, SessionSummary, Welcome
+from .requests import Answer, WholePayload
 
 __all__ = [
     "BEGINNING",

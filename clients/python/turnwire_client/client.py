@@ -24,10 +24,10 @@ from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 from websockets.typing import Subprotocol
 
-from turnwire_client import commands
-from turnwire_client.backoff import Backoff
-from turnwire_client.codes import FINAL_CLOSE_CODES
-from turnwire_client.errors import (
+from . import commands
+from .backoff import Backoff
+from .codes import FINAL_CLOSE_CODES
+from .errors import (
     AccessRefused,
     CommandFailed,
     ConnectionLost,
@@ -35,9 +35,9 @@ from turnwire_client.errors import (
     TimedOut,
     TurnwireError,
 )
-from turnwire_client.feed import BEGINNING, Cursor
-from turnwire_client.following import HELD, Following
-from turnwire_client.frames import (
+from .feed import BEGINNING, Cursor
+from .following import HELD, Following
+from .frames import (
     CaughtUp,
     EventFrame,
     EventsFrame,
@@ -48,9 +48,9 @@ from turnwire_client.frames import (
     SessionSummary,
     Welcome,
 )
-from turnwire_client.reading import read_frame
-from turnwire_client.requests import Requests
-from turnwire_client.values import JsonValue
+from .reading import read_frame
+from .requests import Requests
+from .values import JsonValue
 
 MAX_FRAME = 64 * 1024 * 1024
 """Bytes of a frame."""

@@ -5,7 +5,7 @@ Generated from `turnwire schema commands` by `make client-types`; do not edit.
 
 from typing import Literal, TypeAlias
 
-from turnwire_client.values import Command, JsonObject, JsonValue, Value
+from .values import Command, JsonObject, JsonValue, Value
 
 
 class AccessInvite(Command, frozen=True, kw_only=True, tag="access.invite"):

@@ -5,13 +5,13 @@ Generated from `turnwire schema frames` by `make client-types`; do not edit.
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from turnwire_client.payloads import ContentPart, NormalizedPayload, Question, TodoItem
-from turnwire_client.values import Event, JsonObject, JsonValue, Value
+from .payloads import ContentPart, NormalizedPayload, Question, TodoItem
+from .values import Event, JsonObject, JsonValue, Value
 
 if TYPE_CHECKING:
     from typing import Literal
 else:
-    from turnwire_client.values import AnyWord as Literal
+    from .values import AnyWord as Literal
 
 
 class TurnStarted(Event, frozen=True, kw_only=True, tag="turn_started"):

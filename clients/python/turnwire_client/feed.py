@@ -7,7 +7,7 @@ gap announced means that an event was lost on the way, and is asked for again.
 from dataclasses import dataclass
 from typing import Literal
 
-from turnwire_client.frames import GapFrame
+from .frames import GapFrame
 
 
 @dataclass(frozen=True, slots=True)

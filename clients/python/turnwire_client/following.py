@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Literal
 
-from turnwire_client.errors import ProtocolError, TurnwireError
-from turnwire_client.feed import BEGINNING, Cursor, Feed, Gap
-from turnwire_client.frames import CaughtUp, EventFrame, GapFrame, Lag
+from .errors import ProtocolError, TurnwireError
+from .feed import BEGINNING, Cursor, Feed, Gap
+from .frames import CaughtUp, EventFrame, GapFrame, Lag
 
 Received = EventFrame | Gap | CaughtUp | Lag
 """What following a session gives: its events, and how it goes with them."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import field
 
-from turnwire_client.events import AgentEvent
-from turnwire_client.values import Frame, JsonValue, Value
+from .events import AgentEvent
+from .values import Frame, JsonValue, Value
 
 if TYPE_CHECKING:
     from typing import Literal
 else:
-    from turnwire_client.values import AnyWord as Literal
+    from .values import AnyWord as Literal
 
 
 class Abilities(Value, frozen=True, kw_only=True):

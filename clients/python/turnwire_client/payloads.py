@@ -5,12 +5,12 @@ Generated from `turnwire schema frames` by `make client-types`; do not edit.
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from turnwire_client.values import JsonObject, JsonValue, Payload, Value
+from .values import JsonObject, JsonValue, Payload, Value
 
 if TYPE_CHECKING:
     from typing import Literal
 else:
-    from turnwire_client.values import AnyWord as Literal
+    from .values import AnyWord as Literal
 
 
 class ContentPart(Value, frozen=True, kw_only=True):

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from turnwire_client.errors import ProtocolError
-from turnwire_client.events import Unknown
-from turnwire_client.frames import EventFrame, EventsFrame, OutFrame
-from turnwire_client.values import JsonObject, JsonValue
+from .errors import ProtocolError
+from .events import Unknown
+from .frames import EventFrame, EventsFrame, OutFrame
+from .values import JsonObject, JsonValue
 
 _decoder: msgspec.json.Decoder[OutFrame] = msgspec.json.Decoder(OutFrame)
 _types = {each.__struct_config__.tag for each in OutFrame.__args__}

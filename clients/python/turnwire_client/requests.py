@@ -7,11 +7,11 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from turnwire_client import commands
-from turnwire_client.errors import ProtocolError
-from turnwire_client.events import AgentEvent
-from turnwire_client.frames import SessionSummary
-from turnwire_client.values import JsonObject, JsonValue, Value
+from . import commands
+from .errors import ProtocolError
+from .events import AgentEvent
+from .frames import SessionSummary
+from .values import JsonObject, JsonValue, Value
 
 Policy = Literal["autonomous", "supervised", "plan"]
 Result = TypeVar("Result")

@@ -7,8 +7,8 @@ import pytest
 from hostile_cli import hostile_cli
 
 from live import Frontend
-from turnwire_client import Client, connect
-from turnwire_client.events import Complete, Notice, PermissionRequest, PermissionResolved, Unknown
+from turnwire.client import Client, connect
+from turnwire.client.events import Complete, Notice, PermissionRequest, PermissionResolved, Unknown
 from turnwire_process import DEADLINE, turnwire
 
 pytestmark = pytest.mark.long

@@ -18,8 +18,8 @@ import pytest
 
 from live import Frontend, gone
 from turnwire.adapter.process import cgroup
-from turnwire_client import connect
-from turnwire_client import events as ev
+from turnwire.client import connect
+from turnwire.client import events as ev
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 from waiting import until
 

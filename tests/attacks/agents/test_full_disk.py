@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from live import AgentSetup, Frontend, running
-from turnwire_client import CommandFailed
-from turnwire_client.events import MessageChunk, ProcessStatus
+from turnwire.client import CommandFailed
+from turnwire.client.events import MessageChunk, ProcessStatus
 from turnwire_process import DEADLINE, Served, environment
 
 pytestmark = pytest.mark.long

@@ -9,8 +9,8 @@ import acp_agent
 import pytest
 
 from live import Frontend
-from turnwire_client import connect
-from turnwire_client.events import (
+from turnwire.client import connect
+from turnwire.client.events import (
     Complete,
     Notice,
     PermissionCancelled,

@@ -6,9 +6,9 @@ import pytest
 from hostile_cli import hostile_cli
 
 from live import Frontend
+from turnwire.client import connect
+from turnwire.client.events import Malformed, PermissionRequest
 from turnwire.protocol.parsing.depth import TOO_DEEP
-from turnwire_client import connect
-from turnwire_client.events import Malformed, PermissionRequest
 from turnwire_process import turnwire
 
 pytestmark = pytest.mark.long

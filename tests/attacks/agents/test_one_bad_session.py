@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from live import Frontend, running, scripted_setup
-from turnwire_client import CommandFailed
+from turnwire.client import CommandFailed
 
 pytestmark = pytest.mark.long
 

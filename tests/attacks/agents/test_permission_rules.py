@@ -7,7 +7,7 @@ import pytest
 
 from live import running, scripted_setup
 from shell_spellings import CERTAIN, DOUBTFUL
-from turnwire_client.events import Complete, PermissionRequest, ToolUpdate
+from turnwire.client.events import Complete, PermissionRequest, ToolUpdate
 
 pytestmark = pytest.mark.long
 

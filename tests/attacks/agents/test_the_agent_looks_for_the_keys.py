@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from turnwire_client import connect
+from turnwire.client import connect
 from turnwire_process import environment, files_of, turnwire
 from waiting import until
 

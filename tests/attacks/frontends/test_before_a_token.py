@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from recordings import ROOT
-from turnwire_client import connect
+from turnwire.client import connect
 from turnwire_process import DEADLINE, Served, environment, turnwire
 
 pytestmark = pytest.mark.long

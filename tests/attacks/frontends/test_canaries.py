@@ -8,8 +8,8 @@ from otlp_collector import otlp_collector
 
 from live import Frontend, gone
 from recordings import ROOT
-from turnwire_client import CommandFailed, connect
-from turnwire_client.events import MessageChunk, PermissionRequest, ProcessStatus
+from turnwire.client import CommandFailed, connect
+from turnwire.client.events import MessageChunk, PermissionRequest, ProcessStatus
 from turnwire_process import environment, turnwire
 
 pytestmark = pytest.mark.long

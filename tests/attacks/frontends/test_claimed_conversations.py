@@ -10,8 +10,8 @@ import pytest
 from kept_sessions import kept
 
 from live import Frontend
-from turnwire_client import Client, CommandFailed, connect
-from turnwire_client import commands as ask
+from turnwire.client import Client, CommandFailed, connect
+from turnwire.client import commands as ask
 from turnwire_process import Served, environment, lines_of, preloaded_turnwire
 
 pytestmark = pytest.mark.long

@@ -13,8 +13,8 @@ from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_websocket
 
 from live import Frontend
-from turnwire_client import commands as ask
-from turnwire_client import connect
+from turnwire.client import commands as ask
+from turnwire.client import connect
 from turnwire_process import DEADLINE, Served, environment, turnwire
 
 pytestmark = pytest.mark.long

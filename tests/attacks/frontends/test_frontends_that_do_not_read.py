@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 from websockets.frames import Frame, Opcode
 
-from turnwire_client import BEGINNING, Client, EventFrame, connect
-from turnwire_client import events as ev
+from turnwire.client import BEGINNING, Client, EventFrame, connect
+from turnwire.client import events as ev
 from turnwire_process import DEADLINE, Served, environment, turnwire
 
 pytestmark = pytest.mark.long

@@ -12,7 +12,7 @@ import pytest
 
 from live import program, real_setup, running, scripted_setup
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text
-from turnwire_client import CommandFailed
+from turnwire.client import CommandFailed
 
 pytestmark = pytest.mark.long
 

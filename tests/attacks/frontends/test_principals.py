@@ -13,9 +13,9 @@ from kept_sessions import kept
 from websockets.asyncio.client import connect as open_websocket
 
 from live import SCRIPT_THAT_ASKS, Frontend
-from turnwire_client import Client, CommandFailed, connect
-from turnwire_client import commands as ask
-from turnwire_client.events import PermissionRequest, PermissionResolved
+from turnwire.client import Client, CommandFailed, connect
+from turnwire.client import commands as ask
+from turnwire.client.events import PermissionRequest, PermissionResolved
 from turnwire_process import DEADLINE, TURNWIRE, Served, environment, files_of, lines_of, preloaded_turnwire
 
 pytestmark = pytest.mark.long

@@ -15,12 +15,12 @@ from redis_topologies import cluster
 from websockets.asyncio.client import connect as open_websocket
 
 from live import SCRIPT_THAT_ASKS, Frontend
+from turnwire.client import CommandFailed, connect
+from turnwire.client import commands as ask
+from turnwire.client.events import PermissionRequest, PermissionResolved
 from turnwire.hub.principals import Scope
 from turnwire.sidecar.principals.kept import new_token
 from turnwire.sidecar.principals.redis import RedisTokens
-from turnwire_client import CommandFailed, connect
-from turnwire_client import commands as ask
-from turnwire_client.events import PermissionRequest, PermissionResolved
 from turnwire_process import DEADLINE, environment, lines_of, preloaded_turnwire
 from waiting import until
 

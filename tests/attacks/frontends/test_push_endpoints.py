@@ -9,9 +9,9 @@ import pytest
 from push_service import CERTIFICATE, push_service
 
 from live import preloaded_running, scripted_setup
-from turnwire_client import CommandFailed, connect
-from turnwire_client.commands import PushSubscribe
-from turnwire_client.events import Complete, PermissionRequest
+from turnwire.client import CommandFailed, connect
+from turnwire.client.commands import PushSubscribe
+from turnwire.client.events import Complete, PermissionRequest
 
 pytestmark = pytest.mark.long
 

@@ -10,9 +10,9 @@ import pytest
 from websockets.asyncio.client import connect as open_websocket
 
 from live import SCRIPT_THAT_ASKS, Frontend, running, scripted_setup
-from turnwire_client import CommandFailed, connect
-from turnwire_client.commands import AgentOptions
-from turnwire_client.events import PermissionRequest
+from turnwire.client import CommandFailed, connect
+from turnwire.client.commands import AgentOptions
+from turnwire.client.events import PermissionRequest
 from turnwire_process import environment, turnwire
 
 pytestmark = pytest.mark.long

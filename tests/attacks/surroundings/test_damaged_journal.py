@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from live import Frontend, running, scripted_setup
+from turnwire.client import BEGINNING, Gap, connect
+from turnwire.client.events import ProcessStatus
+from turnwire.client.feed import Cursor as ClientCursor
+from turnwire.client.frames import CaughtUp, EventFrame
 from turnwire.journal.base import JournalUnavailable
 from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire.journal.sqlite.sessions import SqliteSessions
 from turnwire.normalize.events.envelope import Cursor
-from turnwire_client import BEGINNING, Gap, connect
-from turnwire_client.events import ProcessStatus
-from turnwire_client.feed import Cursor as ClientCursor
-from turnwire_client.frames import CaughtUp, EventFrame
 from turnwire_process import DEADLINE, Served
 
 pytestmark = pytest.mark.long

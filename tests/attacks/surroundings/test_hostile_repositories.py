@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from live import Frontend, running, scripted_setup
-from turnwire_client import CommandFailed, connect
-from turnwire_client import commands as ask
+from turnwire.client import CommandFailed, connect
+from turnwire.client import commands as ask
 
 pytestmark = pytest.mark.long
 

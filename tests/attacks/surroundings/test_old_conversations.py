@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from kept_sessions import kept
 
-from turnwire_client import CommandFailed, connect
-from turnwire_client import commands as ask
+from turnwire.client import CommandFailed, connect
+from turnwire.client import commands as ask
 from turnwire_process import environment, turnwire
 
 pytestmark = pytest.mark.long

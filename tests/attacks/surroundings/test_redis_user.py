@@ -20,8 +20,8 @@ from websockets.asyncio.client import connect as open_websocket
 
 from live import SCRIPT_THAT_ASKS, Frontend
 from recordings import ROOT
-from turnwire_client import connect
-from turnwire_client.commands import AccessInvite
+from turnwire.client import connect
+from turnwire.client.commands import AccessInvite
 from turnwire_process import DEADLINE, environment, lines_of, preloaded_turnwire
 
 pytestmark = [

@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 
 from journals import RedisProcess
 from live import Frontend, running, scripted_setup
-from turnwire_client import Client, CommandFailed
+from turnwire.client import Client, CommandFailed
 from turnwire_process import DEADLINE, Served
 from waiting import until
 

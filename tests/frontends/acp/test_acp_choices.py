@@ -1,7 +1,7 @@
 """What an editor may choose: the modes that the agent has, the models that are known."""
 
+from turnwire.client.events import Mode
 from turnwire.frontends.acp.choices import Choices
-from turnwire_client.events import Mode
 
 
 def listed(choices: Choices) -> dict[str, list[str]]:

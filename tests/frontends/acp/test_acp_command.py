@@ -3,14 +3,13 @@
 import asyncio
 import shutil
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 
 from acp_editor import SCRIPT, started, within
 from live import preloaded_running, scripted_setup
-from turnwire_client.events import Complete
+from turnwire.client.events import Complete
 from turnwire_process import TURNWIRE, environment
 
 CERTIFICATE = Path(__file__).parents[2] / "hub" / "localhost.pem"
@@ -51,21 +50,6 @@ async def test_it_serves_an_editor_before_a_hub_that_runs_on_when_the_editor_goe
         assert code == 1
         assert said.startswith(f"turnwire: cannot connect to {served.base}")
         assert len(said.splitlines()) == 1
-
-
-async def test_what_keeps_it_from_starting_is_one_sentence(tmp_path: Path) -> None:
-    env = environment(tmp_path / "home")
-    code, said = await failed(
-        tmp_path,
-        *(sys.executable, "-c"),
-        "import sys; sys.modules['turnwire_client'] = None; sys.argv = ['turnwire', 'acp']\n"
-        "from turnwire.sidecar.cli import main; main()",
-        env=env,
-    )
-    assert (code, said) == (
-        1,
-        "turnwire: this needs the Python client; install it with: pip install 'turnwire[acp]'\n",
-    )
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])

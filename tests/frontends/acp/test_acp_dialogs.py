@@ -5,6 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from turnwire.client import events as ev
+from turnwire.client.requests import Answer
 from turnwire.frontends.acp.dialogs import (
     BadAnswer,
     Dialog,
@@ -15,8 +17,6 @@ from turnwire.frontends.acp.dialogs import (
     dialog,
 )
 from turnwire.frontends.acp.tool_calls import ToolCalls
-from turnwire_client import events as ev
-from turnwire_client.requests import Answer
 
 FORMS = DialogCapabilities(form=True, url=True)
 QUESTIONS = [

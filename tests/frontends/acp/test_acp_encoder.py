@@ -11,13 +11,13 @@ from acp import schema
 from pydantic import BaseModel, TypeAdapter
 
 from acp_updates import GOLDENS, is_whole, read, valid
+from turnwire.client import events as ev
+from turnwire.client.payloads import ContentPart, Generic, GenericPayload, TodoItem
+from turnwire.client.values import JsonObject
 from turnwire.frontends.acp.dialogs import DialogCapabilities, dialog
 from turnwire.frontends.acp.encoder import Encoder
 from turnwire.frontends.acp.tool_calls import ToolCalls
 from turnwire.frontends.acp.turns import Prompts
-from turnwire_client import events as ev
-from turnwire_client.payloads import ContentPart, Generic, GenericPayload, TodoItem
-from turnwire_client.values import JsonObject
 
 elicitation: TypeAdapter[BaseModel] = TypeAdapter(schema.CreateElicitationRequest)
 

@@ -14,6 +14,8 @@ from hub_harness import SESSION, HubHarness, hub_harness
 from pydantic import JsonValue, SecretStr
 
 from acp_editor import FORMS, EditorHarness, editing, within
+from turnwire.client import connect
+from turnwire.client.backoff import Backoff
 from turnwire.frontends.acp.json_rpc import MOST_LINE
 from turnwire.hub.config import HubConfig
 from turnwire.hub.host import CommandRefused
@@ -25,8 +27,6 @@ from turnwire.normalize.events import AgentEvent, to_json
 from turnwire.normalize.payloads import McpToolPayload
 from turnwire.normalize.payloads.files import ContentPart
 from turnwire.normalize.payloads.work import McpTool
-from turnwire_client import connect
-from turnwire_client.backoff import Backoff
 
 TURN = "turn-1"
 

@@ -12,8 +12,8 @@ from acp.exceptions import RequestError
 
 from acp_editor import FORMS, SCRIPT, editing, started, within
 from live import preloaded_running, scripted_setup
-from turnwire_client import connect
-from turnwire_client.events import Complete, PermissionRequest, PermissionResolved, ToolCall
+from turnwire.client import connect
+from turnwire.client.events import Complete, PermissionRequest, PermissionResolved, ToolCall
 from turnwire_process import environment
 
 

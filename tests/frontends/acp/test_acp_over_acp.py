@@ -9,8 +9,8 @@ import acp_agent
 
 from acp_editor import FORMS, editing, within
 from live import Frontend
-from turnwire_client import connect
-from turnwire_client.events import Complete, ToolCall
+from turnwire.client import connect
+from turnwire.client.events import Complete, ToolCall
 from turnwire_process import environment, turnwire
 from waiting import until
 

@@ -8,8 +8,8 @@ import pytest
 from acp_editor import FORMS, EditorHarness, editing
 from live import preloaded_running, real_setup
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
-from turnwire_client import connect
-from turnwire_client.events import Complete, ToolCall
+from turnwire.client import connect
+from turnwire.client.events import Complete, ToolCall
 
 pytestmark = pytest.mark.long
 

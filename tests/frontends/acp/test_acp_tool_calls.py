@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_updates import GOLDENS, read, valid
+from turnwire.client import events as ev
+from turnwire.client.payloads import NormalizedPayload
 from turnwire.frontends.acp.diffs import changes
 from turnwire.frontends.acp.encoder import Encoder
 from turnwire.frontends.acp.tool_calls import ToolCalls, fenced
 from turnwire.normalize.payloads import diff as native
-from turnwire_client import events as ev
-from turnwire_client.payloads import NormalizedPayload
 
 
 def update(kind: str, body: dict[str, Any], **fields: Any) -> ev.ToolUpdate:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from ag_ui.core import ResumeEntry
 
+from turnwire.client import commands, events
+from turnwire.client.payloads import Choice, Question
 from turnwire.frontends.agui.answers import InvalidAnswer, command_of, interrupt_of
-from turnwire_client import commands, events
-from turnwire_client.payloads import Choice, Question
 
 ASKS = events.PermissionRequest(
     pending_id="q1",

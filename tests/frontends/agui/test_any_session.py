@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agui_runs import Player
+from turnwire.client import events
+from turnwire.client.payloads import Generic, GenericPayload, SubagentTask, SubagentTaskPayload
 from turnwire.frontends.agui.encoder import Run
 from turnwire.frontends.agui.thread import Thread
-from turnwire_client import events
-from turnwire_client.payloads import Generic, GenericPayload, SubagentTask, SubagentTaskPayload
 
 NAMES = st.sampled_from(["a", "b", "c"])
 OWNERS = st.sampled_from([None, None, "t1", "t2"])

@@ -12,8 +12,8 @@ from ag_ui.encoder import EventEncoder
 from agui_runs import Player, Told
 from npm_workspace import run
 from recordings import ROOT
-from turnwire_client import events
-from turnwire_client.events import AgentEvent
+from turnwire.client import events
+from turnwire.client.events import AgentEvent
 
 GOLDENS = ROOT / "tests" / "normalize"
 HANG = 600.0

@@ -7,10 +7,8 @@ from ag_ui.core import BaseEvent, TextMessageContentEvent, UserMessage
 from msgspec import structs
 
 from agui_runs import Player
-from turnwire.frontends.agui.encoder import Run
-from turnwire.frontends.agui.thread import PromptIds, Thread
-from turnwire_client import events
-from turnwire_client.payloads import (
+from turnwire.client import events
+from turnwire.client.payloads import (
     Generic,
     GenericPayload,
     ManageTodos,
@@ -22,6 +20,8 @@ from turnwire_client.payloads import (
     SubagentTaskPayload,
     TodoItem,
 )
+from turnwire.frontends.agui.encoder import Run
+from turnwire.frontends.agui.thread import PromptIds, Thread
 
 START = events.TurnStarted(operation_id="turn-1", origin="user", prompts=["p1"])
 

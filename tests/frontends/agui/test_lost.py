@@ -7,6 +7,7 @@ from hub_harness import hub_harness
 from pydantic import JsonValue, SecretStr
 
 from agui_harness import AguiHarness, agui
+from turnwire.client import BEGINNING, Cursor
 from turnwire.frontends.agui.app import create_app
 from turnwire.frontends.agui.runs import RunStore
 from turnwire.frontends.agui.thread import Thread
@@ -16,7 +17,6 @@ from turnwire.hub.wire.frames import AnyCommand
 from turnwire.journal.base import Journal, Retention
 from turnwire.journal.memory import MemoryJournal
 from turnwire.normalize.events import Complete, CompleteData, MessageChunk, TurnStarted
-from turnwire_client import BEGINNING, Cursor
 
 BEGUN = TurnStarted(operation_id="turn-1", origin="user", prompts=["p1"])
 ENDED = Complete(

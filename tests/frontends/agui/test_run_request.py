@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agui_harness import input_of
+from turnwire.client.commands import Attachment
 from turnwire.frontends.agui.run_request import THREAD_ID, BadInput, RunRequest, read
-from turnwire_client.commands import Attachment
 
 PICTURE = base64.b64encode(b"\x89PNG").decode()
 

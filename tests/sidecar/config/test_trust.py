@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from preloaded import ran
+from turnwire.client import connect
 from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.config.trust import HARMLESS, TrustStore
-from turnwire_client import connect
 from turnwire_process import environment, turnwire
 
 NEEDS_TRUST = {

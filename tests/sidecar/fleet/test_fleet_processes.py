@@ -10,9 +10,9 @@ import pytest
 from plain_agent import program_of
 
 from journals import RedisProcess
-from turnwire_client import BEGINNING, Client, connect
-from turnwire_client import events as ev
-from turnwire_client.frames import EventFrame
+from turnwire.client import BEGINNING, Client, connect
+from turnwire.client import events as ev
+from turnwire.client.frames import EventFrame
 from turnwire_process import DEADLINE, environment
 from turnwire_process import preloaded_turnwire as turnwire
 

@@ -13,9 +13,9 @@ from otlp_collector import otlp_collector
 from live import preloaded_running as running
 from live import scripted_setup
 from recordings import recording
-from turnwire_client import connect
-from turnwire_client import events as ev
-from turnwire_client.frames import EventFrame
+from turnwire.client import connect
+from turnwire.client import events as ev
+from turnwire.client.frames import EventFrame
 from turnwire_process import DEADLINE, TURNWIRE, Served, environment
 from turnwire_process import preloaded_turnwire as turnwire
 

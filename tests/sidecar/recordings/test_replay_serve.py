@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from turnwire_client import BEGINNING, Client, CommandFailed, connect
-from turnwire_client import events as ev
-from turnwire_client.commands import ReplayControl
-from turnwire_client.frames import EventFrame, SessionSummary
+from turnwire.client import BEGINNING, Client, CommandFailed, connect
+from turnwire.client import events as ev
+from turnwire.client.commands import ReplayControl
+from turnwire.client.frames import EventFrame, SessionSummary
 from turnwire_process import DEADLINE
 from turnwire_process import preloaded_turnwire as turnwire
 

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from live import AgentSetup, Frontend, kinds, scripted_setup
-from turnwire_client import connect
-from turnwire_client import events as ev
+from turnwire.client import connect
+from turnwire.client import events as ev
 from turnwire_process import DEADLINE
 from turnwire_process import preloaded_turnwire as turnwire
 

@@ -16,9 +16,9 @@ from preloaded import ran
 from real_cli import real_cli
 from recordings import recording
 from scripted_messages_api import plan, scripted_messages_api, text
+from turnwire.client import connect
+from turnwire.client.events import Complete
 from turnwire.sidecar.cli.prompt import FLAGS, LISTS, PromptError, without_prompt
-from turnwire_client import connect
-from turnwire_client.events import Complete
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 
 

@@ -14,9 +14,9 @@ import pytest
 
 from live import Frontend, scripted_setup
 from live import preloaded_running as running
+from turnwire.client import Client, CommandFailed, connect
+from turnwire.client.events import Complete, PermissionRequest
 from turnwire.journal.sqlite.journal import SqliteJournal
-from turnwire_client import Client, CommandFailed, connect
-from turnwire_client.events import Complete, PermissionRequest
 from turnwire_process import DEADLINE, TURNWIRE, Served, environment
 from turnwire_process import preloaded_turnwire as turnwire
 from waiting import until

@@ -10,9 +10,9 @@ import pytest
 
 from live import Frontend, descendants, gone, scripted_setup
 from turnwire.adapter.process.identity import start_time
-from turnwire_client import connect
-from turnwire_client import events as ev
-from turnwire_client.events import AgentEvent
+from turnwire.client import connect
+from turnwire.client import events as ev
+from turnwire.client.events import AgentEvent
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 from waiting import until
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from preloaded import ran
-from turnwire_client import Answer, Client, connect
-from turnwire_client import events as ev
-from turnwire_client.events import AgentEvent
-from turnwire_client.frames import EventFrame
+from turnwire.client import Answer, Client, connect
+from turnwire.client import events as ev
+from turnwire.client.events import AgentEvent
+from turnwire.client.frames import EventFrame
 from turnwire_process import DEADLINE, TURNWIRE, environment
 from turnwire_process import preloaded_turnwire as turnwire
 

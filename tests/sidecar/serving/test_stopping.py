@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from live import descendants, gone, running, scripted_setup
-from turnwire_client.events import Complete, MessageChunk, ProcessStatus
+from turnwire.client.events import Complete, MessageChunk, ProcessStatus
 from turnwire_process import DEADLINE, TURNWIRE, environment
 
 HANGS = "fallback: {steps: [{text: 'I work.'}, {hang: true}]}"

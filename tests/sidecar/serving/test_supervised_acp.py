@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from recordings import ROOT
-from turnwire_client import BEGINNING, CommandFailed, connect
-from turnwire_client.events import Notice
-from turnwire_client.frames import EventFrame
+from turnwire.client import BEGINNING, CommandFailed, connect
+from turnwire.client.events import Notice
+from turnwire.client.frames import EventFrame
 from turnwire_process import environment, turnwire
 
 pytestmark = pytest.mark.long

@@ -19,6 +19,9 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from otlp_collector import otlp_collector
 
 from recordings import ROOT, Recording, recording
+from turnwire.client import BEGINNING, connect
+from turnwire.client import events as ev
+from turnwire.client.frames import EventFrame
 from turnwire.journal.memory import MemoryJournal
 from turnwire.normalize.events.envelope import Cursor
 from turnwire.normalize.inputs import SessionInput
@@ -28,9 +31,6 @@ from turnwire.sidecar.sessions.observers import Observers
 from turnwire.sidecar.sessions.pipeline import Pipeline
 from turnwire.tracing.export.otel import SpanExport
 from turnwire.tracing.recordings.reading import read
-from turnwire_client import BEGINNING, connect
-from turnwire_client import events as ev
-from turnwire_client.frames import EventFrame
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 
 if TYPE_CHECKING:

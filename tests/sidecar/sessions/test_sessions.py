@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from turnwire.adapter.process.identity import start_time
-from turnwire_client import BEGINNING, Client, CommandFailed, connect
-from turnwire_client import events as ev
-from turnwire_client.events import AgentEvent
-from turnwire_client.frames import EventFrame
+from turnwire.client import BEGINNING, Client, CommandFailed, connect
+from turnwire.client import events as ev
+from turnwire.client.events import AgentEvent
+from turnwire.client.frames import EventFrame
 from turnwire_process import DEADLINE, Served, environment
 from turnwire_process import preloaded_turnwire as turnwire
 

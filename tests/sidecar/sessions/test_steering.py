@@ -13,10 +13,10 @@ import pytest
 
 from live import Frontend, descendants, gone
 from recordings import recording
-from turnwire_client import Client, CommandFailed, connect
-from turnwire_client import events as ev
-from turnwire_client.commands import Attachment
-from turnwire_client.events import AgentEvent
+from turnwire.client import Client, CommandFailed, connect
+from turnwire.client import events as ev
+from turnwire.client.commands import Attachment
+from turnwire.client.events import AgentEvent
 from turnwire_process import Served, environment
 from turnwire_process import preloaded_turnwire as turnwire
 

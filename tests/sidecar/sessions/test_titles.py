@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from live import Frontend
-from turnwire_client import Client, commands, connect
+from turnwire.client import Client, commands, connect
 from turnwire_process import environment
 from turnwire_process import preloaded_turnwire as turnwire
 

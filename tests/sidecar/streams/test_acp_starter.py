@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from host_harness import host_harness
 
+from turnwire.client import CommandFailed
 from turnwire.frontends.acp.agent import SessionParams
 from turnwire.sidecar.streams.acp.command import OperatorStarter
-from turnwire_client import CommandFailed
 
 SERVER = {"command": "/bin/true", "args": [], "env": {}}
 

@@ -20,12 +20,12 @@ from cut_line import port_of
 from journals import RedisProcess
 from live import Frontend, descendants
 from recordings import ROOT
+from turnwire.client import Client, CommandFailed, connect
+from turnwire.client.events import Complete
+from turnwire.client.frames import EventFrame
 from turnwire.journal.base import Journal
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.journal.sqlite.journal import SqliteJournal
-from turnwire_client import Client, CommandFailed, connect
-from turnwire_client.events import Complete
-from turnwire_client.frames import EventFrame
 from turnwire_process import Served, environment, turnwire
 from turnwire_process import preloaded_turnwire as preloaded
 from waiting import until

@@ -5,10 +5,10 @@ import zlib
 
 import msgspec
 
+from turnwire.client.frames import EventFrame
+from turnwire.client.reading import read_frame
 from turnwire.journal.base import Journal
 from turnwire.normalize.events.envelope import Cursor
-from turnwire_client.frames import EventFrame
-from turnwire_client.reading import read_frame
 
 Seen = list[tuple[int, int]]
 """Numbers of events in the order in which they came, each with a checksum of the event and its time."""

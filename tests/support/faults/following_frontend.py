@@ -5,7 +5,7 @@ import sys
 
 from events_seen import digest
 
-from turnwire_client import Backoff, EventFrame, Gap, TurnwireError, connect
+from turnwire.client import Backoff, EventFrame, Gap, TurnwireError, connect
 
 
 async def main(url: str, session: str, file: str) -> None:

@@ -28,10 +28,10 @@ from agent_process import agent_command
 from cut_line import Line, line_to
 from live import descendants, gone
 from recordings import ROOT
+from turnwire.client import BEGINNING, Backoff, Client, CommandFailed, Gap, TurnwireError, connect
+from turnwire.client.events import PermissionRequest
+from turnwire.client.frames import EventFrame
 from turnwire.journal.sqlite.journal import SqliteJournal
-from turnwire_client import BEGINNING, Backoff, Client, CommandFailed, Gap, TurnwireError, connect
-from turnwire_client.events import PermissionRequest
-from turnwire_client.frames import EventFrame
 from turnwire_process import environment, turnwire
 from waiting import until
 

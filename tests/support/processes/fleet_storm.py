@@ -23,13 +23,13 @@ from redis_topologies import cluster
 
 from journals import RedisProcess
 from preloaded import Forked, forked
+from turnwire.client import BEGINNING, CommandFailed, TurnwireError, commands, connect
+from turnwire.client.client import Client
+from turnwire.client.feed import Gap
+from turnwire.client.frames import EventFrame
+from turnwire.client.reading import read_frame
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.normalize.events.envelope import Cursor
-from turnwire_client import BEGINNING, CommandFailed, TurnwireError, commands, connect
-from turnwire_client.client import Client
-from turnwire_client.feed import Gap
-from turnwire_client.frames import EventFrame
-from turnwire_client.reading import read_frame
 from turnwire_process import environment
 from waiting import until
 

@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi
-from turnwire_client import BEGINNING, Client, connect
-from turnwire_client.events import AgentEvent, Complete, MessageChunk, PermissionRequest
-from turnwire_client.frames import CaughtUp, EventFrame
+from turnwire.client import BEGINNING, Client, connect
+from turnwire.client.events import AgentEvent, Complete, MessageChunk, PermissionRequest
+from turnwire.client.frames import CaughtUp, EventFrame
 from turnwire_process import DEADLINE, Served, environment, turnwire
 
 Kind = TypeVar("Kind", bound=AgentEvent)

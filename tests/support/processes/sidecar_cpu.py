@@ -6,9 +6,9 @@ import os
 import sys
 from pathlib import Path
 
-from turnwire_client import BEGINNING, connect
-from turnwire_client import events as ev
-from turnwire_client.frames import EventFrame
+from turnwire.client import BEGINNING, connect
+from turnwire.client import events as ev
+from turnwire.client.frames import EventFrame
 from turnwire_process import environment, turnwire
 
 STEPS: list[dict[str, object]] = [

@@ -16,8 +16,8 @@ from acp import schema
 from acp.client.connection import ClientSideConnection
 from pydantic import BaseModel, TypeAdapter
 
+from turnwire.client import Client
 from turnwire.frontends.acp.agent import HubStarter, Starter, serve
-from turnwire_client import Client
 from turnwire_process import DEADLINE
 
 Json = dict[str, Any]

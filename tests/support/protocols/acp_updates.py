@@ -8,8 +8,8 @@ from acp import schema
 from pydantic import BaseModel
 
 from recordings import ROOT
-from turnwire_client import events as ev
-from turnwire_client.values import JsonObject
+from turnwire.client import events as ev
+from turnwire.client.values import JsonObject
 
 GOLDENS = sorted((ROOT / "tests" / "normalize" / "goldens").rglob("*.jsonl"))
 """The events of all recordings."""

@@ -6,9 +6,9 @@ from typing import Any
 
 from ag_ui.core import BaseEvent, RunFinishedEvent, RunFinishedInterruptOutcome
 
+from turnwire.client import events
 from turnwire.frontends.agui.encoder import Run
 from turnwire.frontends.agui.thread import Thread
-from turnwire_client import events
 
 
 @dataclass

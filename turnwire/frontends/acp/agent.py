@@ -11,15 +11,15 @@ from typing import Any, Protocol
 
 import msgspec
 
+from turnwire.client import Client, CommandFailed, SessionSummary, TurnwireError
+from turnwire.client.commands import AgentOptions
+from turnwire.client.values import JsonObject, JsonValue
 from turnwire.frontends.acp import json_rpc
 from turnwire.frontends.acp.choices import DEFAULT_MODEL
 from turnwire.frontends.acp.dialogs import DialogCapabilities
 from turnwire.frontends.acp.json_rpc import Lines, Peer, ResultThen, RpcError
 from turnwire.frontends.acp.prompts import BadPrompt
 from turnwire.frontends.acp.session import Editor, EditorSession
-from turnwire_client import Client, CommandFailed, SessionSummary, TurnwireError
-from turnwire_client.commands import AgentOptions
-from turnwire_client.values import JsonObject, JsonValue
 
 PROTOCOL_VERSION = 1
 

@@ -8,8 +8,8 @@ that were seen.
 import re
 from collections.abc import Iterable, Sequence
 
-from turnwire_client.events import Mode
-from turnwire_client.values import JsonObject
+from turnwire.client.events import Mode
+from turnwire.client.values import JsonObject
 
 MODES = {
     "default": ("Ask", "The agent asks before it changes or runs anything"),

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from turnwire.client import events as ev
+from turnwire.client.payloads import Question
+from turnwire.client.requests import Answer
+from turnwire.client.values import JsonObject, JsonValue
 from turnwire.frontends.acp.tool_calls import ToolCalls
-from turnwire_client import events as ev
-from turnwire_client.payloads import Question
-from turnwire_client.requests import Answer
-from turnwire_client.values import JsonObject, JsonValue
 
 Shape: TypeAlias = tuple[str, JsonObject]
 """A request's method and its parameters, the session left out."""

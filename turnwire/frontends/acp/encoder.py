@@ -9,13 +9,13 @@ has the whole table.
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, ClassVar
 
+from turnwire.client import events as ev
+from turnwire.client.payloads import ContentPart
+from turnwire.client.values import JsonObject
 from turnwire.frontends.acp.choices import Choices
 from turnwire.frontends.acp.plan import Plan
 from turnwire.frontends.acp.texts import ShownTexts
 from turnwire.frontends.acp.tool_calls import ToolCalls
-from turnwire_client import events as ev
-from turnwire_client.payloads import ContentPart
-from turnwire_client.values import JsonObject
 
 PIECE = 1 << 20
 """Characters of text in one update: clients read messages of some 32 MiB."""

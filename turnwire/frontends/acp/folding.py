@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from turnwire_client.values import JsonObject
+from turnwire.client.values import JsonObject
 
 PIECE = 64 * 1024
 """Characters of text after which a further piece begins."""

@@ -13,8 +13,8 @@ from typing import Protocol
 
 import msgspec
 
+from turnwire.client.values import JsonObject, JsonValue
 from turnwire.protocol.framing import LineFramer
-from turnwire_client.values import JsonObject, JsonValue
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from turnwire_client.events import AgentPlan, ToolUpdate
-from turnwire_client.payloads import CreateTaskPayload, ManageTodosPayload, TodoItem
-from turnwire_client.values import JsonObject
+from turnwire.client.events import AgentPlan, ToolUpdate
+from turnwire.client.payloads import CreateTaskPayload, ManageTodosPayload, TodoItem
+from turnwire.client.values import JsonObject
 
 STATUS = frozenset({"pending", "in_progress", "completed"})
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from turnwire_client.commands import Attachment
-from turnwire_client.values import JsonObject, JsonValue
+from turnwire.client.commands import Attachment
+from turnwire.client.values import JsonObject, JsonValue
 
 MOST_BYTES = 15 * 1024 * 1024
 """Characters of a prompt with all that goes with it: what the hub takes in one frame, with room for what is around it."""

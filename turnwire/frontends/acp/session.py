@@ -9,6 +9,9 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from turnwire.client import CaughtUp, Client, CommandFailed, EventFrame, Gap, SessionSummary, TurnwireError
+from turnwire.client import events as ev
+from turnwire.client.values import JsonObject, JsonValue
 from turnwire.frontends.acp.choices import Choices
 from turnwire.frontends.acp.dialogs import (
     FORM,
@@ -26,9 +29,6 @@ from turnwire.frontends.acp.json_rpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Pe
 from turnwire.frontends.acp.prompts import read_prompt
 from turnwire.frontends.acp.tool_calls import ToolCalls
 from turnwire.frontends.acp.turns import CANCELLED, Prompts, TurnResult
-from turnwire_client import CaughtUp, Client, CommandFailed, EventFrame, Gap, SessionSummary, TurnwireError
-from turnwire_client import events as ev
-from turnwire_client.values import JsonObject, JsonValue
 
 KEPT = frozenset({"sessionUpdate", "toolCallId", "title", "kind", "status"})
 """What is left of an update that is too large."""

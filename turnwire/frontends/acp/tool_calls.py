@@ -11,9 +11,8 @@ from typing import Any
 
 import msgspec
 
-from turnwire.frontends.acp.diffs import changes
-from turnwire_client.events import PermissionRequest, TaskUpdate, ToolCall, ToolUpdate
-from turnwire_client.payloads import (
+from turnwire.client.events import PermissionRequest, TaskUpdate, ToolCall, ToolUpdate
+from turnwire.client.payloads import (
     AskUser,
     CodeSearch,
     ContentPart,
@@ -37,7 +36,8 @@ from turnwire_client.payloads import (
     ShowPlan,
     SubagentTask,
 )
-from turnwire_client.values import JsonObject, JsonValue
+from turnwire.client.values import JsonObject, JsonValue
+from turnwire.frontends.acp.diffs import changes
 
 KINDS = {
     "read_file": "read",

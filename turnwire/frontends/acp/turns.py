@@ -9,8 +9,8 @@ are remembered.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from turnwire_client import events as ev
-from turnwire_client.values import JsonObject
+from turnwire.client import events as ev
+from turnwire.client.values import JsonObject
 
 REMEMBERED = 64
 """Ended turns, and prompts not known to be the editor's, that are remembered."""

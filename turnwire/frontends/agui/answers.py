@@ -5,9 +5,9 @@ from typing import TypeAlias
 import msgspec
 from ag_ui.core import Interrupt, ResumeEntry
 
+from turnwire.client import commands, events
+from turnwire.client.values import JsonObject, JsonValue
 from turnwire.frontends.agui.payload_text import fitting
-from turnwire_client import commands, events
-from turnwire_client.values import JsonObject, JsonValue
 
 ANSWER_FIELDS = frozenset({"option_id", "updated_input", "message", "interrupt", "destination", "mode"})
 """What an answer to a permission request may have."""

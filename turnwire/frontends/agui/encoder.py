@@ -53,6 +53,8 @@ from ag_ui.core import (
     UserMessage,
 )
 
+from turnwire.client import events
+from turnwire.client.values import JsonObject, JsonValue
 from turnwire.frontends.agui.answers import interrupt_of
 from turnwire.frontends.agui.payload_text import fitting
 from turnwire.frontends.agui.thread import (
@@ -68,8 +70,6 @@ from turnwire.frontends.agui.thread import (
     ToolReturned,
     UserSaid,
 )
-from turnwire_client import events
-from turnwire_client.values import JsonObject, JsonValue
 
 PROTOCOL = "1.0"
 """The version that is spoken with clients that name one."""

@@ -5,7 +5,7 @@ AG-UI has strings for both. The typed payload goes beside them, in `metadata.tur
 
 import msgspec
 
-from turnwire_client.payloads import (
+from turnwire.client.payloads import (
     CodeSearchPayload,
     GenericPayload,
     HttpRequestPayload,
@@ -16,7 +16,7 @@ from turnwire_client.payloads import (
     ShellExecPayload,
     SubagentTaskPayload,
 )
-from turnwire_client.values import JsonObject, JsonValue
+from turnwire.client.values import JsonObject, JsonValue
 
 LARGEST = 1 << 20
 """Bytes of JSON of a value that goes into one AG-UI event. Its clients refuse an event of more than 10 Mi characters."""

@@ -8,8 +8,8 @@ from ag_ui.core import RunAgentInput, UserMessage
 from ag_ui.core.types import DataSource, TextPart
 from pydantic import ValidationError
 
-from turnwire_client.commands import Attachment
-from turnwire_client.values import JsonObject
+from turnwire.client.commands import Attachment
+from turnwire.client.values import JsonObject
 
 THREAD_ID = 200
 """Characters of a threadId that names a session to be made."""

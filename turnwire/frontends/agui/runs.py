@@ -15,11 +15,7 @@ from weakref import WeakValueDictionary
 from ag_ui.core import BaseEvent, ResumeEntry
 from ag_ui.encoder import EventEncoder
 
-from turnwire.frontends.agui.answers import InvalidAnswer, command_of
-from turnwire.frontends.agui.encoder import Run
-from turnwire.frontends.agui.run_request import RunRequest
-from turnwire.frontends.agui.thread import PromptIds, Thread
-from turnwire_client import (
+from turnwire.client import (
     BEGINNING,
     AccessRefused,
     CaughtUp,
@@ -32,6 +28,10 @@ from turnwire_client import (
     Received,
     TurnwireError,
 )
+from turnwire.frontends.agui.answers import InvalidAnswer, command_of
+from turnwire.frontends.agui.encoder import Run
+from turnwire.frontends.agui.run_request import RunRequest
+from turnwire.frontends.agui.thread import PromptIds, Thread
 
 log = logging.getLogger("turnwire.frontends.agui")
 

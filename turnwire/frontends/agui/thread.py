@@ -24,16 +24,16 @@ from ag_ui.core import (
     UserMessage,
 )
 
-from turnwire.frontends.agui import payload_text
-from turnwire.frontends.agui.payload_text import LARGEST, fitting, json_size
-from turnwire_client import events
-from turnwire_client.payloads import (
+from turnwire.client import events
+from turnwire.client.payloads import (
     CreateTaskPayload,
     ManageTodosPayload,
     NormalizedPayload,
     SubagentTaskPayload,
 )
-from turnwire_client.values import JsonObject, JsonValue
+from turnwire.client.values import JsonObject, JsonValue
+from turnwire.frontends.agui import payload_text
+from turnwire.frontends.agui.payload_text import LARGEST, fitting, json_size
 
 HISTORY = 4 << 20
 """Bytes of the conversation that are kept, as JSON. The client refuses a server-sent event of more than 10 Mi characters."""

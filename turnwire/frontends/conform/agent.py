@@ -11,6 +11,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from time import monotonic
 
+from turnwire.client import Client, CommandFailed
+from turnwire.client.events import (
+    AgentEvent,
+    Complete,
+    Malformed,
+    PermissionRequest,
+    ProcessStatus,
+    SessionInfo,
+    ToolCall,
+    ToolUpdate,
+    TurnStarted,
+    Unknown,
+)
+from turnwire.client.payloads import ShellExecPayload
 from turnwire.frontends.conform.conversation import (
     Conversation,
     allow,
@@ -27,20 +41,6 @@ from turnwire.frontends.conform.report import (
     PromiseBroken,
 )
 from turnwire.tasks.owner import TaskOwner
-from turnwire_client import Client, CommandFailed
-from turnwire_client.events import (
-    AgentEvent,
-    Complete,
-    Malformed,
-    PermissionRequest,
-    ProcessStatus,
-    SessionInfo,
-    ToolCall,
-    ToolUpdate,
-    TurnStarted,
-    Unknown,
-)
-from turnwire_client.payloads import ShellExecPayload
 
 LARGE = 300_000
 """Characters of the large prompt."""

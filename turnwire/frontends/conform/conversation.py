@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from turnwire.frontends.conform.report import PromiseBroken
-from turnwire_client import BEGINNING, Client, CommandFailed
-from turnwire_client.events import (
+from turnwire.client import BEGINNING, Client, CommandFailed
+from turnwire.client.events import (
     AgentEvent,
     Complete,
     MessageChunk,
@@ -14,7 +13,8 @@ from turnwire_client.events import (
     ProcessStatus,
     QuestionRequest,
 )
-from turnwire_client.frames import EventFrame
+from turnwire.client.frames import EventFrame
+from turnwire.frontends.conform.report import PromiseBroken
 
 Kind = TypeVar("Kind", bound=AgentEvent)
 Answer = Callable[[PermissionRequest], str]

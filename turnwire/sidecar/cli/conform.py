@@ -63,10 +63,8 @@ def agent_command(
     if agent and cli:
         fail("there is a command after `--` and an agent's name; give one of them", 2)
     settings = configured(context, journal="memory", port=0, policy="supervised", history=False)
-    try:
-        from turnwire.sidecar.checks.conform.command import try_agent
-    except ModuleNotFoundError as missing:
-        fail(f"{missing.name} is not installed; the kit is a client: pip install 'turnwire[acp]'")
+    from turnwire.sidecar.checks.conform.command import try_agent
+
     serving(try_agent(settings, tuple(cli or ()), family, workspace, timeout, json=as_json))
 
 
@@ -100,8 +98,6 @@ def frontend_command(
 
     docs/frontends.md says what it has to answer. Exit code 1 when something is broken.
     """
-    try:
-        from turnwire.sidecar.checks.conform.command import try_frontend
-    except ModuleNotFoundError as missing:
-        fail(f"{missing.name} is not installed; the kit is a client: pip install 'turnwire[acp]'")
+    from turnwire.sidecar.checks.conform.command import try_frontend
+
     serving(try_frontend(tuple(program or ()), port, timeout, json=as_json))

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 from typer.core import TyperCommand
 
-from turnwire.sidecar.cli.application import app, check_address, examples, fail
+from turnwire.sidecar.cli.application import app, check_address, examples
 from turnwire.sidecar.cli.event_loop import serving
 from turnwire.sidecar.cli.options import (
     Agent,
@@ -150,12 +150,8 @@ def acp_command(
     config: ConfigOption = None,
 ) -> None:
     """Be an agent of the Agent Client Protocol on stdin and stdout: for Zed, JetBrains, Neovim, Emacs."""
-    try:
-        from turnwire.sidecar.streams.acp.command import serve_elsewhere, serve_here
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "turnwire_client":
-            raise
-        fail("this needs the Python client; install it with: pip install 'turnwire[acp]'")
+    from turnwire.sidecar.streams.acp.command import serve_elsewhere, serve_here
+
     if connect is not None:
         check_address(connect)
     settings = configured(context)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 
+from turnwire.client import connect
 from turnwire.frontends.conform.agent import AgentTrial
 from turnwire.frontends.conform.report import Finding, as_json, line_of, summary
 from turnwire.hub.hub import Hub
@@ -22,7 +23,6 @@ from turnwire.sidecar.serving import serve as serving
 from turnwire.sidecar.serving.listening import reason_of
 from turnwire.sidecar.serving.run import StartError
 from turnwire.sidecar.sessions.host import LiveHost
-from turnwire_client import connect
 
 OWN_HUB_S = 60.0
 """How long the hub in this process has to answer."""

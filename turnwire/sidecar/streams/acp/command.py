@@ -13,6 +13,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from turnwire.client import Client, CommandFailed, connect
+from turnwire.client import TurnwireError as ClientError
 from turnwire.frontends.acp.agent import HubStarter, SessionParams, Starter, serve
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.hub import Hub
@@ -27,8 +29,6 @@ from turnwire.sidecar.process.version import VERSION
 from turnwire.sidecar.serving import serve as serving
 from turnwire.sidecar.serving.run import StartError
 from turnwire.sidecar.sessions.host import LiveHost
-from turnwire_client import Client, CommandFailed, connect
-from turnwire_client import TurnwireError as ClientError
 
 NAME = "editor"
 """Shown as `by` in the decisions that are taken in the editor."""
