@@ -24,9 +24,6 @@ LONG_JOBS ?= 4
 NODE := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null && echo node)
 MARKS := not long$(if $(NODE),, and not node)
 
-# apt-get needs root; sudo only where we are not root and it exists.
-SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
-
 .DEFAULT_GOAL := help
 .PHONY: agents help venv system demo test test-long test-web collect coverage lint lint-web types golden bench web web-deps client-types web-types pictures release-check pins audit image worker-image clean
 
@@ -49,15 +46,17 @@ $(STAMPS)/venv: pyproject.toml constraints.txt clients/python/pyproject.toml
 	@$(call install,'.[dev]' clients/python)
 	@touch $@ $(STAMPS)/turnwire
 
-system: ## install chromium, redis-server and curl where apt-get is there and they are missing
+# Packages are installed for root, and by sudo where $CI is set. Everybody else is told what is missing and how to get it.
+system: ## install chromium, redis-server and curl as root or in CI; say what is missing otherwise
 	@missing=; \
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || missing="$$missing chromium"; \
 	command -v redis-server >/dev/null || missing="$$missing redis-server"; \
 	command -v curl >/dev/null || missing="$$missing curl"; \
 	if [ -z "$$missing" ]; then :; \
-	elif ! command -v apt-get >/dev/null; then echo "some tests need:$$missing (no apt-get here)" >&2; \
-	else echo "installing$$missing"; \
-	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null \
+	elif ! command -v apt-get >/dev/null; then echo "some tests need:$$missing; install them with this system's packages" >&2; \
+	elif [ "$$(id -u)" != 0 ] && [ -z "$$CI" ]; then echo "some tests need:$$missing; install them with: sudo apt-get install$$missing" >&2; \
+	else echo "installing$$missing"; sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	    $$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null \
 	    || echo "apt-get could not install them; the tests that need them will say so" >&2; \
 	fi
 

@@ -7,8 +7,8 @@ import sys
 import tomllib
 import venv
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,10 +26,10 @@ LINKED = {
 """Folders of the repository that are packages below turnwire, and the names that they have there."""
 
 
-def run(*argv: str | Path, cwd: Path, **more: Any) -> str:
-    done = subprocess.run(
-        [str(word) for word in argv], cwd=cwd, capture_output=True, text=True, check=False, **more
-    )
+def run(*argv: str | Path, cwd: Path, env: Mapping[str, str] | None = None, stdin: str = "") -> str:
+    """Run a command that succeeds; returns what it printed."""
+    words = [str(word) for word in argv]
+    done = subprocess.run(words, cwd=cwd, env=env, input=stdin, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -107,7 +107,7 @@ def test_the_wheel_installs_with_each_extra_as_the_hints_say(wheel: Path, tmp_pa
 
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
     editor = (program, "acp", "--agent", "demo", "--port", "0")
-    assert '"protocolVersion":1' in run(*editor, cwd=tmp_path, env=env, input=json.dumps(hello) + "\n")
+    assert '"protocolVersion":1' in run(*editor, cwd=tmp_path, env=env, stdin=json.dumps(hello) + "\n")
     run(program, "conform", "agent", "--help", cwd=tmp_path, env=env)
 
     agui = [str(word) for word in (program, "agui", "--connect", "http://127.0.0.1:9", "--host", "192.0.2.1")]
