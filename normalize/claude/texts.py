@@ -23,7 +23,7 @@ Kind = Literal["text", "thinking", "other"]
 Source = Literal["local_command", "result", "synthetic"]
 
 NO_CONTENT = "(no content)"
-"""What 1.0 writes in the line of a blank block."""
+"""What 1.0 and 2.0 write in the line of a blank block."""
 
 
 class Block(Struct):
@@ -62,6 +62,11 @@ class Block(Struct):
 def is_blank(text: str) -> bool:
     """Tell whether a text is nothing but whitespace; the CLI counts the byte order mark among it."""
     return not text or text.isspace() or not text.replace("\ufeff", "").strip()
+
+
+def _says_nothing(text: str) -> bool:
+    """Tell whether the line of a blank block has this text."""
+    return is_blank(text) or text == NO_CONTENT
 
 
 class Thread:
@@ -197,9 +202,15 @@ class Thread:
 
     # What the CLI writes as lines.
 
-    def over(self) -> list[AgentEvent]:
-        """The turn ends: what the CLI complained of and then wrote no line for has broken off."""
-        return self._withdraw() if self._faulted else []
+    def over(self, answer: str | None) -> list[AgentEvent]:
+        """Withdraw at the end of a turn what broke off and got no line; 2.0.42 drops such a message.
+
+        `answer`: the text of the turn's result, which may be the very text; None for a turn that was interrupted, whose
+        text stays.
+        """
+        said = ["".join(block.pieces) for block in self._unconfirmed() if block.kind == "text"]
+        stays = answer is None or bool(said and said[-1] in answer)
+        return self._withdraw() if self._faulted or not stays else []
 
     def line(self, message_id: str | None, *, complains: bool = False) -> tuple[str | None, list[AgentEvent]]:
         """An assistant line begins: return the id that its message is published under.
@@ -230,7 +241,7 @@ class Thread:
             return self._say(kind, text, message_id, self._count(message_id), source=source)
         streamed = "".join(block.pieces)
         block.confirmed, block.pieces, block.held = True, [], ""
-        if text == streamed:
+        if text == streamed or (not streamed and _says_nothing(text) and self._is_behind(block.index)):
             return []
         if text.startswith(streamed):
             return self._say(kind, text[len(streamed) :], message_id, block.index, source=source)
@@ -313,21 +324,31 @@ class Thread:
         return block
 
     def _spoken(self, kind: Kind, text: str) -> Block | None:
-        """The streamed block that a line repeats: the first with words in it, or one of the blank ones before."""
+        """The streamed block that a line repeats: the first with words in it, or the last of the blank ones before."""
+        is_nothing = _says_nothing(text)
         blank: list[Block] = []
         for block in self._blocks.values():
-            if block.kind != kind or block.confirmed:
+            if block.confirmed:
                 continue
-            if block.pieces:
-                if blank and (is_blank(text) or text == NO_CONTENT):
-                    break
+            if block.kind == kind and not block.pieces:
+                blank.append(block)
+            elif blank and is_nothing and (block.pieces or block.kind == "other"):
+                break
+            elif block.kind == kind:
                 return block
-            if block.blank == text:
-                return block
-            blank.append(block)
+        if is_nothing:
+            return next(
+                (block for block in reversed(blank) if block.blank == text), blank[-1] if blank else None
+            )
         # Words for a block that streamed none: the CLI writes its line while the block is still open.
         still_open = [block for block in blank if not block.closed] or blank
         return still_open[0] if still_open else None
+
+    def _is_behind(self, index: int) -> bool:
+        """Tell whether something of a later block was published: 2.0.42 writes a message's lines when all of it has streamed."""
+        return any(
+            block.index > index and (block.pieces or block.confirmed) for block in self._blocks.values()
+        )
 
     def _count(self, message_id: str | None) -> int:
         index = self._next_index.get(message_id or "", 0)

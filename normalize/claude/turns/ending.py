@@ -46,7 +46,7 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
         state, "interrupted" if interrupted else "no_result", succeeded=outcome == "completed"
     )
     state.commit.result()
-    events += state.main.over()
+    events += state.main.over(None if interrupted else message.text or "")
     events += state.context.result(message)
     events += _text(state, turn, message)
     is_error = outcomes.is_error(message, outcome)

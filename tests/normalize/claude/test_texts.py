@@ -134,10 +134,42 @@ def test_the_line_of_a_blank_block_is_text_of_its_own() -> None:
     talk.hears(block_start(1), delta(" ", 1), block_stop(1), block_start(2), delta("\n\n", 2))
     assert talk.hears(assistant(text("\n\n"))) == ["message_chunk \n\n"]
     assert talk.last("message_chunk")["block_index"] == 2
-    talk.hears(block_stop(2), block_start(3), delta("Words", 3))
-    assert talk.hears(assistant(text("(no content)"))) == ["message_chunk (no content)"]
-    assert talk.last("message_chunk")["block_index"] == 1
-    assert talk.hears(assistant(text("Words"))) == []
+    talk.hears(block_stop(2), block_start(3, tool_use("t")), block_stop(3))
+    talk.hears(block_start(4), delta(" ", 4), block_stop(4), block_start(5, tool_use("u")), block_stop(5))
+    assert talk.hears(assistant(tool_use("t")), assistant(text("(no content)"))) == [
+        "tool_call t running",
+        "message_chunk (no content)",
+    ]
+
+
+@pytest.mark.parametrize("told", [NO_CONTENT, "\n\n", " "])
+def test_the_line_of_a_blank_block_is_no_text_behind_what_follows_the_block(told: str) -> None:
+    talk = Talk()
+    talk.hears(init("2.0.42"), message_start(), block_start(0), delta("Same.", 0), block_stop(0))
+    talk.hears(
+        block_start(1), delta("\n", 1), delta("\n", 1), block_stop(1), block_start(2), delta("Same.", 2)
+    )
+    talk.hears(block_stop(2), block_start(3), delta(" ", 3), block_stop(3), block_start(4, tool_use("t")))
+    talk.hears(block_stop(4))
+    assert talk.hears(assistant(text("Same.")), assistant(text(told)), assistant(text("Same."))) == []
+    assert talk.hears(assistant(tool_use("t")), message_delta("tool_use"), message_stop()) == [
+        "tool_call t running"
+    ]
+    assert talk.last("tool_call")["block_index"] == 4
+
+
+def test_the_line_of_a_blank_block_is_no_text_behind_a_thought() -> None:
+    talk = Talk()
+    talk.hears(
+        init("2.0.42"), message_start(), block_start(0, thinking("")), thought("First."), block_stop(0)
+    )
+    talk.hears(
+        block_start(1), delta("\n\n", 1), block_stop(1), block_start(2, thinking("")), thought("Second.", 2)
+    )
+    talk.hears(block_stop(2), block_start(3), delta("Answer.", 3), block_stop(3))
+    lines = [thinking("First."), text(NO_CONTENT), thinking("Second."), text("Answer.")]
+    assert talk.hears(*(assistant(block) for block in lines), message_delta("end_turn"), message_stop()) == []
+    assert talk.hears(result("Answer.")) == ["complete turn-1 completed"]
 
 
 def test_words_for_a_block_that_streamed_none_are_those_of_the_open_one() -> None:
@@ -295,6 +327,18 @@ def test_text_that_broke_off_stays_when_the_turn_ends_with_it() -> None:
     talk = Talk()
     talk.hears(init(), message_start("m1"), block_start(), delta("Half"), message_stop())
     assert talk.hears(result("Half")) == ["complete turn-1 completed"]
+
+
+@pytest.mark.parametrize("said", [None, "", "First."])
+def test_a_message_that_broke_off_behind_a_tool_and_got_no_line_is_retracted_with_its_turn(
+    said: str | None,
+) -> None:
+    talk = Talk()
+    talk.hears(init("2.0.42"), message_start("m1"), block_start(), delta("First."), block_stop())
+    talk.hears(assistant(text("First.")), message_delta("end_turn"), message_stop())
+    talk.hears(message_start("m2"), block_start(), delta("I run it now."), block_stop())
+    talk.hears(block_start(1, tool_use("t")), block_stop(1))
+    assert talk.hears(result(said)) == ["retraction ['m2']", "complete turn-1 completed"]
 
 
 def test_abandoned_blocks_are_emptied() -> None:
