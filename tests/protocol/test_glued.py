@@ -17,7 +17,7 @@ VALUES = st.recursive(
 OBJECTS = st.lists(st.dictionaries(st.text(), VALUES, max_size=3), min_size=2, max_size=5)
 
 
-@given(OBJECTS, st.sampled_from([b"", b" ", b"\t\r "]), st.booleans())
+@given(OBJECTS, st.sampled_from([b"", b" ", b"\t\r ", b", "]), st.booleans())
 def test_objects_are_told_apart_whatever_is_in_them(
     objects: list[dict[str, object]], between: bytes, ascii_only: bool
 ) -> None:
@@ -32,6 +32,7 @@ def test_objects_are_told_apart_whatever_is_in_them(
         (b' {"a":"}{"}\t{"', [b'{"a":"}{"}', b'{"']),
         (b'{"a":1}[1]', []),
         (b'{"a":1}{"b":2} at the end', []),
+        (b'\xef\xbb\xbf{"a":1}{"b":2}', [b'{"a":1}', b'{"b":2}']),
         (b'{"a":"\xff"}{"b":1}', [b'{"a":"\xff"}', b'{"b":1}']),
         (b'{"a":' + b"9" * 5000 + b'}{"b":NaN}', [b'{"a":' + b"9" * 5000 + b"}", b'{"b":NaN}']),
         (b'{"a":"}{"}', []),

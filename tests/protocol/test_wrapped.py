@@ -39,6 +39,11 @@ def pretty_list(plain: str) -> str:
     return json.dumps(objects(plain), indent=2)
 
 
+def two_a_line(plain: str) -> str:
+    lines = plain.splitlines()
+    return "".join(" ".join(lines[at : at + 2]) + "\r\n" for at in range(0, len(lines), 2))
+
+
 def coloured(text: str) -> str:
     """As jq writes to a terminal: each name and the whole line in colours."""
     return "".join(
@@ -84,6 +89,22 @@ SHAPES: dict[str, Callable[[str], str]] = {
     "docker, indented": lambda plain: docker(pretty(plain)),
     "colours": coloured,
     "colours, indented": lambda plain: coloured(pretty(plain)),
+    "the log of a job, with a mark in it": lambda plain: (
+        "\ufeff" + job(plain).replace("Run an agent\t2026", "Run an agent\t\ufeff2026", 1)
+    ),
+    "the log of a container engine": before(lambda at: f"2026-11-23T10:00:{at % 60:02}.123456789Z stdout F "),
+    "the log of a job of another host": before(lambda at: f"2026-11-23T10:00:{at % 60:02}.123456Z 00O "),
+    "seconds": before(lambda at: f"{1795000000 + at}.123 "),
+    "milliseconds": before(lambda at: f"[{1795000000000 + at}] "),
+    "a logger": before(lambda at: f"2026-11-23 10:00:{at % 60:02}.123 [main] INFO  com.acme.Main - "),
+    "docker in a service of compose": lambda plain: compose(docker(plain)),
+    "a service of compose in docker": lambda plain: docker(compose(plain)),
+    "a title of the terminal": before(lambda at: "\x1b]0;agent\x07" if at % 2 else "\x1b]2;agent\x1b\\"),
+    "a list whose brackets are lost": lambda plain: ",\n".join(plain.splitlines()),
+    "a list of one line whose end is lost": lambda plain: json.dumps(objects(plain))[:-1],
+    "a list whose beginning is lost": lambda plain: '"}\n  },\n' + pretty_list(plain).partition("\n")[2],
+    "a mark and two objects a line": lambda plain: "\ufeff" + two_a_line(plain),
+    "two objects a line in a log": lambda plain: actions(two_a_line(plain)),
     "server-sent events": lambda plain: before(lambda at: "data: ")(plain).replace("\n", "\n\n"),
 }
 
@@ -145,6 +166,17 @@ def test_what_is_not_wrapped_is_passed_on_as_it_is(lines: list[str]) -> None:
 
 def test_of_a_list_of_other_things_the_brackets_alone_are_lost() -> None:
     assert unwrapped('[1]\n[\n\n"text"\n]\n{"type":"a"}') == [b"[1]", b"", b'"text"', b'{"type":"a"}']
+
+
+def test_what_belongs_to_no_object_is_passed_on_wherever_it_stands() -> None:
+    unwrapper = Unwrapper()
+    long = OversizeLine(1, 1 << 30, b"{")
+    assert unwrapper.feed([long]) == [long]
+    assert unwrapped('[{"type":"a"}]\n[1, 2\n[{"jsonrpc":') == [b'{"type":"a"}', b"[1, 2", b'{"jsonrpc":']
+    assert unwrapped('[{"jsonrpc":1},\n{"jsonrpc":2}]') == [b'{"jsonrpc":1}', b'{"jsonrpc":2}']
+    assert unwrapped('[{"type":"jsonrpc"}]') == [b'{"type":"jsonrpc"}']
+    records = '{"log":"{\\"type\\":\\"a\\"}\\n","stream":"stdout"}\nrotated\n'
+    assert unwrapped(records) == [b'{"type":"a"}', b"rotated"]
 
 
 def test_an_object_that_was_cut_off_takes_no_other_with_it() -> None:

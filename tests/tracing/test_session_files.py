@@ -378,11 +378,24 @@ def test_what_waits_for_its_parent_is_bounded(tmp_path: Path, monkeypatch: pytes
     assert said[:-held] == [*(str(number) for number in range(held, 20)), "late"]
 
 
-def test_records_that_were_glued_into_one_line_are_read_each(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("size", "between", "mark", "end"),
+    [
+        (2, b"", b"", b"\n"),
+        (3, b" ", b"", b"\n"),
+        (3, b"\t ", b"", b"\r\n"),
+        (2, b"", b"\xef\xbb\xbf", b"\r\n"),
+        (1, b"", b"\xef\xbb\xbf", b"\n"),
+    ],
+)
+def test_records_that_were_glued_into_one_line_are_read_each(
+    size: int, between: bytes, mark: bytes, end: bytes, tmp_path: Path
+) -> None:
     one = kept("2.1.330", "files-and-shell").file
     lines = one.read_bytes().splitlines()
     path = tmp_path / one.name
-    path.write_bytes(b"".join(b"".join(lines[at : at + 2]) + b"\n" for at in range(0, len(lines), 2)))
+    glued = [between.join(lines[at : at + size]) + end for at in range(0, len(lines), size)]
+    path.write_bytes(mark + b"".join(glued))
     assert is_session_file(path)
     assert events_of(path) == events_of(one)
     assert outline(path) == outline(one)

@@ -5,6 +5,7 @@ a folder of its name may hold files of subagents, which are woven in by their ti
 """
 
 import heapq
+import re
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 50
 """Lines in which a session file must show that it is one."""
+
+
+_SEVERAL = re.compile(rb"\}\s*\{")
 
 
 class _Meta(msgspec.Struct):
@@ -79,7 +83,7 @@ def is_session_line(line: bytes) -> bool:
 
 def records_in(line: bytes) -> list[bytes]:
     """Return the records of a line, of which two writers may leave several in one."""
-    return (glued.cut(line) if b"}{" in line else []) or [line]
+    return (glued.cut(line) if _SEVERAL.search(line) else []) or [line]
 
 
 def is_session_file(path: Path) -> bool:

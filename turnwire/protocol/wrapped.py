@@ -20,25 +20,30 @@ _PARTS: tuple[tuple[str, bytes], ...] = (
     ("time", rb"\[?%b[T ]%b(?:Z| ?[+-]\d\d:?\d\d)?\]?:?" % (_DAY, _CLOCK)),
     ("clock", rb"\[?%b\]?:?" % _CLOCK),
     ("syslog", rb"[A-Z][a-z]{2} [ \d]\d %b [\w.-]+(?= )" % _CLOCK),
+    ("epoch", rb"\[?\d{10}(?:\d{3}|\.\d{1,9})?\]?:?(?= )"),
+    ("stream", rb"(?:(?:stdout|stderr) F|\d\d[OE]\+?)(?= )"),
     ("level", rb"(?i:\[?(?:trace|debug|info|notice|warn|warning|error)\s?\]?:?)(?=[\s|{\[])"),
     ("column", rb"[^\t{\"]{1,200}\t"),
     ("name", rb"[\w./-]{1,100} *\|"),
     ("bracket", rb"\[[\w .:/#-]{1,60}\]:?"),
-    ("word", rb"[\w./-]{1,100}(?:\[\d+\])?:"),
+    ("word", rb"[\w./-]{1,100}(?:\[\d+\]:|:|(?= -))"),
 )
 """What stands before lines, in the order in which it is looked for. Times and levels change from line to line."""
 
-_CHANGING = {"time", "clock", "syslog", "level"}
+_CHANGING = {"time", "clock", "syslog", "epoch", "stream", "level"}
 _PART = re.compile(b"|".join(b"(?P<%b>%b)" % (name.encode(), part) for name, part in _PARTS))
 _PATTERN = dict(_PARTS)
 _BEGINS = re.compile(rb'\{\s*"|\{\s*\Z|\[\s*\{|\[\s*\Z')
 """How JSON begins that is no word in brackets."""
 
-_COLOUR = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
+_BOM = b"\xef\xbb\xbf"
+_COLOUR = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _BEFORE = re.compile(rb"(?:\xef\xbb\xbf|\x1b\[[0-?]*[ -/]*[@-~])+")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?')
 _BETWEEN = b" \t|-"
 _MOST_PARTS = 6
+_LONGEST = 1000
+"""Bytes of what stands before a line."""
 _MOST_HELD = 64
 """Lines that are held until it is clear that what stands before the first of them stands before others, too."""
 
@@ -109,7 +114,7 @@ class Unwrapper:
             return self._unwrap(line)
         if self._held:
             return self._hold(line)
-        bare = _bare(line)
+        bare = _bare(line).lstrip(b" \t")
         if _BEGINS.match(bare):
             return self._begin(line, bare)
         prefix = _prefix(bare)
@@ -123,7 +128,12 @@ class Unwrapper:
         """Take the first line of JSON, with nothing before it."""
         if _record(bare) is not None:
             self._inner = Unwrapper()
-        elif bare.startswith(b"{") and len(bare) > 1 and b"\x1b" not in _BEFORE.sub(b"", line, count=1):
+        elif (
+            bare.startswith(b"{")
+            and len(bare) > 1
+            and not bare.rstrip().endswith(b",")
+            and b"\x1b" not in _BEFORE.sub(b"", line, count=1)
+        ):
             # an object, and no colours but those in front, which every reader passes over
             self._is_plain = True
         elif _is_batch(bare):
@@ -145,22 +155,30 @@ class Unwrapper:
         held, self._held = self._held, []
         if is_common:
             self._is_wrapped = True
+            if isinstance(held[0], bytes) and _record(self._behind(_bare(held[0])) or b"") is not None:
+                self._inner = Unwrapper()
             return [found for line in held for found in self._take(line)]
         self._prefix = None
         return [*held[:-1], *self._take(held[-1])]
 
     def _unwrap(self, line: bytes) -> Sequence[Line]:
-        bare = _bare(line)
-        if self._inner is not None:
-            record = _record(bare)
-            if record is None:
-                return self._inner.feed([line])
-            framer = self._records.setdefault(record.stream, LineFramer())
-            return self._inner.feed(framer.feed(record.log.encode("utf-8", "replace")))
-        if self._prefix is None:
+        bare = self._behind(_bare(line))
+        if bare is None:
+            return [line]
+        if self._inner is None:
             return self._objects.feed(bare)
+        record = _record(bare)
+        if record is None:
+            return self._inner.feed([line])
+        framer = self._records.setdefault(record.stream, LineFramer())
+        return self._inner.feed(framer.feed(record.log.encode("utf-8", "replace")))
+
+    def _behind(self, bare: bytes) -> bytes | None:
+        """Return what is behind the prefix; None for a line that has another one or none."""
+        if self._prefix is None:
+            return bare
         before = self._prefix.match(bare)
-        return [line] if before is None else self._objects.feed(bare[before.end() :])
+        return None if before is None else bare[before.end() :]
 
 
 def unwrapped(lines: Iterable[Line]) -> Iterator[Line]:
@@ -238,12 +256,12 @@ class _Objects:
 
 
 def _bare(line: bytes) -> bytes:
-    """Return a line without a byte order mark and colours: no JSON has them."""
-    return (
-        _COLOUR.sub(b"", line).removeprefix(b"\xef\xbb\xbf")
-        if line[:1] in b"\xef\x1b" or b"\x1b" in line
-        else line
-    )
+    """Return a line without colours, and without the byte order mark that may stand before what was written first."""
+    bare = _COLOUR.sub(b"", line) if b"\x1b" in line else line
+    if _BOM not in bare[:_LONGEST]:
+        return bare
+    head, brace, rest = bare.partition(b"{")
+    return head.replace(_BOM, b"") + brace + rest
 
 
 def _prefix(line: bytes) -> re.Pattern[bytes] | None:

@@ -1,4 +1,4 @@
-"""Lines that hold several JSON objects, as two writers to one file leave them."""
+"""Lines that hold several JSON objects, as two writers to one file leave them, or a list that was cut off."""
 
 import json
 
@@ -6,8 +6,10 @@ import msgspec
 
 from turnwire.protocol.parsing.depth import is_too_deep
 
-MOST = 256
+MOST = 16_384
 """Objects of one line that are told apart; a line with more is none that a CLI wrote."""
+
+_BOM = b"\xef\xbb\xbf"
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode
 # only the ends of values are asked for, and Python converts no number of more than 4300 digits
@@ -17,9 +19,10 @@ _scan = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str).raw
 def cut(line: bytes) -> list[bytes]:
     """Cut a line of several JSON objects behind each of them; the last one may be broken off.
 
-    Returns [] for a line that is to be read as it is: one value of JSON, none, objects with something else between them,
-    more than MOST of them, or nested too deep.
+    Returns [] for a line that is to be read as it is: one value of JSON, none, objects with something else than a comma
+    between them, more than MOST of them, or nested too deep.
     """
+    line = line.removeprefix(_BOM)
     if not line.lstrip().startswith(b"{"):
         return []
     try:
@@ -40,7 +43,7 @@ def _pieces(line: bytes) -> list[bytes]:
         except ValueError:
             break
         found.append(text[begin:end])
-        while end < len(text) and text[end] in " \t\r\n":
+        while end < len(text) and text[end] in " \t\r\n,":
             end += 1
     rest = text[end:]
     if len(found) > MOST or rest[:1] not in ("", "{"):
