@@ -118,6 +118,7 @@ CANNOT = {
     "make audit": "asks the network which packages have known faults",
     "python bench/redaction.py FOLDER …": "measures folders of one's own",
     "pipx install .": "takes packages from the network; tests/e2e/test_wheel.py installs the wheel",
+    "pipx install . && turnwire run": "the same, and turnwire run is tried elsewhere",
     "pipx install '.[agui]'": "the same",
     "redis-server --appendonly yes --appendfsync always": "takes a fixed port; tests/fleet start one on a port of their own",
     "docker build -t turnwire .": "needs docker",
