@@ -1,100 +1,156 @@
-"""The families of agents: each a wire and a core. A new one is its folders and one entry here.
+"""The families of agents by name: turnwire's own, and those that other distributions register.
 
-Most processes meet one family, so each is imported when something of it is there: Claude's core with this module, since
-nearly all are of it, and everything else by the functions below.
+A distribution registers a `Family` as an entry point of the group `turnwire.families`; the entry point's name is the family's.
+turnwire's own are listed here in the same form, as `package.module:NAME`, since reading the entry points of an environment takes
+longer than the start of a command: they are read for a name that is not here, and for a line that none of these claims.
+
+Most processes meet one family, so each is imported when something of it is there. Claude's core comes with this module, since
+nearly all lines are of it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
-from turnwire.normalize.acp.files import KEPT_BY_OTHERS
 from turnwire.normalize.claude.core import ClaudeCore
-from turnwire.normalize.claude.files import ClaudeSessionFiles
-from turnwire.normalize.core import Core, CoreFactory
+from turnwire.normalize.core import Core
+from turnwire.normalize.family import Family
 from turnwire.normalize.recordings.recognised import RecognisedCore
+from turnwire.protocol.errors import TurnwireError
+from turnwire.protocol.json_values import JsonObject
 
 if TYPE_CHECKING:
-    from turnwire.normalize.model_calls import ExchangeReaders, ModelCallReaders
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from turnwire.normalize.model_calls import Exchange, ExchangeReaders, ModelCall, ModelCallReaders
     from turnwire.normalize.recordings.session_files import SessionFiles
+
+GROUP = "turnwire.families"
+"""The group of entry points."""
 
 CLAUDE = "claude"
 """The family of Claude Code, and of those that speak its protocol in its own words."""
 ACP = "acp"
 """The family of the Agent Client Protocol."""
+AUTO = "auto"
+"""The family of whatever a recording holds."""
 
-
-def _acp_core(*, resumed: bool = False, first_turn: int = 1) -> Core:
-    from turnwire.normalize.acp.core import AcpCore
-
-    return AcpCore(resumed=resumed, first_turn=first_turn)
-
-
-def _claude_model_calls() -> "ModelCallReaders":
-    from turnwire.normalize.claude.model_calls import MODEL_CALLS
-
-    return MODEL_CALLS
-
-
-def _claude_exchanges() -> "ExchangeReaders":
-    from turnwire.normalize.claude.model_calls import EXCHANGES
-
-    return EXCHANGES
-
-
-def _acp_model_calls() -> "ModelCallReaders":
-    from turnwire.normalize.acp.model_calls import MODEL_CALLS
-
-    return MODEL_CALLS
-
-
-class Family(Struct, frozen=True):
-    """Agents that share a wire."""
-
-    name: str
-    """Its name, as options and configuration spell it."""
-    core: CoreFactory
-    """Makes the state machine of one session."""
-    model_calls: "Callable[[], ModelCallReaders]" = dict
-    """What its messages tell of calls of the model, by their types."""
-    exchanges: "Callable[[], ExchangeReaders]" = dict
-    """What its messages tell of requests and answers, by their types."""
-    files: "Sequence[SessionFiles]" = ()
-    """How the files are read that its agents keep of their conversations themselves, as far as we know them."""
-
-
-FAMILIES: dict[str, Family] = {
-    family.name: family
-    for family in (
-        Family(CLAUDE, ClaudeCore, _claude_model_calls, _claude_exchanges, (ClaudeSessionFiles(),)),
-        Family("miriad", ClaudeCore),
-        Family("json_rpc", ClaudeCore),
-        Family(ACP, _acp_core, _acp_model_calls, files=KEPT_BY_OTHERS),
-        Family("auto", RecognisedCore),
-    )
+_OWN: dict[str, str] = {
+    "claude": "turnwire.normalize.claude.family:CLAUDE",
+    "miriad": "turnwire.normalize.claude.family:MIRIAD",
+    "json_rpc": "turnwire.normalize.claude.family:JSON_RPC",
+    "acp": "turnwire.normalize.acp.family:ACP",
+    "gemini": "turnwire.normalize.gemini.family:GEMINI",
 }
-"""Every family by its name, that of a dialect (turnwire/protocol/dialects) or its own; `auto` is that of whatever a recording holds."""
+"""turnwire's own families. Of two that claim a line, the first has it."""
+
+_WITH_FILES = ("claude", "acp")
+"""Those of turnwire's own whose agents keep files that are read: others are not imported when a file is looked at."""
+
+
+class UnknownFamily(TurnwireError, KeyError):
+    """No family has this name; the message lists the names there are."""
+
+    __str__ = Exception.__str__
 
 
 @cache
+def named(name: str) -> Family:
+    """Return the family of a name; raises UnknownFamily. What loading one raises is passed on."""
+    if name in _OWN:
+        return _load(_OWN[name])
+    found = _registered().get(name)
+    if found is None:
+        raise UnknownFamily(f"there is no family {name!r}; choose one of {', '.join(FAMILIES)}")
+    family = _load(found)
+    _model_calls().update(family.model_calls())
+    _exchanges().update(family.exchanges())
+    return family
+
+
+def claiming(value: JsonObject) -> Family | None:
+    """Return the family that claims a line; None for a line that could be of several, or of none."""
+    own = next((family for name in _OWN if (family := named(name)).claims(value)), None)
+    return own or next((family for name in _registered() if (family := named(name)).claims(value)), None)
+
+
+def with_session_files() -> "Iterator[tuple[str, SessionFiles]]":
+    """Yield how session files are read, each with the family that its lines become."""
+    for name in _WITH_FILES:
+        for files in named(name).files:
+            yield name, files
+
+
+@cache
+def _registered() -> dict[str, str]:
+    """Return the families that other distributions register."""
+    from importlib.metadata import entry_points
+
+    return {entry.name: entry.value for entry in entry_points(group=GROUP) if entry.name not in _OWN}
+
+
+def _load(reference: str) -> Family:
+    module, _, attribute = reference.partition(":")
+    found = getattr(import_module(module), attribute)
+    if not isinstance(found, Family):
+        raise UnknownFamily(f"{reference} of {GROUP} is not a Family")
+    return found
+
+
+class _Families(Mapping[str, Family]):
+    def __getitem__(self, name: str) -> Family:
+        return named(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*_OWN, *_registered()))
+
+    def __len__(self) -> int:
+        return len(_OWN) + len(_registered())
+
+
+FAMILIES: Mapping[str, Family] = _Families()
+"""Every family by its name. A family is loaded when it is asked for."""
+
+
 def model_calls() -> "ModelCallReaders":
-    """Return what messages of all families tell of calls of the model: each has types of its own."""
-    return {kind: read for family in FAMILIES.values() for kind, read in family.model_calls().items()}
+    """Return what messages of all families tell of calls of the model: each has types of its own.
+
+    Those of another distribution are among them once it is loaded, and before that there is no message of it.
+    """
+    return _model_calls()
 
 
-@cache
 def exchanges() -> "ExchangeReaders":
     """Return the same of requests and answers."""
-    return {kind: read for family in FAMILIES.values() for kind, read in family.exchanges().items()}
+    return _exchanges()
+
+
+@cache
+def _model_calls() -> "dict[type, Callable[[Any], Sequence[ModelCall]]]":
+    from turnwire.normalize.streams.model_calls import MODEL_CALLS
+
+    told = (named(CLAUDE).model_calls(), named(ACP).model_calls(), MODEL_CALLS)
+    return {kind: read for readers in told for kind, read in readers.items()}
+
+
+@cache
+def _exchanges() -> "dict[type, Callable[[Any], Exchange]]":
+    return {**named(CLAUDE).exchanges()}
 
 
 def new_core(family: str = CLAUDE, *, resumed: bool = False, first_turn: int = 1) -> Core:
-    """Make the core of a session of a family; KeyError for one that is not known."""
-    return FAMILIES[family].core(resumed=resumed, first_turn=first_turn)
+    """Make the core of a session of a family; raises UnknownFamily."""
+    if family == CLAUDE:
+        return ClaudeCore(resumed=resumed, first_turn=first_turn)
+    if family == AUTO:
+        return RecognisedCore(resumed=resumed, first_turn=first_turn)
+    return named(family).core(resumed=resumed, first_turn=first_turn)
 
 
-def recorded_core() -> RecognisedCore:
-    """Make the core for a recording, whose lines tell the family."""
-    return RecognisedCore()
+def recorded_core(family: str | None = None) -> RecognisedCore:
+    """Make the core for a recording, whose lines tell the family, or of which it is named; raises UnknownFamily."""
+    if family in (None, AUTO) or named(family).core is ClaudeCore:
+        return RecognisedCore()
+    return RecognisedCore(family=family)

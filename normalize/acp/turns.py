@@ -233,7 +233,7 @@ def by_process(session: Session, end: Ended) -> list[AgentEvent]:
         if turn.is_cancelled and end.reason not in ("hung", "stopped"):
             outcome = "interrupted"
         is_error = outcome != "interrupted"
-        sentence = _exit_sentence(end)
+        sentence = exit_sentence(end)
         bill = session.usage.bill({}, goes_on=session.is_loaded)
         data = CompleteData(
             outcome=outcome,
@@ -320,7 +320,8 @@ def _joined(session: Session, prompt: Prompt) -> Injected:
     )
 
 
-def _exit_sentence(end: Ended) -> str:
+def exit_sentence(end: Ended) -> str:
+    """Return why a turn that was open ended with its process."""
     match end.reason:
         case "end_of_input":
             return "The stream ended before the turn did."

@@ -1,20 +1,30 @@
 """Raw lines of a session as its inputs: the one place where a file, a pipe or a recording is decoded.
 
-The family is told by the lines themselves, so that the same lines give the same events wherever they are kept.
+The family is told by the lines themselves, so that the same lines give the same events wherever they are kept; or it is named, where
+they do not tell.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
 
 from turnwire.normalize.inputs import Received, Sent
 from turnwire.protocol.dialects.transcript import Transcript
 from turnwire.protocol.framing import OversizeLine
+from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.wire import Wire
 
 
 class LineReader:
-    """Reads the lines of one session, in order; neither method raises."""
+    """Reads the lines of one session, in order; no method raises."""
 
-    def __init__(self) -> None:
-        self._transcript = Transcript()
+    def __init__(self, family: str | None = None) -> None:
+        """`family`: whose lines they are; None lets them tell. Raises UnknownFamily."""
+        self._transcript = Transcript(_wire_of)
+        if family is not None:
+            from turnwire.normalize.families import named  # noqa: PLC0415 - families know their readers
+
+            self._transcript.reads_as(named(family).wire())
 
     @property
     def looks_like(self) -> str | None:
@@ -25,6 +35,10 @@ class LineReader:
     def is_readable(self) -> bool | None:
         """Was any line understood? None before there was one."""
         return self._transcript.is_readable
+
+    def heard(self, lines: Sequence[bytes | OversizeLine]) -> Iterable[tuple[bytes | None, Struct]]:
+        """Return what lines say that the agent wrote: each message with its line, None for one that was too long."""
+        return self._transcript.heard(lines)
 
     def received(self, line: bytes | OversizeLine) -> Sequence[Received]:
         """Return what a line is that the agent wrote; a line may hold several messages, or none."""
@@ -37,3 +51,10 @@ class LineReader:
         if not isinstance(line, bytes):
             return []
         return [Sent(line, message) for message in self._transcript.sent(line)]
+
+
+def _wire_of(value: JsonObject) -> Wire | None:
+    from turnwire.normalize.families import claiming  # noqa: PLC0415 - most lines are Claude's, and ask nobody
+
+    found = claiming(value)
+    return None if found is None else found.wire()

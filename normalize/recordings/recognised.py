@@ -1,31 +1,27 @@
 """A core for recordings: of the family that the first message is of.
 
 What comes before a line that tells (a banner, an answer that could be anybody's) is taken as Claude's; a family that is
-told later goes on from there, once, and what was open before is ended. A message of another family is one that Claude's core
-has no handler for: so most lines are not looked at twice, and the other family is not imported before it is there.
+told later goes on from there, once, and what was open before is ended. A message of another family has an attribute `family`, and
+Claude's core has no handler for it: so most lines are not looked at twice, and the other family is not imported before it is there.
 """
 
-from typing import TYPE_CHECKING
-
 from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.core import Core
 from turnwire.normalize.events import AgentEvent, ProcessStatus
 from turnwire.normalize.inputs import Announced, Ended, Message, Received, Sent, SessionInput
-from turnwire.protocol.acp.messages import ACP_TYPES
-
-if TYPE_CHECKING:
-    from turnwire.normalize.acp.core import AcpCore
-
-_ACP = frozenset(ACP_TYPES)
 
 
 class RecognisedCore(ClaudeCore):
     """Claude's core, until a message is of another family."""
 
-    def __init__(self, *, resumed: bool = False, first_turn: int = 1) -> None:
-        """`resumed`: the session goes on with an earlier conversation; `first_turn`: number of the first turn."""
+    def __init__(self, *, resumed: bool = False, first_turn: int = 1, family: str | None = None) -> None:
+        """`family` names the family, where the lines need not tell it. Raises UnknownFamily."""
         super().__init__(resumed=resumed, first_turn=first_turn)
         self._resumed = resumed
-        self._other: AcpCore | None = None
+        self._family = family
+        self._other: Core | None = None
+        if family is not None:
+            self._go_on(family)
 
     @property
     def turns(self) -> int:
@@ -48,8 +44,8 @@ class RecognisedCore(ClaudeCore):
             return self._follow_start(happened, happened.event)
         if self._other is not None:
             return self._other.handle(happened)
-        if isinstance(happened, Received | Sent) and type(happened.message) in _ACP:
-            ended, other = self._go_on()
+        if isinstance(happened, Received | Sent) and (family := _family_of(happened.message)) is not None:
+            ended, other = self._hand_over(family)
             return ended + other.handle(happened)
         return super().handle(happened)
 
@@ -57,9 +53,10 @@ class RecognisedCore(ClaudeCore):
         """Pass on what is of another family, and all that comes after it."""
         if self._other is not None:
             return self._other.receive(message, line)
-        if type(message) not in _ACP:
+        family = _family_of(message)
+        if family is None:
             return super().odd(message, line)
-        ended, other = self._go_on()
+        ended, other = self._hand_over(family)
         return ended + other.receive(message, line)
 
     def _follow_start(self, happened: Announced, status: ProcessStatus) -> list[AgentEvent]:
@@ -70,15 +67,27 @@ class RecognisedCore(ClaudeCore):
         end = Ended("end_of_input")
         left = super().handle(end) if self._other is None else self._other.handle(end)
         stats = self.stats
-        self.__init__(first_turn=before + 1)  # type: ignore[misc]  # it begins anew
+        self.__init__(first_turn=before + 1, family=self._family)  # type: ignore[misc]  # it begins anew
         self.stats = stats
-        return [event for event in left if not isinstance(event, ProcessStatus)] + super().handle(happened)
+        if self._other is not None:
+            self._other.stats = stats  # type: ignore[misc]  # as below
+        told = super().handle(happened) if self._other is None else self._other.handle(happened)
+        return [event for event in left if not isinstance(event, ProcessStatus)] + told
 
-    def _go_on(self) -> "tuple[list[AgentEvent], AcpCore]":
+    def _hand_over(self, family: str) -> tuple[list[AgentEvent], Core]:
         """Return what ends with the family that was taken for the session's, and the core of the other."""
-        from turnwire.normalize.acp.core import AcpCore  # noqa: PLC0415 - most recordings have nothing of it
-
         ended = super().handle(Ended("end_of_input"))
-        self._other = AcpCore(resumed=self._resumed, first_turn=super().turns + 1)
-        self._other.stats = self.stats
-        return [event for event in ended if not isinstance(event, ProcessStatus)], self._other
+        other = self._go_on(family)
+        return [event for event in ended if not isinstance(event, ProcessStatus)], other
+
+    def _go_on(self, family: str) -> Core:
+        """Let the core of a family do all that follows, and its figures be ours."""
+        from turnwire.normalize.families import new_core  # noqa: PLC0415 - families have this core
+
+        self._other = new_core(family, resumed=self._resumed, first_turn=super().turns + 1)
+        self._other.stats = self.stats  # type: ignore[misc]  # cores have it as an attribute, but for those of runs
+        return self._other
+
+
+def _family_of(message: Message) -> str | None:
+    return getattr(message, "family", None)

@@ -13,7 +13,7 @@ import pytest
 from recordings import ROOT
 from turnwire.normalize.events import AgentEvent, to_lines
 from turnwire.normalize.families import recorded_core
-from turnwire.protocol.dialects.transcript import Transcript
+from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.framing import LineFramer
 from turnwire.sidecar.recordings.filters.translate import CHUNK
 
@@ -42,7 +42,7 @@ INPUTS: dict[str, Callable[[], list[bytes]]] = {
 
 
 def translate(lines: list[bytes]) -> bytes:
-    core, framer, transcript = recorded_core(), LineFramer(), Transcript()
+    core, framer, transcript = recorded_core(), LineFramer(), LineReader()
     events: list[AgentEvent] = []
     data = b"".join(line + b"\n" for line in lines)
     for start in range(0, len(data), CHUNK):

@@ -16,7 +16,6 @@ from turnwire.normalize.families import ACP, CLAUDE, new_core, recorded_core
 from turnwire.normalize.inputs import Announced, Ended, Received, SessionInput
 from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.acp import encode
-from turnwire.protocol.dialects.transcript import Transcript
 from turnwire.protocol.framing import OversizeLine
 
 CALL = {"sessionId": "s", "toolCall": {"toolCallId": "c", "title": "x"}, "options": []}
@@ -81,8 +80,8 @@ def test_lines_together_give_what_each_gives(pattern: str) -> None:
     for path in sorted((ROOT / "fixtures").glob(pattern)):
         lines = path.read_bytes().split(b"\n")
         one, other = recorded_core(), recorded_core()
-        each = [told for line, message in Transcript().heard(lines) for told in one.receive(message, line)]
-        assert other.receive_all(Transcript().heard(lines)) == each, path
+        each = [told for line, message in LineReader().heard(lines) for told in one.receive(message, line)]
+        assert other.receive_all(LineReader().heard(lines)) == each, path
         assert other.stats == one.stats
 
 
@@ -149,7 +148,7 @@ def test_lines_that_were_written_twice_are_told_once(path: Path) -> None:
     doubled = [
         copy for line in lines for copy in ([line, bytes(bytearray(line))] if b'"uuid":"' in line else [line])
     ]
-    plain = recorded_core().receive_all(Transcript().heard(lines))
-    assert recorded_core().receive_all(Transcript().heard(doubled)) == plain
+    plain = recorded_core().receive_all(LineReader().heard(lines))
+    assert recorded_core().receive_all(LineReader().heard(doubled)) == plain
     core = recorded_core()
     assert [event for one in received(doubled) for event in core.handle(one)] == plain

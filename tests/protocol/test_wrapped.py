@@ -13,7 +13,7 @@ from recordings import recording
 from turnwire.normalize.events import to_lines
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import Ended
-from turnwire.protocol.dialects.transcript import Transcript
+from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.framing import LineFramer, OversizeLine
 from turnwire.protocol.json_values import Json
 from turnwire.protocol.wrapped import Unwrapper
@@ -111,14 +111,14 @@ SHAPES: dict[str, Callable[[str], str]] = {
 
 def told(data: bytes, step: int) -> Iterator[str]:
     """Yield the events of a stream that comes in chunks of so many bytes, but of what is no message."""
-    core, framer, unwrapper, transcript = recorded_core(), LineFramer(), Unwrapper(), Transcript()
+    core, framer, unwrapper, reader = recorded_core(), LineFramer(), Unwrapper(), LineReader()
     found = []
     for at in range(0, len(data), step):
-        found += core.receive_all(transcript.heard(unwrapper.feed(framer.feed(data[at : at + step]))))
+        found += core.receive_all(reader.heard(unwrapper.feed(framer.feed(data[at : at + step]))))
     last = framer.close()
     rest = [*unwrapper.feed([] if last is None else [last]), *unwrapper.close()]
-    found += [*core.receive_all(transcript.heard(rest)), *core.handle(Ended("end_of_input"))]
-    assert transcript.is_readable
+    found += [*core.receive_all(reader.heard(rest)), *core.handle(Ended("end_of_input"))]
+    assert reader.is_readable
     for event in to_lines(found).decode().splitlines():
         if '"type":"malformed"' not in event:
             yield event

@@ -97,24 +97,25 @@ _decode_decision = msgspec.json.Decoder(Decision).decode
 _decode_ended = msgspec.json.Decoder(Ended).decode
 
 
-def read(path: Path) -> Iterator[Timed]:
+def read(path: Path, family: str | None = None) -> Iterator[Timed]:
     """Read a recording of any shape, in order, as a stream: all of it, whichever piece is named.
 
-    Raises RecordingError, also for a file of the events that a recording gave.
+    `family` names the family whose lines they are; None lets the lines tell. Raises UnknownFamily, and RecordingError, also for a
+    file of the events that a recording gave.
     """
     path = _found(path)
     if path.is_dir():
-        return _begun(read_timeline(path))
+        return _begun(read_timeline(path, family))
     if not is_rows(path):
-        kept = format_of(path)
-        return _begun(_read_stdout(path)) if kept is None else read_session_file(path, kept.files)
+        kept = None if family is not None else format_of(path)
+        return _begun(_read_stdout(path, family)) if kept is None else read_session_file(path, kept.files)
     if _is_events(path):
         raise RecordingError(
             f"{path}: these are the events that a recording gave, not the lines it is made of; "
             f"name {path.name.replace('normalized-', 'raw-', 1) if path.name.startswith('normalized-') else 'the raw file'}, "
             "which was written beside it"
         )
-    return _begun(_read_rows(pieces(path)))
+    return _begun(_read_rows(pieces(path), family))
 
 
 def _begun(recording: Iterator[Timed]) -> Iterator[Timed]:
@@ -186,10 +187,10 @@ def _lines_in(file: Path) -> int:
         raise missing(file) from error
 
 
-def _read_stdout(path: Path) -> Iterator[Timed]:
+def _read_stdout(path: Path, family: str | None) -> Iterator[Timed]:
     from turnwire.protocol.wrapped import unwrapped  # noqa: PLC0415 - who runs agents reads no logs
 
-    reader = LineReader()
+    reader = LineReader(family)
     for line in unwrapped(lines(path)):
         for item in reader.received(line):
             yield Timed(None, item)
@@ -199,10 +200,10 @@ def _read_stdout(path: Path) -> Iterator[Timed]:
         raise error
 
 
-def _read_rows(found: Sequence[Piece]) -> Iterator[Timed]:
+def _read_rows(found: Sequence[Piece], family: str | None) -> Iterator[Timed]:
     ended = False
     at = None
-    reader = LineReader()
+    reader = LineReader(family)
     for piece in found:
         lost = piece.lost_before
         for number, line in enumerate(lines(piece.path), 1):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from turnwire.normalize.families import FAMILIES
+from turnwire.normalize.families import with_session_files
 from turnwire.normalize.inputs import Ended
 from turnwire.protocol.framing import LineFramer, OversizeLine
 from turnwire.protocol.parsing import glued
@@ -63,22 +63,16 @@ def format_of(path: Path) -> KeptFormat | None:
     if not found and (last := framer.close()) is not None and isinstance(last, bytes):
         found = [last]  # one line alone, which may still be written
     found = [piece for line in found[:LOOKED_AT] for piece in records_in(line)]
-    for name, family in FAMILIES.items():
-        for files in family.files:
-            if any(files.recognises(line) for line in found):
-                told = next((told for line in found if (told := files.session_of(line))), None)
-                return KeptFormat(name, files, told or path.stem)
+    for name, files in with_session_files():
+        if any(files.recognises(line) for line in found):
+            told = next((told for line in found if (told := files.session_of(line))), None)
+            return KeptFormat(name, files, told or path.stem)
     return None
 
 
 def is_session_line(line: bytes) -> bool:
     """Tell whether a line is one of a session file."""
-    return any(
-        files.recognises(piece)
-        for family in FAMILIES.values()
-        for files in family.files
-        for piece in records_in(line)
-    )
+    return any(files.recognises(piece) for _, files in with_session_files() for piece in records_in(line))
 
 
 def records_in(line: bytes) -> list[bytes]:

@@ -54,15 +54,25 @@ class _Side:
         return next((line for at, line in self._lines if at == number), None)
 
 
-def read_timeline(folder: Path) -> Iterator[Timed]:
+class _Run(msgspec.Struct):
+    """One process of a recording, as meta.json tells it."""
+
+    exit: int | None = None
+
+
+class _Meta(msgspec.Struct):
+    runs: list[_Run] = []
+
+
+def read_timeline(folder: Path, family: str | None = None) -> Iterator[Timed]:
     """Read a recording in a folder; raises RecordingError."""
     if not (folder / TIMELINE).exists():
         raise missing(folder / TIMELINE)
-    return _read(folder, _Side(folder / "stdout.jsonl"), _Side(folder / "stdin.jsonl"))
+    reader = LineReader(family)
+    return _read(folder, reader, _Side(folder / "stdout.jsonl"), _Side(folder / "stdin.jsonl"))
 
 
-def _read(folder: Path, received: _Side, sent: _Side) -> Iterator[Timed]:
-    reader = LineReader()
+def _read(folder: Path, reader: LineReader, received: _Side, sent: _Side) -> Iterator[Timed]:
     code, signal, last = None, None, 0.0
     for number, line in enumerate(lines(folder / TIMELINE), 1):
         if not line:
@@ -84,6 +94,8 @@ def _read(folder: Path, received: _Side, sent: _Side) -> Iterator[Timed]:
                 yield Timed(row.t, told)
     if reader.looks_like is not None:
         raise foreign(folder, reader.looks_like)
+    if code is None and signal is None:
+        code, signal = _exit(_told_exit(folder))
     yield Timed(last, Ended("exited", exit_code=code, signal=signal, stderr_tail=_tail(folder)))
 
 
@@ -94,6 +106,15 @@ def _tail(folder: Path) -> str:
             return file.read().decode(errors="replace")
     except FileNotFoundError:
         return ""
+
+
+def _told_exit(folder: Path) -> int | None:
+    """Return the exit code that stands beside a timeline which tells none."""
+    try:
+        runs = msgspec.json.decode((folder / "meta.json").read_bytes(), type=_Meta).runs
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return runs[0].exit if len(runs) == 1 else None
 
 
 def _exit(code: int | None) -> tuple[int | None, str | None]:

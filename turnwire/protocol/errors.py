@@ -40,6 +40,7 @@ class TurnwireError(Exception):
                 turnwire.journal.base.JournalInUse
                 turnwire.journal.base.LogUnreadable
         turnwire.journal.plugins.UnknownJournal
+        turnwire.normalize.families.UnknownFamily
         turnwire.protocol.claude.encode.EncodeError
         turnwire.runner.client.RunError
         turnwire.runner.family.RunFailed

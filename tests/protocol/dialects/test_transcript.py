@@ -4,6 +4,7 @@ import pytest
 
 from cases import for_each
 from recordings import Recording, recordings
+from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.claude.blocks import TextBlock, ToolResultBlock
 from turnwire.protocol.claude.control import ControlRequest, Interrupt
 from turnwire.protocol.claude.decode import decode
@@ -79,7 +80,7 @@ def test_control_of_spec_1_is_understood() -> None:
 
 
 def test_lines_that_were_too_long_keep_their_place_whatever_the_protocol() -> None:
-    reader, long = Transcript(), OversizeLine(2, 99, b'{"type"')
+    reader, long = LineReader(), OversizeLine(2, 99, b'{"type"')
     told = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{}}}'
     heard = [
         *reader.heard([b'{"type":"keep_alive"}', long, b"no JSON", told, long]),
@@ -101,12 +102,12 @@ def test_lines_that_were_too_long_keep_their_place_whatever_the_protocol() -> No
 def test_lines_that_were_glued_in_pairs_are_what_they_were_alone(recording: Recording) -> None:
     lines = [line for line in recording.received() if decode(line).__class__ is not Malformed]
     glued = [b"".join(lines[at : at + 2]) for at in range(0, len(lines), 2)]
-    assert [*Transcript().heard(glued)] == [*Transcript().heard(lines)]
+    assert [*LineReader().heard(glued)] == [*LineReader().heard(lines)]
 
 
 def test_glued_lines_of_the_agent_client_protocol_are_told_apart() -> None:
     told = rpc(method="session/update", params={"sessionId": "s", "update": {}})
-    reader = Transcript()
+    reader = LineReader()
     heard = [*reader.heard([told + told]), *reader.heard([told + told + b"{"])]
     assert [line for line, _ in heard] == [told, told, told, told, b"{"]
     assert [type(message).__name__ for _, message in heard] == ["SessionUpdate"] * 4 + ["Malformed"]

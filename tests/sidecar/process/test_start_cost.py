@@ -93,12 +93,12 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
         (
             ["inspect", str(RECORDING), "--json"],
             DRAWS + TRACES + SERVES + ("turnwire.sidecar.config.settings",),
-            433,
+            440,
         ),
         (
             ["inspect", str(RECORDING)],
             ("structlog", *TRACES, *SERVES, "turnwire.sidecar.config.settings"),
-            488,
+            495,
         ),
         (
             ["schema", "events"],

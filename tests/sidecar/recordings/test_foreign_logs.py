@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recordings import ROOT, recordings
-from turnwire.protocol.dialects.transcript import Transcript
+from turnwire.normalize.recordings.lines import LineReader
 from turnwire.sidecar.recordings.filters.inspection import inspect
 from turnwire.sidecar.recordings.filters.translate import run
 from turnwire.tracing.recordings.reading import read
@@ -23,7 +23,6 @@ NAMES = {
     "copilot": "Copilot CLI (copilot --output-format json)",
     "cursor": "Cursor (cursor-agent --output-format stream-json)",
     "droid": "Droid (droid exec --output-format stream-json)",
-    "gemini": "Gemini CLI (gemini --output-format stream-json)",
     "opencode-run": "OpenCode (opencode run --format json)",
     "opencode-serve": "OpenCode (the events of opencode serve)",
 }
@@ -86,23 +85,23 @@ def test_wherever_such_a_log_begins_no_turn_of_it_has_ended_well(
 
 def test_lines_of_claude_tell_before_any_odd_one_can() -> None:
     for recording in recordings(version="2.1.330"):
-        reader = Transcript()
+        reader = LineReader()
         list(reader.heard(recording.received()))
         assert reader.looks_like is None
         init = b'{"type":"system","subtype":"init","session_id":"s","tools":[],"mcp_servers":[]}'
-    reader = Transcript()
-    (odd,) = (LOGS / "gemini.jsonl").read_bytes().splitlines()[:1]
+    reader = LineReader()
+    (odd,) = (LOGS / "ag-ui.jsonl").read_bytes().splitlines()[:1]
     assert len(list(reader.heard([init, odd]))) == 2
     assert (reader.looks_like, reader.is_readable) == (None, True)
 
 
 @pytest.mark.long
 def test_the_commands_say_so_and_end_with_2(tmp_path: Path) -> None:
-    log, junk = LOGS / "gemini.jsonl", tmp_path / "junk.txt"
+    log, junk = LOGS / "ag-ui.jsonl", tmp_path / "junk.txt"
     junk.write_text("Error: not logged in\n\nnothing else\n")
     calls = [["translate"], ["inspect"], ["replay"], ["replay", "--otlp"], ["replay", "--serve"], ["doctor"]]
     for call in calls:
-        for file, why in ((log, "looks like Gemini CLI"), (junk, "no line of it could be read")):
+        for file, why in ((log, "looks like AG-UI"), (junk, "no line of it could be read")):
             result = subprocess.run(
                 [*TURNWIRE, *call, str(file)],
                 capture_output=True,
@@ -118,7 +117,7 @@ def test_the_commands_say_so_and_end_with_2(tmp_path: Path) -> None:
 
 
 def test_whoever_pipes_another_agents_run_into_translate_is_not_stopped_by_it(tmp_path: Path) -> None:
-    line = (LOGS / "gemini.jsonl").read_bytes().splitlines()[0] + b"\n"
+    line = (LOGS / "ag-ui.jsonl").read_bytes().splitlines()[0] + b"\n"
     result = subprocess.run(
         [*TURNWIRE, "translate", "--stats"],
         input=line * 50_000,  # more than a pipe holds: an error of writing would be raised here
@@ -130,4 +129,4 @@ def test_whoever_pipes_another_agents_run_into_translate_is_not_stopped_by_it(tm
     assert (result.returncode, result.stdout) == (2, b"")
     stats, error = result.stderr.decode().splitlines()
     assert json.loads(stats)["published"] == 0
-    assert error.startswith("turnwire: standard input: unread, for this looks like Gemini CLI ")
+    assert error.startswith("turnwire: standard input: unread, for this looks like AG-UI ")

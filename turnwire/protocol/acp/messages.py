@@ -1,6 +1,6 @@
 """Messages: what a line is, whoever wrote it. Requests have answers by their id, each side numbers its own."""
 
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from msgspec import Struct, field
 
@@ -24,6 +24,8 @@ class UpdateParams(Struct, frozen=True, gc=False, rename="camel"):
 
 class SessionUpdate(Struct, frozen=True, gc=False, tag_field="method", tag="session/update"):
     """News of a session."""
+
+    family: ClassVar[str] = "acp"
 
     params: UpdateParams = field(default_factory=UpdateParams)
 
@@ -70,6 +72,8 @@ class PermissionParams(Struct, frozen=True, gc=False, rename="camel"):
 class PermissionRequest(Struct, frozen=True, gc=False, tag_field="method", tag="session/request_permission"):
     """The agent waits for leave to call a tool."""
 
+    family: ClassVar[str] = "acp"
+
     id: Id = None
     params: PermissionParams = field(default_factory=PermissionParams)
 
@@ -92,6 +96,8 @@ class PermissionRequest(Struct, frozen=True, gc=False, tag_field="method", tag="
 class Request(Struct, frozen=True, gc=False):
     """Any other request, of either side."""
 
+    family: ClassVar[str] = "acp"
+
     id: Id
     method: str
     params: Json = None
@@ -99,6 +105,8 @@ class Request(Struct, frozen=True, gc=False):
 
 class Notification(Struct, frozen=True, gc=False):
     """Any other notification, of either side."""
+
+    family: ClassVar[str] = "acp"
 
     method: str
     params: Json = None
@@ -118,6 +126,8 @@ class RpcError(Struct, frozen=True, gc=False):
 class Response(Struct, frozen=True, gc=False):
     """The answer to a request of the other side."""
 
+    family: ClassVar[str] = "acp"
+
     id: Id
     result: Json = None
     error: RpcError | None = None
@@ -126,11 +136,15 @@ class Response(Struct, frozen=True, gc=False):
 class Batch(Struct, frozen=True, gc=False):
     """Several messages in one line, as JSON-RPC has them; the protocol uses none."""
 
+    family: ClassVar[str] = "acp"
+
     messages: "list[AcpMessage]"
 
 
 class Unknown(Foreign, frozen=True, gc=False):
     """An object that is neither request nor answer; `raw` has it whole."""
+
+    family: ClassVar[str] = "acp"
 
 
 AcpMessage: TypeAlias = (

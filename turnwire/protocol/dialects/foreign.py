@@ -1,7 +1,7 @@
 """Wires of agents that turnwire does not read: how their lines are told from those that it does read.
 
 Several of them have lines of type `system` or `result`, too, and mean something else by them. So a stream of theirs is
-told by name, and nothing of it is taken for Claude's. An agent whose wire is read one day loses its entry here.
+told by name, and nothing of it is taken for Claude's. An agent whose wire is read by a family (normalize/families.py) has no entry here.
 """
 
 from collections.abc import Iterable
@@ -9,28 +9,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from turnwire.protocol.json_values import Json
-
-
-class Line(Struct, frozen=True):
-    """A line that only one agent writes, by the members of its object."""
-
-    type: str | None
-    """Its `type`: the whole word, or how it begins where it ends in `*`; None for a line without one."""
-    has: tuple[str, ...] = ()
-    """Members that it always has."""
-    lacks: tuple[str, ...] = ()
-    """Members that it never has."""
-    subtype: str | None = None
-    """Its `subtype`; None for whatever it is."""
-
-    def fits(self, value: dict[str, Json]) -> bool:
-        """Tell whether an object is such a line."""
-        return (
-            _is(value.get("type"), self.type)
-            and (self.subtype is None or value.get("subtype") == self.subtype)
-            and value.keys() >= set(self.has)
-            and value.keys().isdisjoint(self.lacks)
-        )
+from turnwire.protocol.wire import LineShape
 
 
 class Wire(Struct, frozen=True):
@@ -38,7 +17,7 @@ class Wire(Struct, frozen=True):
 
     name: str
     """The agent, and how it is called to write that."""
-    lines: tuple[Line, ...]
+    lines: tuple[LineShape, ...]
     """Lines of its own: one of them is enough."""
 
 
@@ -46,102 +25,92 @@ WIRES: tuple[Wire, ...] = (
     Wire(
         "Codex (codex exec --json)",
         (
-            Line("thread.started", ("thread_id",)),
-            Line("turn.started", lacks=("data", "properties")),
-            Line("item.*", ("item",)),
-            Line("turn.completed", ("usage",)),
-            Line("turn.failed", ("error",)),
+            LineShape("thread.started", ("thread_id",)),
+            LineShape("turn.started", lacks=("data", "properties")),
+            LineShape("item.*", ("item",)),
+            LineShape("turn.completed", ("usage",)),
+            LineShape("turn.failed", ("error",)),
         ),
     ),
     Wire(
         "Codex (codex app-server)",
         (
-            Line(None, ("method", "params"), ("jsonrpc",)),
-            Line(None, ("id", "result"), ("jsonrpc",)),
-            Line(None, ("id", "error"), ("jsonrpc",)),
+            LineShape(None, ("method", "params"), ("jsonrpc",)),
+            LineShape(None, ("id", "result"), ("jsonrpc",)),
+            LineShape(None, ("id", "error"), ("jsonrpc",)),
         ),
     ),
     Wire(
         "Copilot CLI (copilot --output-format json)",
         (
-            Line("session.*", ("data", "timestamp")),
-            Line("assistant.*", ("data", "timestamp")),
-            Line("user.message", ("data", "timestamp")),
-            Line("model.*", ("data", "timestamp")),
-            Line("tool.*", ("data", "timestamp")),
-            Line("result", ("sessionId", "exitCode"), ("subtype",)),
+            LineShape("session.*", ("data", "timestamp")),
+            LineShape("assistant.*", ("data", "timestamp")),
+            LineShape("user.message", ("data", "timestamp")),
+            LineShape("model.*", ("data", "timestamp")),
+            LineShape("tool.*", ("data", "timestamp")),
+            LineShape("result", ("sessionId", "exitCode"), ("subtype",)),
         ),
     ),
     Wire(
         "Cursor (cursor-agent --output-format stream-json)",
         (
-            Line("system", ("apiKeySource",), ("tools",), "init"),
-            Line("thinking", ("session_id",), subtype="delta"),
-            Line("thinking", ("session_id",), subtype="completed"),
-            Line("tool_call", ("call_id", "tool_call")),
+            LineShape("system", ("apiKeySource",), ("tools",), "init"),
+            LineShape("thinking", ("session_id",), subtype="delta"),
+            LineShape("thinking", ("session_id",), subtype="completed"),
+            LineShape("tool_call", ("call_id", "tool_call")),
         ),
     ),
     Wire(
         "Droid (droid exec --output-format stream-json)",
         (
-            Line("system", ("reasoning_effort",), ("mcp_servers", "permissionMode"), "init"),
-            Line("message", ("role", "id", "text", "session_id")),
-            Line("reasoning", ("id", "text", "session_id")),
-            Line("tool_call", ("toolId", "toolName")),
-            Line("tool_result", ("toolId", "isError")),
-            Line("error", ("source", "message", "session_id")),
-            Line("completion", ("finalText",)),
-        ),
-    ),
-    Wire(
-        "Gemini CLI (gemini --output-format stream-json)",
-        (
-            Line("init", ("session_id", "model", "timestamp")),
-            Line("message", ("role", "content", "timestamp")),
-            Line("tool_use", ("tool_id", "tool_name")),
-            Line("tool_result", ("tool_id", "status")),
-            Line("result", ("status", "timestamp"), ("subtype", "is_error")),
+            LineShape("system", ("reasoning_effort",), ("mcp_servers", "permissionMode"), "init"),
+            LineShape("message", ("role", "id", "text", "session_id")),
+            LineShape("reasoning", ("id", "text", "session_id")),
+            LineShape("tool_call", ("toolId", "toolName")),
+            LineShape("tool_result", ("toolId", "isError")),
+            LineShape("error", ("source", "message", "session_id")),
+            LineShape("completion", ("finalText",)),
         ),
     ),
     Wire(
         "OpenCode (opencode run --format json)",
         (
-            Line("step_*", ("sessionID", "part")),
-            Line("text", ("sessionID", "part")),
-            Line("reasoning", ("sessionID", "part")),
-            Line("tool_use", ("sessionID", "part")),
-            Line("error", ("sessionID", "error")),
+            LineShape("step_*", ("sessionID", "part")),
+            LineShape("text", ("sessionID", "part")),
+            LineShape("reasoning", ("sessionID", "part")),
+            LineShape("tool_use", ("sessionID", "part")),
+            LineShape("error", ("sessionID", "error")),
         ),
     ),
     Wire(
         "OpenCode (the events of opencode serve)",
         (
-            Line("server.*", ("properties",)),
-            Line("session.*", ("properties",)),
-            Line("message.*", ("properties",)),
-            Line("permission.*", ("properties",)),
+            LineShape("server.*", ("properties",)),
+            LineShape("session.*", ("properties",)),
+            LineShape("message.*", ("properties",)),
+            LineShape("permission.*", ("properties",)),
         ),
     ),
     Wire(
         "AG-UI events",
         (
-            Line("RUN_*", ("runId",)),
-            Line("RUN_ERROR", ("message",)),
-            Line("TEXT_MESSAGE_*", ("messageId",)),
-            Line("TOOL_CALL_*", ("toolCallId",)),
-            Line("STATE_*"),
+            LineShape("RUN_*", ("runId",)),
+            LineShape("RUN_ERROR", ("message",)),
+            LineShape("TEXT_MESSAGE_*", ("messageId",)),
+            LineShape("TOOL_CALL_*", ("toolCallId",)),
+            LineShape("STATE_*"),
         ),
     ),
     Wire(
         "the events that turnwire made of a recording",
         (
-            Line("turn_started", ("operation_id",)),
-            Line("session_status", ("data",)),
-            Line("message_chunk", ("text",)),
-            Line("process_status", ("state",)),
+            LineShape("turn_started", ("operation_id",)),
+            LineShape("session_status", ("data",)),
+            LineShape("message_chunk", ("text",)),
+            LineShape("process_status", ("state",)),
         ),
     ),
-    Wire("an agent that turnwire does not know", (Line("result", (), ("subtype", "is_error")),)),
+    Wire("an agent that turnwire does not know", (LineShape("result", (), ("subtype", "is_error")),)),
 )
 """All of them; the first that fits is told."""
 
@@ -153,13 +122,5 @@ def foreign_wire(value: Json) -> str | None:
     return next((wire.name for wire in WIRES if _any_fits(wire.lines, value)), None)
 
 
-def _any_fits(lines: Iterable[Line], value: dict[str, Json]) -> bool:
+def _any_fits(lines: Iterable[LineShape], value: dict[str, Json]) -> bool:
     return any(line.fits(value) for line in lines)
-
-
-def _is(said: Json, wanted: str | None) -> bool:
-    if wanted is None:
-        return said is None
-    if not isinstance(said, str):
-        return False
-    return said.startswith(wanted[:-1]) if wanted.endswith("*") else said == wanted

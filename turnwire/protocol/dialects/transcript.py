@@ -1,15 +1,15 @@
 """Lines of both sides of a conversation, in whatever dialect: for recordings and files, where nobody is spoken to.
 
-Nearly all lines are Claude's, and cost no more than their decoding.
+Nearly all lines are Claude's, and cost no more than their decoding. An odd one is shown to whoever knows the other wires: once
+one of them claims a line, it reads that line and all that follow.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import cast
 
 from msgspec import Struct
 
-from turnwire.protocol.acp import decode as acp
-from turnwire.protocol.acp.recognise import is_acp
 from turnwire.protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
 from turnwire.protocol.claude.decode import decode, malformed
 from turnwire.protocol.claude.encode import EncodeError
@@ -19,17 +19,26 @@ from turnwire.protocol.claude.system import Init, UnknownSystem
 from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.json_rpc.agent import JsonRpcAgent
 from turnwire.protocol.json_rpc.host import JsonRpcHost
-from turnwire.protocol.json_values import Json
+from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.protocol.malformed import BLANK, Malformed
 from turnwire.protocol.miriad.dialect import MiriadAgent
 from turnwire.protocol.parsing import glued
 from turnwire.protocol.parsing.generic import load
+from turnwire.protocol.wire import Wire
 
 _UNTOLD = frozenset({Unknown, Malformed})
 """What a line of another protocol is to Claude's."""
 
 _UNREAD = _UNTOLD | {UnknownSystem}
 """What a line is of which nothing was understood."""
+
+
+WireOf = Callable[[JsonObject], Wire | None]
+"""Makes the wire that claims an object; None where none does."""
+
+
+def _nobody(_: JsonObject) -> Wire | None:
+    return None
 
 
 class Transcript:
@@ -40,13 +49,20 @@ class Transcript:
     is_readable: bool | None = None
     """Was any line understood? None before there was one that is not blank."""
 
-    def __init__(self) -> None:
+    def __init__(self, wire_of: WireOf = _nobody) -> None:
+        """`wire_of`: who reads lines that are not Claude's."""
+        self._wire_of = wire_of
+        self._other: Wire | None = None
+        """What reads all lines from here on."""
         self._is_told = False
         """Do the lines so far tell that the conversation is in a wire that is read?"""
         self._host = JsonRpcHost()
         self._agent = JsonRpcAgent()
         self._miriad = MiriadAgent()
-        self._is_acp = False
+
+    def reads_as(self, wire: Wire) -> None:
+        """Leave all lines to a wire, whatever they tell."""
+        self._other, self.is_readable = wire, True
 
     def received(self, line: bytes | OversizeLine) -> Sequence[Struct]:
         """Return what a line says that an agent wrote."""
@@ -57,8 +73,8 @@ class Transcript:
 
         A line may hold several messages, or none. Where all are Claude's, as they mostly are, none is looked at twice.
         """
-        if self._is_acp:
-            return self._heard_acp(lines)
+        if self._other is not None:
+            return self._other.heard(lines)
         if self.looks_like is not None:
             return ()
         messages = [decode(line) if isinstance(line, bytes) else malformed(line) for line in lines]
@@ -67,7 +83,13 @@ class Transcript:
             lines = [*_apart(lines, messages)]
             messages = [decode(line) if isinstance(line, bytes) else malformed(line) for line in lines]
         if not self._is_told:
-            lines, messages = self._look(lines, messages)
+            ours, other = self._look(lines, messages)
+            before, rest = lines[:ours], lines[ours:]
+            messages = messages[:ours]
+            if other is not None:
+                self.reads_as(other)
+                return chain(self._heard_any(before, messages), other.heard(rest))
+            lines = before
         if not self.is_readable:
             self._read(lines, messages)
         if all_told:
@@ -76,19 +98,20 @@ class Transcript:
 
     def _look(
         self, lines: Sequence[bytes | OversizeLine], messages: list[Message]
-    ) -> tuple[Sequence[bytes | OversizeLine], list[Message]]:
-        """Look whose the lines are, up to the first that tells; return those that are not another agent's."""
+    ) -> tuple[int, Wire | None]:
+        """Look whose the lines are, up to the first that tells; return how many are not another agent's, and who reads the rest."""
         from turnwire.protocol.dialects.foreign import foreign_wire  # noqa: PLC0415 - who runs agents reads no logs
 
         for number, (line, message) in enumerate(zip(lines, messages, strict=True)):
-            if isinstance(line, bytes) and (value := _telling(message, line)) is not None:
-                self.looks_like = foreign_wire(value)
-                if self.looks_like is not None:
-                    return lines[:number], messages[:number]
+            if isinstance(line, bytes) and isinstance(value := _telling(message, line), dict):
+                other = self._wire_of(value)
+                self.looks_like = None if other is not None else foreign_wire(value)
+                if other is not None or self.looks_like is not None:
+                    return number, other
             if _tells_ours(message, line):
                 self._is_told = True
                 break
-        return lines, messages
+        return len(lines), None
 
     def _read(self, lines: Iterable[bytes | OversizeLine], messages: Iterable[Message]) -> None:
         """Note whether any of these is understood."""
@@ -99,17 +122,6 @@ class Transcript:
             if not (isinstance(message, Malformed) and message.reason == BLANK):
                 self.is_readable = False
 
-    def _heard_acp(self, lines: Iterable[bytes | OversizeLine]) -> Iterator[tuple[bytes | None, Struct]]:
-        for line in lines:
-            if not isinstance(line, bytes):
-                yield None, acp.malformed(line)
-                continue
-            message = acp.decode(line)
-            if type(message) is Malformed and (pieces := glued.cut(line)):
-                yield from ((piece, acp.decode(piece)) for piece in pieces)
-            else:
-                yield line, message
-
     def _heard_any(
         self, lines: Sequence[bytes | OversizeLine], messages: Sequence[Message]
     ) -> Iterator[tuple[bytes | None, Struct]]:
@@ -119,8 +131,8 @@ class Transcript:
                 yield None, message
             elif not _is_envelope(message, line):
                 yield line, message
-            elif self._tells_acp(message):
-                yield from self._heard_acp(lines[number:])
+            elif self._is_others(message):
+                yield from self.heard(lines[number:])
                 return
             else:
                 for enveloped in self._host.read(line).messages:
@@ -128,14 +140,14 @@ class Transcript:
 
     def sent(self, line: bytes) -> Sequence[Struct]:
         """Return what a line says that an agent was told."""
-        if self._is_acp:
-            return (acp.decode(line),)
+        if self._other is not None:
+            return self._other.sent(line)
         message = decode(line)
         if not self.is_readable:
             self._read((line,), (message,))
+        if (not self._is_told or _is_envelope(message, line)) and self._is_others(message):
+            return self.sent(line)
         if _is_envelope(message, line):
-            if self._tells_acp(message):
-                return (acp.decode(line),)
             return self._agent.read(line).messages
         if isinstance(message, Unknown) and message.type == "control":
             return self._miriad.read(line).messages
@@ -143,10 +155,12 @@ class Transcript:
             self._follow(message)
         return [message]
 
-    def _tells_acp(self, message: Message) -> bool:
-        """Take a JSON-RPC object that may tell which of its protocols is spoken; what was told once is so to the end."""
-        self._is_acp = isinstance(message, Unknown) and is_acp(message.raw)
-        return self._is_acp
+    def _is_others(self, message: Message) -> bool:
+        """Take a line that may tell that another agent is spoken to; what was told once is so to the end."""
+        other = self._wire_of(message.raw) if isinstance(message, Unknown) else None
+        if other is not None:
+            self.reads_as(other)
+        return other is not None
 
     def _follow(self, message: Message) -> None:
         """Number what a session of ours asked, as it did: answers in envelopes name the numbers alone."""

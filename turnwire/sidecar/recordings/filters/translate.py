@@ -17,8 +17,8 @@ from turnwire.normalize.events import AgentEvent, to_json, to_lines
 from turnwire.normalize.events.limits import cut
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import Ended
+from turnwire.normalize.recordings.lines import LineReader
 from turnwire.normalize.recordings.recognised import RecognisedCore
-from turnwire.protocol.dialects.transcript import Transcript
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import LineFramer
 from turnwire.protocol.visible import escaped_line
@@ -131,8 +131,8 @@ def _stream(
     begun: bytes = b"",
 ) -> None:
     """Translate what comes, to its end even where it cannot be read: whoever writes it is not to be stopped by that."""
-    framer, unwrapper, transcript = LineFramer(), Unwrapper(), Transcript()
-    heard = transcript.heard
+    framer, unwrapper, reader = LineFramer(), Unwrapper(), LineReader()
+    heard = reader.heard
     # what is there now: a pipe's reader must not wait for a full chunk
     read_some = getattr(source, "read1", source.read)
     while chunk := begun or read_some(CHUNK):
@@ -140,10 +140,10 @@ def _stream(
         _write(core.receive_all(heard(unwrapper.feed(framer.feed(chunk)))), out, field_limit)
     last = framer.close()
     events = core.receive_all(heard([*unwrapper.feed([] if last is None else [last]), *unwrapper.close()]))
-    if transcript.looks_like is None:
+    if reader.looks_like is None:
         events += core.handle(Ended("end_of_input"))
     _write(events, out, field_limit)
-    if (error := unread(name, transcript)) is not None:
+    if (error := unread(name, reader)) is not None:
         raise error
 
 

@@ -1,0 +1,151 @@
+"""Calls of tools by what readers say of them: beginnings, output and ends become those of normalize/acp/calls.py."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from turnwire.normalize.acp.agents import Quirks
+from turnwire.normalize.acp.calls import Calls, Leave
+from turnwire.normalize.acp.requests import permission
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import AgentEvent, PermissionRequest, ToolUpdate
+from turnwire.normalize.streams.observations import Change, PermissionAsked, ToolCalled, ToolEnded, ToolOutput
+from turnwire.protocol.acp import messages
+from turnwire.protocol.acp.content import AnyShown, Diff
+from turnwire.protocol.acp.updates import ToolCall, ToolCallUpdate
+from turnwire.protocol.json_values import JsonObject
+
+_QUIRKS = Quirks(whole_files=True)
+"""Texts of changes are whole files; readers whose agents tell passages leave them among the arguments."""
+_OPERATIONS = {"create": "add", "edit": "modify", "delete": "delete"}
+
+
+class StreamCalls:
+    """The calls of one conversation."""
+
+    def __init__(self, place: EventContext) -> None:
+        self._place = place
+        self._calls = Calls(place)
+        self._calls.quirks = _QUIRKS
+
+    def called(self, told: ToolCalled, *, asks: bool = False) -> list[AgentEvent]:
+        """A call begins, or there is news of it."""
+        return self._calls.on_update(_update(told), asks=asks)
+
+    def showed(self, told: ToolOutput) -> list[AgentEvent]:
+        """A running call has shown more."""
+        call = self._calls.find(told.id)
+        if call is None:
+            return []
+        if told.is_all:
+            call.facts.terminal, call.facts.terminal_size = [], 0
+        call.facts.show(told.text)
+        return self._calls.shown(call)
+
+    def is_open_or_new(self, call_id: str) -> bool:
+        """Tell whether something can still be said of a call: not of one that has ended."""
+        return self._calls.find(call_id) is not None or self._calls.is_news(ToolCallUpdate(call_id))
+
+    def ended(self, told: ToolEnded) -> list[AgentEvent]:
+        """A call has ended that has not ended before: one that nobody heard begin begins now."""
+        events: list[AgentEvent] = []
+        if self._calls.find(told.id) is None:
+            events = self.called(ToolCalled(id=told.id, name=told.name or "tool"))
+        call = self._calls.find(told.id)
+        assert call is not None, "it has begun"
+        facts = call.facts
+        if told.stdout is not None or told.stderr is not None:
+            facts.response = {"stdout": told.stdout or "", "stderr": told.stderr or ""}
+        if told.output is not None:
+            facts.terminal, facts.terminal_size = [], 0
+        facts.exited(told.exit_code, told.signal)
+        if told.status == "denied":
+            call.leave = "denied"
+        was_cancelling, self._calls.cancelling = (
+            self._calls.cancelling,
+            self._calls.cancelling or told.status == "interrupted",
+        )
+        output = told.error if told.output is None else told.output
+        ends = self._calls.on_update(
+            ToolCallUpdate(
+                tool_call_id=told.id,
+                status="completed" if told.status == "complete" else "failed",
+                raw_output=output,
+                content=_shown(told.changes) or None,
+            )
+        )
+        self._calls.cancelling = was_cancelling
+        if told.error is not None:
+            ends = [_because(event, told.error) for event in ends]
+        return events + ends
+
+    def asked(self, pending_id: str, told: PermissionAsked) -> PermissionRequest:
+        """Return the request for leave to do what a call does that is open."""
+        call = self._calls.find(told.call.id)
+        assert call is not None, "a request for leave begins its call"
+        call.leave = "asked"
+        wanted = messages.PermissionRequest(
+            params=messages.PermissionParams(
+                options=[messages.Option(one.option_id, one.name, one.kind) for one in told.options],
+                description=told.reason,
+            )
+        )
+        made = permission(self._place, pending_id, wanted, call.facts, _QUIRKS, tool_call_id=call.id)
+        return replace(made, permission_options=[*told.options])
+
+    def left(self, call_id: str | None, leave: Leave) -> list[AgentEvent]:
+        """The question whether a call may run was answered."""
+        return [] if call_id is None else self._calls.left([call_id], leave)
+
+    def over(self, outcome: str) -> list[AgentEvent]:
+        """A turn has ended, and with it the calls that were open."""
+        return self._calls.turn_over(
+            "interrupted"
+            if outcome == "interrupted"
+            else "process_exited"
+            if outcome in ("process_exited", "hung")
+            else "no_result",
+            succeeded=outcome == "completed",
+        )
+
+
+def _update(told: ToolCalled) -> ToolCall:
+    meta: JsonObject = {}
+    if told.parent is not None:
+        meta["parentToolCallId"] = told.parent
+    if told.work_dir is not None:
+        meta["terminal_info"] = {"cwd": told.work_dir}
+    title = told.title
+    if told.mcp is not None:
+        server, tool = told.mcp
+        title = f"{tool} ({server} MCP Server)"
+    return ToolCall(
+        tool_call_id=told.id,
+        name=told.name,
+        title=title or None,
+        kind=told.kind,
+        raw_input=told.arguments,
+        content=_shown(told.changes) or None,
+        meta=meta or None,
+    )
+
+
+def _shown(changes: Sequence[Change]) -> list[AnyShown]:
+    return [_diff(change) for change in changes]
+
+
+def _diff(change: Change) -> Diff:
+    if change.diff is None:
+        return Diff(change.path, change.old, change.new, meta={"kind": _OPERATIONS[change.kind]})
+    return Diff(
+        change.path,
+        changes=[{"operation": _OPERATIONS[change.kind], "path": change.path}],
+        patch={"text": change.diff},
+    )
+
+
+def _because(event: AgentEvent, error: str) -> AgentEvent:
+    """Put the agent's own reason into the end of a call that failed."""
+    if isinstance(event, ToolUpdate) and event.tool_status == "error":
+        return replace(event, error=error)
+    return event

@@ -1,0 +1,121 @@
+"""The core of all wires of JSON objects: a reader says what lines tell, and this makes events of it.
+
+It keeps what no wire should have to keep: turns, each with one end; calls, each with one beginning and one end; texts, each told
+once; requests, each with one end; and the sums of tokens.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from typing import assert_never
+
+from turnwire.normalize.acp.turns import exited
+from turnwire.normalize.core import Stats
+from turnwire.normalize.cores.outcomes import DecidedAhead
+from turnwire.normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
+from turnwire.normalize.inputs import Announced, Decision, Ended, Message, Received, Sent, SessionInput
+from turnwire.normalize.streams.conversation import Conversation
+from turnwire.normalize.streams.observations import Observation
+from turnwire.normalize.streams.reader import Reader
+from turnwire.protocol import malformed
+from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.wire import JsonLine
+
+
+class StreamCore:
+    """Turns what happens in one session into events, by what a reader says of its lines."""
+
+    def __init__(self, reader: Callable[[], Reader], *, resumed: bool = False, first_turn: int = 1) -> None:
+        """`reader` makes the reader of one process; `resumed` and `first_turn` are those of every core."""
+        self.stats = Stats()
+        self._make = reader
+        self._reader = reader()
+        self._conversation = Conversation(resumed=resumed, first_turn=first_turn)
+        self._ahead = DecidedAhead()
+
+    @property
+    def turns(self) -> int:
+        """How many turns were started, those before `first_turn` included."""
+        return self._conversation.next_turn - 1
+
+    @property
+    def busy(self) -> bool:
+        """True while a turn is open."""
+        return self._conversation.turn is not None
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """The requests that wait for a human."""
+        return self._conversation.requests.pending
+
+    def pending_id(self, request_id: str) -> str | None:
+        """Return the name under which a request of the agent was published; None if it does not wait."""
+        return self._conversation.requests.name_of(request_id)
+
+    def handle(self, happened: SessionInput) -> list[AgentEvent]:
+        """Translate whatever has happened in the session."""
+        match happened:
+            case Received():
+                return self.receive(happened.message, happened.line)
+            case Sent(message=JsonLine(value=value)):
+                return self._told(self._reader.sent(value))
+            case Sent():
+                return []
+            case Decision(unasked=True) if happened.pending_id not in self.pending:
+                self._ahead.put(happened)
+                return []
+            case Decision():
+                return self._conversation.decided(happened)
+            case Ended():
+                return self._ended(happened)
+            case Announced():
+                return [happened.event]
+            case _ as never:
+                assert_never(never)
+
+    def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
+        """Translate a message of the agent; `line` is kept in `unknown` events as it came."""
+        stats = self.stats
+        if isinstance(message, malformed.Malformed):
+            return self._malformed(message, line)
+        if not isinstance(message, JsonLine):
+            stats.unknown += 1
+            return [self._unknown("", {}, line)]
+        seen = self._reader.received(message.value)
+        if seen is None:
+            stats.unknown += 1
+            return [self._unknown(_type_of(message.value), message.value, line)]
+        events = self._ahead.settle(self._told(seen), self._conversation.decided)
+        if events:
+            stats.published += 1
+        else:
+            stats.counted += 1
+        return events
+
+    def _told(self, seen: Iterable[Observation]) -> list[AgentEvent]:
+        return [event for one in seen for event in self._conversation.take(one)]
+
+    def _ended(self, end: Ended) -> list[AgentEvent]:
+        conversation = self._conversation
+        events = self._told(self._reader.ended(end)) if conversation.turn is not None else []
+        events += conversation.process_over(end)
+        self._reader = self._make()
+        status: ProcessStatus = exited(conversation.place.session_id, end)
+        return [*events, status]
+
+    def _malformed(self, message: malformed.Malformed, line: bytes | None) -> list[AgentEvent]:
+        if not message.line.strip() and message.reason == malformed.BLANK:
+            self.stats.blank += 1
+            return []
+        self.stats.malformed += 1
+        size = len(message.line.encode()) if line is None else len(line)
+        here = self._conversation.place.here
+        return [Malformed(**here, reason=message.reason, raw=message.line, size=size)]
+
+    def _unknown(self, kind: str, value: JsonObject, line: bytes | None) -> AgentEvent:
+        raw = json.dumps(value) if line is None else line.decode("utf-8", "replace")
+        return Unknown(**self._conversation.place.here, message_type=kind[:200], raw=raw)
+
+
+def _type_of(value: JsonObject) -> str:
+    found = (value.get(name) for name in ("type", "method"))
+    return next((kind for kind in found if isinstance(kind, str)), "")

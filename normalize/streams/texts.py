@@ -1,0 +1,60 @@
+"""Texts of wires that tell pieces, wholes, or both: each is told once."""
+
+from turnwire.normalize.acp.texts import Kind, Texts
+from turnwire.normalize.cores.bounded_dict import BoundedDict
+from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.streams.observations import TextPiece, TextWhole
+
+_REMEMBERED = 64
+"""Texts whose pieces are remembered until they are told whole."""
+
+
+class StreamTexts:
+    """The texts of one conversation."""
+
+    def __init__(self, place: EventContext) -> None:
+        self._place = place
+        self._texts = Texts(place)
+        self._told: BoundedDict[list[str]] = BoundedDict(_REMEMBERED)
+
+    def piece(self, told: TextPiece) -> list[AgentEvent]:
+        """A piece has come."""
+        kind = _kind(told)
+        if told.id is not None:
+            self._remember(kind, told.id).append(told.text)
+        return self._texts.say(kind, told.text, told.id, told.parent, None)
+
+    def whole(self, told: TextWhole) -> list[AgentEvent]:
+        """A whole text has come: what of it is new is told."""
+        kind = _kind(told)
+        pieces = [] if told.id is None else self._remember(kind, told.id)
+        before = "".join(pieces)
+        pieces[:] = [told.text]
+        events = [] if before else self._texts.pause()
+        if not told.text.startswith(before):
+            events += self._texts.whole(kind, told.text, told.id, told.parent, None)
+        elif new := told.text[len(before) :]:
+            events += self._texts.say(kind, new, told.id, told.parent, None)
+        return [*events, *self._texts.pause()]
+
+    def pause(self) -> list[AgentEvent]:
+        """Something else has come: pieces without an id that follow are another message."""
+        return self._texts.pause()
+
+    def forget(self) -> None:
+        """Another process begins: its ids may be those of before."""
+        self._told.clear()
+        self._texts = Texts(self._place)
+
+    def _remember(self, kind: Kind, message_id: str) -> list[str]:
+        key = f"{kind}:{message_id}"
+        pieces = self._told.get(key)
+        if pieces is None:
+            pieces = []
+            self._told.put(key, pieces)
+        return pieces
+
+
+def _kind(told: TextPiece | TextWhole) -> Kind:
+    return "thinking" if told.is_thought else "text"

@@ -1,0 +1,51 @@
+"""Recordings of agents' own JSON output, under fixtures/native, and those of TURNWIRE_NATIVE_CORPUS: folders AGENT/SCENARIO.
+
+A scenario of several processes has its files as `stdout.1.jsonl`, `timeline.1.jsonl`, …: each process is a recording of its own.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from recordings import FIXTURES
+
+NATIVE = FIXTURES / "native"
+
+
+@dataclass(frozen=True)
+class NativeRecording:
+    """What one process wrote."""
+
+    stdout: Path
+
+    @property
+    def folder(self) -> Path:
+        """The scenario's folder."""
+        return self.stdout.parent
+
+    @property
+    def agent(self) -> str:
+        """The agent, its wire and its version."""
+        return self.folder.parent.name
+
+    @property
+    def source(self) -> Path:
+        """What to read: the folder, or one of several processes' stdout."""
+        return self.folder if self.stdout.name == "stdout.jsonl" else self.stdout
+
+    def lines(self) -> list[bytes]:
+        """The lines of stdout, without their newlines."""
+        return self.stdout.read_bytes().splitlines()
+
+    def __str__(self) -> str:
+        process = self.stdout.name.removeprefix("stdout").removesuffix(".jsonl")
+        return f"{self.agent}/{self.folder.name}{process}"
+
+
+def native_recordings(agent: str = "", *, with_corpus: bool = True) -> Iterator[NativeRecording]:
+    """Every recording of agents whose folder begins with this name, in the order of their names."""
+    more = os.environ.get("TURNWIRE_NATIVE_CORPUS") if with_corpus else None
+    for place in (NATIVE, *(Path(place) for place in (more or "").split(os.pathsep) if place)):
+        for stdout in sorted(place.glob(f"{agent}*/*/stdout*.jsonl")):
+            yield NativeRecording(stdout)
