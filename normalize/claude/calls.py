@@ -1,8 +1,8 @@
 """Tool calls: published when the model makes them, ended by their result, or at the latest with their turn.
 
 A call within a background subagent outlives its turn; it ends with its result, with its task, or with the process.
-A call ends once: a result that comes after it is no news. A result that comes before its call waits for it, for a few
-answers of the model and at the latest until the turn ends: two writers may swap lines.
+A call ends once: a result that comes after it is no news. A result that comes before its call waits for it, for some
+lines of the model and at the latest until the turn ends: two writers may swap lines.
 """
 
 from collections.abc import Collection
@@ -37,10 +37,10 @@ _LOOKED_AT = 256
 """Pending calls, the newest, among which the one is looked for that a request without an id is about."""
 
 
-_EARLY = 16
+_EARLY = 64
 """Results that may wait for their call."""
 
-_EARLY_LINES = 8
+_EARLY_LINES = 64
 """Lines of the model that a result waits for its call."""
 
 

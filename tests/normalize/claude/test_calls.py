@@ -71,7 +71,7 @@ def test_a_result_without_a_call_is_kept_until_it_is_clear_that_none_comes() -> 
     assert talk.hears(user(tool_result("idle", "text"))) == ["tool_update idle complete"]
     talk.hears(init())
     assert talk.hears(user(tool_result("unseen", "text"), parent="p"), user(tool_result("unseen"))) == []
-    told = [talk.hears(assistant(text(str(number)), id=f"m{number}")) for number in range(8)]
+    told = [talk.hears(assistant(text(str(number)), id=f"m{number}")) for number in range(64)]
     assert [line for line in told if "tool_update [p] unseen complete" in line] == told[-1:]
     talk.hears(user(tool_result("another")))
     assert talk.hears(result("Done"))[0] == "tool_update another complete"
@@ -96,11 +96,22 @@ def test_a_result_that_comes_before_its_call_is_told_with_it() -> None:
     assert talk.hears(result("Done"))[0] == "message_chunk Done result"
 
 
+def test_a_result_waits_for_a_call_that_comes_fifty_lines_later() -> None:
+    talk = Talk()
+    talk.hears(init(), user(tool_result("t", "app.py")))
+    for number in range(50):
+        assert talk.hears(assistant(text(f"{number}"), id=f"m{number}")) == [f"message_chunk {number}"]
+    assert talk.hears(assistant(tool_use("t", command="ls src"))) == [
+        "tool_call t running",
+        "tool_update t complete",
+    ]
+
+
 def test_no_more_than_a_few_results_wait_for_their_call() -> None:
     talk = Talk()
     talk.hears(init())
     told = [talk.hears(user(tool_result(f"t{number}"))) for number in range(100)]
-    assert told == [[]] * 16 + [[f"tool_update t{number} complete"] for number in range(16, 100)]
+    assert told == [[]] * 64 + [[f"tool_update t{number} complete"] for number in range(64, 100)]
 
 
 def test_a_call_without_a_result_ends_with_its_turn() -> None:
