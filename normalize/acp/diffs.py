@@ -38,6 +38,18 @@ def _shown(block: Diff, facts: Facts, quirks: Quirks, path: str, alone: bool) ->
     other = name if name != path else None
     kind = text(fields(block.meta), "kind", "operation")
     old, new = block.old_text, block.new_text or ""
+    if (hunks := _kept_hunks(block, name)) is not None:
+        # hunks may be far apart: their texts together are no passage
+        is_passage = len(_HUNK.findall(hunks)) == 1
+        return [
+            Mutation(
+                type="edit",
+                file_path=other,
+                old_content=old if is_passage else None,
+                new_content=new if is_passage else None,
+                diff=hunks,
+            )
+        ]
     told = _response_diff(facts, name) if alone else None
     if told is None and alone and old is not None:
         told = _told_patch(facts, name)
@@ -87,6 +99,12 @@ def _shown(block: Diff, facts: Facts, quirks: Quirks, path: str, alone: bool) ->
             replace_all=flag(arguments, "replace_all", "replaceAll") or None,
         )
     ]
+
+
+def _kept_hunks(block: Diff, name: str) -> str | None:
+    """Return the diff with the file's own line numbers that a file of the agent's own has."""
+    hunks = text(fields(block.meta), "turnwire/diff")
+    return None if hunks is None else of_patch(hunks, name)
 
 
 def _of_arguments(facts: Facts, path: str) -> list[Mutation]:

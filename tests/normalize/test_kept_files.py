@@ -522,6 +522,53 @@ def test_what_a_program_of_codex_code_mode_ran_and_changed_are_calls_of_its_own(
     assert "-one\n\\ No newline at end of file\n+one\n" in (edit.modify_file.mutations[0].diff or "")
 
 
+FAR = "@@ -3,2 +3,2 @@\n-old\n+new\n same\n@@ -900 +900,2 @@ def f():\n--- a comment\n+++ a count\n+two\x0c\u2028\n"
+
+
+@pytest.mark.parametrize("head", ["", "--- a/f\n+++ b/f\n"])
+def test_codex_diffs_keep_their_line_numbers_and_far_hunks_apart(head: str) -> None:
+    changes = {
+        "/p/f": {"type": "update", "unified_diff": head + FAR},
+        "/p/g": {"type": "update", "unified_diff": "@@ -7 +7 @@\n-a\n+b\n"},
+        "/p/h": {"type": "update", "unified_diff": "-a\n+b\n"},
+        "/p/i": {"type": "update", "unified_diff": ""},
+    }
+    lines = codex(
+        said("user", "a"),
+        ("event_msg", {"type": "patch_apply_end", "call_id": "c", "success": True, "changes": changes}),
+        said("assistant", "b"),
+    )
+    (end,) = [event for event in told(lines, "codex")[0] if isinstance(event, ev.ToolUpdate)]
+    assert isinstance(end.normalized, ModifyFilePayload)
+    far, near, lost, empty = end.normalized.modify_file.mutations
+    assert far.diff == f"--- /p/f\n+++ /p/f\n{FAR}"
+    assert (far.relative, far.old_content, far.new_content) == (None, None, None)
+    assert near.diff == "--- /p/g\n+++ /p/g\n@@ -7 +7 @@\n-a\n+b\n"
+    assert (near.relative, near.old_content, near.new_content) == (None, "a\n", "b\n")
+    assert (lost.relative, lost.old_content, lost.new_content) == (True, "a\n", "b\n")
+    assert (empty.relative, empty.diff) == (True, "")
+
+
+def test_passages_of_a_codex_patch_that_are_far_apart_are_changes_of_their_own() -> None:
+    patch = "*** Begin Patch\n*** Update File: /p/f\n@@ def one():\n-a\n+b\n@@ def two():\n same\n-c\n+d\n*** End Patch"
+    lines = codex(
+        said("user", "a"),
+        (
+            "response_item",
+            {"type": "custom_tool_call", "call_id": "x", "name": "apply_patch", "input": patch},
+        ),
+        ("response_item", {"type": "custom_tool_call_output", "call_id": "x", "output": "Done"}),
+    )
+    (end,) = [event for event in told(lines, "codex")[0] if isinstance(event, ev.ToolUpdate)]
+    assert isinstance(end.normalized, ModifyFilePayload)
+    assert [
+        (one.old_content, one.new_content, one.relative) for one in end.normalized.modify_file.mutations
+    ] == [
+        ("a\n", "b\n", True),
+        ("same\nc\n", "same\nd\n", True),
+    ]
+
+
 def test_codex_goes_back_no_further_than_to_the_beginning() -> None:
     back = ("event_msg", {"type": "thread_rolled_back", "num_turns": 3})
     events, outline = told(codex(said("user", "a"), said("assistant", "b"), back, said("user", "c")), "codex")

@@ -39,6 +39,8 @@ _HARNESS = re.compile(
 _EXIT = re.compile(r"(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$")
 _OUTPUT = re.compile(r"\n(?:Total output lines: \d+\n)?Output:\n")
 _FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$")
+_HEAD = re.compile(r"\A---[^\n]*\n\+\+\+[^\n]*\n")
+"""Names of files ahead of the hunks of a diff."""
 _SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec"})
 _KINDS = {"apply_patch": "edit", "web_search": "fetch", "view_image": "read", "update_plan": "think"}
 
@@ -264,14 +266,14 @@ def _change(path: str, told: JsonObject) -> Change | None:
         case "delete":
             return Change(path, text(told, "content") or "", None)
         case "update":
-            lines = (text(told, "unified_diff") or "").splitlines(keepends=True)
+            hunks = text(told, "unified_diff") or ""
             kept: list[str] = []
-            for line in lines:
+            for line in _lines(_HEAD.sub("", hunks, count=1)):
                 if line.startswith("\\") and kept:
                     kept[-1] = kept[-1].removesuffix("\n")  # no newline ends the file
-                elif not line.startswith(("---", "+++", "@@", "\\")):
+                elif not line.startswith(("@@", "\\")):
                     kept.append(line)
-            return _changed(path, kept)
+            return _changed(path, kept)._replace(hunks=hunks)
         case _:
             return None
 
@@ -294,19 +296,35 @@ def changes_of(patch: str) -> list[Change]:
             case "Delete":
                 found.append(Change(path, "", None))
             case "Update":
-                found.append(_changed(path, lines))
+                found.extend(_changed(path, passage) for passage in _passages(lines))
             case _:
                 pass
 
-    for line in patch.splitlines(keepends=True):
+    for line in _lines(patch):
         begun = _FILE.match(line.rstrip("\n"))
         if begun is not None:
             close()
             kind, path, lines = begun[1], begun[2].strip(), []
-        elif not line.startswith(("***", "@@")):
-            lines.append(line if line.endswith("\n") else f"{line}\n")
+        elif not line.startswith("***"):
+            lines.append(line)
     close()
     return found
+
+
+def _lines(text: str) -> list[str]:
+    r"""Cut at "\n" alone, as git does; each line ends with one."""
+    return [f"{line}\n" for line in text.removesuffix("\n").split("\n")] if text else []
+
+
+def _passages(lines: Sequence[str]) -> list[list[str]]:
+    """Cut an update where the patch goes on elsewhere in the file."""
+    found: list[list[str]] = [[]]
+    for line in lines:
+        if line.startswith("@@"):
+            found.append([])
+        else:
+            found[-1].append(line)
+    return [passage for passage in found if passage]
 
 
 class _Head(msgspec.Struct):

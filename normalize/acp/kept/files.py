@@ -13,6 +13,7 @@ import msgspec
 
 from turnwire.normalize.acp.kept.steps import (
     Answered,
+    Change,
     Compacted,
     ConversationNamed,
     Failed,
@@ -376,11 +377,14 @@ class KeptReader:
         self._calls.discard(step.call)
         shown: list[JsonObject] = [
             {
-                "type": "diff", "path": one.path, "oldText": one.before, "newText": one.after,
-                "_meta": {"kind": "add" if one.before is None else "delete" if one.after is None else "update"},
+                "type": "diff",
+                "path": one.path,
+                "oldText": one.before,
+                "newText": one.after,
+                "_meta": _about(one),
             }
             for one in step.changes
-        ]  # fmt: skip
+        ]
         if step.output and not shown:
             shown.append({"type": "content", "content": {"type": "text", "text": step.output}})
         raw = {"output": step.output} | ({} if step.exit_code is None else {"exit_code": step.exit_code})
@@ -424,6 +428,11 @@ class KeptReader:
     def _received(self, wire: JsonObject) -> DatedInput:
         line = _line(wire)
         return DatedInput(self._last, Received(line, decode(line)))
+
+
+def _about(change: Change) -> JsonObject:
+    kind = "add" if change.before is None else "delete" if change.after is None else "update"
+    return {"kind": kind} | ({} if change.hunks is None else {"turnwire/diff": change.hunks})
 
 
 def _line(wire: JsonObject) -> bytes:

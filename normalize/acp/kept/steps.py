@@ -60,6 +60,8 @@ class Change(NamedTuple):
     """None of a file that was made."""
     after: str | None
     """None of one that was removed."""
+    hunks: str | None = None
+    """The unified diff with the file's own line numbers, where the agent keeps one."""
 
 
 class ToolReturned(NamedTuple):
