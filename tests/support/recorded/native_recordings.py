@@ -12,6 +12,12 @@ from recordings import FIXTURES
 
 NATIVE = FIXTURES / "native"
 
+FAMILIES = {
+    "gemini-stream-json": "gemini",
+    "qwen-stream-json": "claude",
+}
+"""How folders of recordings begin, and the family that their lines are of."""
+
 
 @dataclass(frozen=True)
 class NativeRecording:
@@ -28,6 +34,11 @@ class NativeRecording:
     def agent(self) -> str:
         """The agent, its wire and its version."""
         return self.folder.parent.name
+
+    @property
+    def family(self) -> str | None:
+        """The family; None of a wire that nobody reads."""
+        return next((name for begin, name in FAMILIES.items() if self.agent.startswith(begin)), None)
 
     @property
     def source(self) -> Path:

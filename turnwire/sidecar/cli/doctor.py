@@ -9,6 +9,7 @@ from turnwire.sidecar.cli.application import app, examples, plain_errors
 from turnwire.sidecar.cli.options import (
     Agent,
     ConfigOption,
+    FamilyOption,
     Host,
     Journal,
     Port,
@@ -18,6 +19,15 @@ from turnwire.sidecar.cli.options import (
     StateDir,
     configured,
 )
+
+
+def _unknown_family(family: str | None) -> tuple[type[Exception], ...]:
+    """Return the error of a name that is no family's: whoever names none need not wait for what knows them."""
+    if family is None:
+        return ()
+    from turnwire.normalize.families import UnknownFamily
+
+    return (UnknownFamily,)
 
 
 @app.command(
@@ -36,6 +46,7 @@ def doctor_command(
         Path | None, typer.Argument(help="Recording whose types and fields are compared with the known ones.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    family: FamilyOption = None,
     agent: Agent = None,
     rules: Rules = None,
     host: Host = None,
@@ -54,5 +65,8 @@ def doctor_command(
     from turnwire.tracing.recordings.recorded import RecordingError
 
     settings = configured(context)
-    with plain_errors(RecordingError), on_disk([] if file is None else [file]) as found:
-        asyncio.run(run(settings, found[0] if found else None, as_json=as_json))
+    with (
+        plain_errors(RecordingError, *_unknown_family(family)),
+        on_disk([] if file is None else [file]) as found,
+    ):
+        asyncio.run(run(settings, found[0] if found else None, as_json=as_json, family=family))

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
-from turnwire.sidecar.cli.options import ConfigOption, PricesOption, configured
+from turnwire.sidecar.cli.options import ConfigOption, FamilyOption, PricesOption, configured
 
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 """For commands that read their arguments themselves."""
@@ -60,12 +60,15 @@ def schema_command(
 )
 def inspect_command(
     context: typer.Context,
+    *,
     file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    family: FamilyOption = None,
     prices: PricesOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Say what happened in a recording (`-`: standard input): turns, tools, permissions, cost, and where the time went."""
+    from turnwire.normalize.families import UnknownFamily
     from turnwire.sidecar.cli.standard_input import on_disk
     from turnwire.sidecar.config.prices import Prices, PricesError
     from turnwire.sidecar.config.prices import prices as read_prices
@@ -76,10 +79,10 @@ def inspect_command(
     def needed() -> Prices:
         return read_prices(configured(context).prices)
 
-    with plain_errors(RecordingError, PricesError), on_disk([file]) as (found,):
+    with plain_errors(RecordingError, PricesError, UnknownFamily), on_disk([file]) as (found,):
         if prices is not None:
             needed()
-        run(found, needed, as_json=as_json)
+        run(found, needed, as_json=as_json, family=family)
 
 
 @app.command(

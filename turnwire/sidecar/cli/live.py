@@ -11,6 +11,7 @@ from turnwire.sidecar.cli.event_loop import serving
 from turnwire.sidecar.cli.options import (
     Agent,
     ConfigOption,
+    FamilyOption,
     Host,
     Journal,
     LogLevel,
@@ -210,12 +211,14 @@ def replay_command(
     otlp: Annotated[
         bool, typer.Option("--otlp", help="Export spans with the recording's own times instead.")
     ] = False,
+    family: FamilyOption = None,
     host: Host = None,
     port: Port = None,
     log_level: LogLevel = None,
     config: ConfigOption = None,
 ) -> None:
     """Play recordings through the same code as a live session; `-` is standard input."""
+    from turnwire.normalize.families import UnknownFamily
     from turnwire.sidecar.cli.standard_input import on_disk
     from turnwire.sidecar.recordings.replay.run import to_console, to_otlp, to_stdout
     from turnwire.tracing.recordings.recorded import RecordingError
@@ -234,10 +237,10 @@ def replay_command(
             )
     if speed is None:
         speed = 1.0 if serve or sys.stdout.isatty() else 0.0
-    with plain_errors(RecordingError), on_disk(files) as found:
+    with plain_errors(RecordingError, UnknownFamily), on_disk(files) as found:
         if serve:
-            serving(to_console(settings, found, speed or None))
+            serving(to_console(settings, found, speed or None, family))
         elif otlp:
-            serving(to_otlp(settings, found))
+            serving(to_otlp(settings, found, family))
         else:
-            serving(to_stdout(settings, found, speed or None))
+            serving(to_stdout(settings, found, speed or None, family))

@@ -11,6 +11,14 @@ from turnwire.sidecar.cli.application import plain_errors
 if TYPE_CHECKING:
     from turnwire.sidecar.config.settings import Settings
 
+FamilyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--family",
+        help="Whose lines they are, where the lines do not tell: claude, acp, gemini or another registered family.",
+        show_default=False,
+    ),
+]
 ConfigOption = Annotated[
     Path | None,
     typer.Option("--config", help="TOML file with settings, whole and alone.", show_default=False),

@@ -18,6 +18,7 @@ SMALLEST_FIELD_LIMIT = 1024
 def main(arguments: Sequence[str]) -> int:
     """Run the filter and return its exit code: 1 for input that cannot be translated, 2 for a wrong call, or for lines of which none can be read."""
     chosen = _parser().parse_args(arguments)
+    from turnwire.normalize.families import UnknownFamily
     from turnwire.protocol.visible import visible
     from turnwire.sidecar.recordings.filters.translate import InputError, run
     from turnwire.tracing.recordings.recorded import RecordingError
@@ -28,8 +29,9 @@ def main(arguments: Sequence[str]) -> int:
             sys.stdout.buffer,
             field_limit=chosen.field_limit,
             stats=chosen.stats,
+            family=chosen.family,
         )
-    except (InputError, RecordingError) as error:
+    except (InputError, RecordingError, UnknownFamily) as error:
         sys.stderr.write(f"turnwire: {visible(str(error))}\n")
         return error.exit_code if isinstance(error, RecordingError) else 1
     except BrokenPipeError:
@@ -53,6 +55,11 @@ def _parser() -> argparse.ArgumentParser:
         help="CLI stdout, or a recording; standard input when absent or -",
     )
     parser.add_argument("--stats", action="store_true", help="say on stderr what became of every line")
+    parser.add_argument(
+        "--family",
+        metavar="NAME",
+        help="whose lines they are, where the lines do not tell: claude, acp, gemini or another registered family",
+    )
     parser.add_argument(
         "--field-limit",
         type=_field_limit,

@@ -14,9 +14,11 @@ from turnwire.sidecar.config.settings import Settings
 MARKS = {"ok": "[green]ok  [/]", "note": "[yellow]note[/]", "broken": "[red]FAIL[/]"}
 
 
-async def run(settings: Settings, recording: Path | None, *, as_json: bool) -> None:
+async def run(
+    settings: Settings, recording: Path | None, *, as_json: bool, family: str | None = None
+) -> None:
     """Look at everything, print it, and exit with 1 when something is broken; raises RecordingError."""
-    findings = await examine(settings, recording)
+    findings = await examine(settings, recording, family)
     if as_json:
         print(to_json([asdict(finding) for finding in findings], indent=2))  # noqa: T201 - the command's output
     else:

@@ -30,7 +30,7 @@ OLDEST, NEWEST = (1, 0, 120), (2, 1, 330)
 PATIENCE_S = 3.0
 
 
-async def examine(settings: Settings, recording: Path | None) -> Sequence[Finding]:
+async def examine(settings: Settings, recording: Path | None, family: str | None = None) -> Sequence[Finding]:
     """Look at everything, in the order in which a start needs it; raises RecordingError."""
     looks: list[Callable[[Settings], Awaitable[Finding]]] = [
         agent,
@@ -52,7 +52,7 @@ async def examine(settings: Settings, recording: Path | None) -> Sequence[Findin
     looks.append(collector)
     findings = [await look(settings) for look in looks]
     findings[1:1] = await agents.finding(settings.agents)
-    findings.append(protocol(recording))
+    findings.append(protocol(recording, family))
     return findings
 
 
@@ -299,12 +299,12 @@ def _send_nothing() -> str | None:
     return try_exporters(PATIENCE_S)
 
 
-def protocol(recording: Path | None) -> Finding:
-    """What does a recording hold that no version before has written? Raises RecordingError."""
+def protocol(recording: Path | None, family: str | None = None) -> Finding:
+    """What does a recording hold that no version before has written? Raises RecordingError and UnknownFamily."""
     if recording is None:
         return Finding(
             "protocol", "ok", "no recording was given; name one to see what its CLI writes that is new"
         )
     from turnwire.sidecar.checks.doctor.drift import finding  # noqa: PLC0415 - takes all that reads recordings
 
-    return finding(recording)
+    return finding(recording, family)

@@ -13,6 +13,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from turnwire.normalize.events import Unknown as UnknownEvent
+from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import Received
 from turnwire.protocol.claude.messages import Unknown
 from turnwire.protocol.claude.system import UnknownSystem
@@ -20,7 +22,7 @@ from turnwire.protocol.json_values import Foreign
 from turnwire.protocol.malformed import Malformed
 from turnwire.protocol.parsing.generic import load
 from turnwire.sidecar.checks.doctor.finding import Finding
-from turnwire.tracing.recordings.reading import read
+from turnwire.tracing.recordings.reading import read, timed_happenings
 
 SEEN = "seen_fields.txt"
 SHOWN = 8
@@ -114,12 +116,23 @@ def seen() -> frozenset[str]:
     return frozenset((files("turnwire.sidecar.checks.doctor") / SEEN).read_text().split())
 
 
-def finding(recording: Path) -> Finding:
-    """Say what a recording holds that no version before has written; raises RecordingError."""
-    found = Drift()
-    for timed in read(recording):
-        if isinstance(timed.input, Received):
+def finding(recording: Path, family: str | None = None) -> Finding:
+    """Say what a recording holds that no version before has written; raises RecordingError and UnknownFamily.
+
+    Claude's lines are compared field by field, those of other families by what their core knows.
+    """
+    found, core = Drift(), recorded_core(family)
+    for timed, events in timed_happenings(core, read(recording, family)):
+        if not isinstance(timed.input, Received):
+            continue
+        whose = getattr(timed.input.message, "family", None)
+        if whose is None:
             found.add(timed.input.line, timed.input.message)
+            continue
+        found.lines += 1
+        found.types.update(
+            f"{whose} {event.message_type}" for event in events if isinstance(event, UnknownEvent)
+        )
     new = found.without(seen())
     if new.count == 0:
         return Finding("protocol", "ok", f"all types and fields of {found.lines} lines are known")

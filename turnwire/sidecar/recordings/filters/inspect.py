@@ -11,9 +11,9 @@ from turnwire.sidecar.recordings.filters.inspection import Report, inspect
 from turnwire.tracing.recordings.reading import read
 
 
-def run(file: Path, prices: Callable[[], Prices], *, as_json: bool) -> None:
-    """Print the report; raises RecordingError."""
-    report = inspect(read(file), prices)
+def run(file: Path, prices: Callable[[], Prices], *, as_json: bool, family: str | None = None) -> None:
+    """Print the report; raises RecordingError and UnknownFamily."""
+    report = inspect(read(file, family), prices, family)
     if as_json:
         print(to_json(_plain(report), indent=2))  # noqa: T201 - the command's output
     else:

@@ -261,9 +261,9 @@ def _within(turn: Turn, event: AgentEvent, at: float) -> None:
             pass
 
 
-def inspect(recording: Iterable[Timed], prices: Callable[[], Prices]) -> Report:
+def inspect(recording: Iterable[Timed], prices: Callable[[], Prices], family: str | None = None) -> Report:
     """Fold a whole recording; lines without times take no time."""
-    core, inspector = recorded_core(), Inspector(prices)
+    core, inspector = recorded_core(family), Inspector(prices)
     for timed, events in timed_happenings(core, recording):
         inspector.handle(timed.at, timed.input, events)
     inspector.report.stats = core.stats

@@ -40,15 +40,17 @@ class InputError(TurnwireError):
     """There is nothing to translate; the message says why and what to do."""
 
 
-def run(source: Path | None, out: BinaryIO, *, field_limit: int, stats: bool) -> None:
-    """Translate a file, a recording's folder or standard input; raises InputError and RecordingError."""
+def run(
+    source: Path | None, out: BinaryIO, *, field_limit: int, stats: bool, family: str | None = None
+) -> None:
+    """Translate a file, a recording's folder or standard input; raises InputError, RecordingError and UnknownFamily."""
     # Events make no cycles: looking for garbage after every 700 of them is a tenth of the whole time.
     gc.freeze()
     gc.set_threshold(50_000, 50, 100)
-    core = recorded_core()
+    core = recorded_core(family)
     error: Unread | None = None
     try:
-        _translate(core, source, out, field_limit)
+        _translate(core, source, out, field_limit, family)
     except Unread as unread_lines:
         error = unread_lines
     out.flush()
@@ -58,20 +60,22 @@ def run(source: Path | None, out: BinaryIO, *, field_limit: int, stats: bool) ->
         raise error
 
 
-def _translate(core: RecognisedCore, source: Path | None, out: BinaryIO, field_limit: int) -> None:
+def _translate(
+    core: RecognisedCore, source: Path | None, out: BinaryIO, field_limit: int, family: str | None
+) -> None:
     if source is None:
         if sys.stdin.isatty():
             raise InputError(
                 "no FILE was given and standard input is a terminal; name a file or pipe the CLI's stdout into this"
             )
-        _piped(core, sys.stdin.buffer, out, field_limit)
+        _piped(core, sys.stdin.buffer, out, field_limit, family)
     elif source.is_dir():
-        _recording(core, source, out, field_limit)
+        _recording(core, source, out, field_limit, family)
     else:
-        _file(core, source, out, field_limit)
+        _file(core, source, out, field_limit, family)
 
 
-def _file(core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int) -> None:
+def _file(core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int, family: str | None) -> None:
     try:
         file = source.open("rb")
     except OSError as error:
@@ -85,13 +89,15 @@ def _file(core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int) -
             )
         if source.is_file():
             check_file(source)
-        if source.is_file() and (is_rows(source) or is_session_file(source)):
-            _recording(core, source, out, field_limit)
+        if source.is_file() and (is_rows(source) or (family is None and is_session_file(source))):
+            _recording(core, source, out, field_limit, family)
         else:
-            _stream(core, file, out, field_limit, name=source)
+            _stream(core, file, out, field_limit, name=source, family=family)
 
 
-def _piped(core: RecognisedCore, source: BinaryIO, out: BinaryIO, field_limit: int) -> None:
+def _piped(
+    core: RecognisedCore, source: BinaryIO, out: BinaryIO, field_limit: int, family: str | None
+) -> None:
     """Translate what comes as it comes; a session file, which has to be looked over first, is read to its end before."""
     read_some = getattr(source, "read1", source.read)
     begun: list[bytes] = []
@@ -101,8 +107,8 @@ def _piped(core: RecognisedCore, source: BinaryIO, out: BinaryIO, field_limit: i
             break
     first = b"".join(begun)
     check_unpacked("standard input", first)
-    if not is_session_line(first.partition(b"\n")[0]):
-        _stream(core, source, out, field_limit, name="standard input", begun=first)
+    if family is not None or not is_session_line(first.partition(b"\n")[0]):
+        _stream(core, source, out, field_limit, name="standard input", begun=first, family=family)
         return
     import shutil  # noqa: PLC0415 - few pipes say a session file
     import tempfile  # noqa: PLC0415 - likewise
@@ -112,7 +118,7 @@ def _piped(core: RecognisedCore, source: BinaryIO, out: BinaryIO, field_limit: i
         with file.open("wb") as kept:
             kept.write(first)
             shutil.copyfileobj(source, kept)
-        _recording(core, file, out, field_limit)
+        _recording(core, file, out, field_limit, None)
 
 
 def _says_nothing(source: Path) -> bool:
@@ -129,9 +135,10 @@ def _stream(
     *,
     name: Path | str,
     begun: bytes = b"",
+    family: str | None = None,
 ) -> None:
     """Translate what comes, to its end even where it cannot be read: whoever writes it is not to be stopped by that."""
-    framer, unwrapper, reader = LineFramer(), Unwrapper(), LineReader()
+    framer, unwrapper, reader = LineFramer(), Unwrapper(), LineReader(family)
     heard = reader.heard
     # what is there now: a pipe's reader must not wait for a full chunk
     read_some = getattr(source, "read1", source.read)
@@ -147,8 +154,10 @@ def _stream(
         raise error
 
 
-def _recording(core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int) -> None:
-    for _, events in timed_happenings(core, read(source)):
+def _recording(
+    core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int, family: str | None
+) -> None:
+    for _, events in timed_happenings(core, read(source, family)):
         _write(events, out, field_limit)
 
 

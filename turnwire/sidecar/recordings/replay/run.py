@@ -37,15 +37,23 @@ LONG_AGO = 1e8
 """Times below this (1973) count from a recording's start; others are since 1970."""
 
 
-async def to_stdout(settings: Settings, files: Sequence[Path], speed: float | None) -> None:
+async def to_stdout(
+    settings: Settings, files: Sequence[Path], speed: float | None, family: str | None = None
+) -> None:
     """Print the events of each recording, one after another, at its pace; raises RecordingError."""
     with progress() as bars:
         for file in distinct(files):
-            await _print(file, settings.field_limit, speed, bars(file))
+            await _print(file, settings.field_limit, speed, bars(file), family)
 
 
-async def _print(file: Path, field_limit: int, speed: float | None, moved: Callable[[float], None]) -> None:
-    core = recorded_core()
+async def _print(
+    file: Path,
+    field_limit: int,
+    speed: float | None,
+    moved: Callable[[float], None],
+    family: str | None,
+) -> None:
+    core = recorded_core(family)
 
     async def feed(batch: Sequence[SessionInput]) -> None:
         for _, events in happenings(core, batch):
@@ -57,17 +65,24 @@ async def _print(file: Path, field_limit: int, speed: float | None, moved: Calla
         sys.stdout.buffer.flush()
         moved(player.position)
 
-    player = Player(read(file), length(file), feed, speed=speed)
+    player = Player(read(file, family), length(file), feed, speed=speed)
     await player.run()
     moved(1.0)
 
 
-async def to_console(settings: Settings, files: Sequence[Path], speed: float | None) -> None:
+async def to_console(
+    settings: Settings, files: Sequence[Path], speed: float | None, family: str | None = None
+) -> None:
     """Serve the recordings as sessions until a signal; raises RecordingError and PortError."""
     journal, metrics = MemoryJournal(), Metrics()
     async with supervised() as supervisor:
         host = ReplayHost(
-            distinct(files), journal, supervisor.spawn, speed=speed, field_limit=settings.field_limit
+            distinct(files),
+            journal,
+            supervisor.spawn,
+            speed=speed,
+            field_limit=settings.field_limit,
+            family=family,
         )
 
         async def announce(hub: Hub) -> None:
@@ -104,7 +119,7 @@ def _watched(host: ReplayHost) -> Iterator[None]:
             unwatch()
 
 
-async def to_otlp(settings: Settings, files: Sequence[Path]) -> None:
+async def to_otlp(settings: Settings, files: Sequence[Path], family: str | None = None) -> None:
     """Export the spans of each recording with its own times; raises RecordingError and TracingError."""
     from turnwire.tracing.export.otel import REPLAY_CLOSE_S, SpanExport  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
 
@@ -113,7 +128,7 @@ async def to_otlp(settings: Settings, files: Sequence[Path]) -> None:
         with progress() as bars:
             for file in distinct(files):
                 before = export.started
-                _export(settings, file, export, bars(file))
+                _export(settings, file, export, bars(file), family)
                 typer.echo(visible(f"{file}: {export.started - before} spans"), err=True)
     finally:
         lost = export.close(REPLAY_CLOSE_S)
@@ -128,6 +143,7 @@ def _export(
     file: Path,
     export: "SpanExport",
     moved: Callable[[float], None],
+    family: str | None,
 ) -> None:
     """Make the spans of a recording; relative times count from when the file was written."""
     maker = SpanMaker(
@@ -135,11 +151,11 @@ def _export(
         export=export,
         **settings.span_options,
     )
-    core = recorded_core()
+    core = recorded_core(family)
     written = _written(file)
     at = 0
     inputs = length(file)
-    for number, (timed, events) in enumerate(timed_happenings(core, read(file))):
+    for number, (timed, events) in enumerate(timed_happenings(core, read(file, family))):
         if number % BATCH == 0:
             moved(number / inputs)
         if timed.at is None:

@@ -16,6 +16,7 @@ from turnwire.hub.wire.frames import AnyCommand, ReplayControl, SessionCommand, 
 from turnwire.hub.wire.frames_out import SessionSummary
 from turnwire.journal.base import Journal
 from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import SessionInput
 from turnwire.sidecar.recordings.replay.player import Player
 from turnwire.sidecar.sessions.hosted import Changed, refuse, timestamp
@@ -38,6 +39,7 @@ class ReplaySession:
         speed: float | None,
         field_limit: int,
         position: float = 0.0,
+        family: str | None = None,
     ) -> None:
         self.session = session
         self.recording = recording
@@ -47,8 +49,16 @@ class ReplaySession:
         """Why it is not played to its end."""
         self._created = timestamp()
         self._state = ObservedState()
-        self._pipeline = Pipeline(session, journal, field_limit=field_limit, observers=[self._observe])
-        self._player = Player(read(recording), length(recording), self._feed, speed=speed, position=position)
+        self._pipeline = Pipeline(
+            session,
+            journal,
+            field_limit=field_limit,
+            observers=[self._observe],
+            core=recorded_core(family),
+        )
+        self._player = Player(
+            read(recording, family), length(recording), self._feed, speed=speed, position=position
+        )
 
     async def run(self) -> None:
         """Play to the end; what cannot be played ends this session, and its list entry says so."""
@@ -136,7 +146,9 @@ class ReplayHost:
         *,
         speed: float | None,
         field_limit: int,
+        family: str | None = None,
     ) -> None:
+        self._family = family
         self._journal = journal
         self._spawn = spawn
         self._speed = speed
@@ -199,6 +211,7 @@ class ReplayHost:
             speed=speed,
             field_limit=self._field_limit,
             position=position,
+            family=self._family,
         )
         self._registry.sessions[name] = session
         self._playing.add(self._spawn(name, session.run()))
