@@ -43,6 +43,7 @@ _OWN: dict[str, str] = {
     "json_rpc": "turnwire.normalize.claude.family:JSON_RPC",
     "acp": "turnwire.normalize.acp.family:ACP",
     "gemini": "turnwire.normalize.gemini.family:GEMINI",
+    "codex-exec": "turnwire.normalize.codex.family:CODEX_EXEC",
 }
 """turnwire's own families. Of two that claim a line, the first has it."""
 

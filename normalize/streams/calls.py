@@ -135,12 +135,13 @@ def _shown(changes: Sequence[Change]) -> list[AnyShown]:
 
 
 def _diff(change: Change) -> Diff:
-    if change.diff is None:
-        return Diff(change.path, change.old, change.new, meta={"kind": _OPERATIONS[change.kind]})
+    operation = _OPERATIONS[change.kind]
+    if change.diff is None and (change.old is not None or change.new is not None):
+        return Diff(change.path, change.old, change.new, meta={"kind": operation})
     return Diff(
         change.path,
-        changes=[{"operation": _OPERATIONS[change.kind], "path": change.path}],
-        patch={"text": change.diff},
+        changes=[{"operation": operation, "path": change.path}],
+        patch=None if change.diff is None else {"text": change.diff},
     )
 
 

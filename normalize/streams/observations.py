@@ -75,7 +75,7 @@ class Retracted(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """A change of one file: a unified diff, or texts."""
+    """A change of one file: a unified diff, or texts; only the path where an agent tells neither."""
 
     path: str
     kind: Literal["create", "edit", "delete"] = "edit"

@@ -19,7 +19,6 @@ LOGS = ROOT / "tests" / "support" / "recorded" / "foreign"
 NAMES = {
     "ag-ui": "AG-UI events",
     "codex-app-server": "Codex (codex app-server)",
-    "codex-exec": "Codex (codex exec --json)",
     "copilot": "Copilot CLI (copilot --output-format json)",
     "cursor": "Cursor (cursor-agent --output-format stream-json)",
     "droid": "Droid (droid exec --output-format stream-json)",

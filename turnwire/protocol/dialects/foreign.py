@@ -23,16 +23,6 @@ class Wire(Struct, frozen=True):
 
 WIRES: tuple[Wire, ...] = (
     Wire(
-        "Codex (codex exec --json)",
-        (
-            LineShape("thread.started", ("thread_id",)),
-            LineShape("turn.started", lacks=("data", "properties")),
-            LineShape("item.*", ("item",)),
-            LineShape("turn.completed", ("usage",)),
-            LineShape("turn.failed", ("error",)),
-        ),
-    ),
-    Wire(
         "Codex (codex app-server)",
         (
             LineShape(None, ("method", "params"), ("jsonrpc",)),

@@ -1,0 +1,1 @@
+"""Codex's own wires: `codex exec --json` and `codex app-server`."""
