@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from turnwire.normalize.recordings.session_files import SessionFiles, Survey
+    from turnwire.normalize.recordings.session_files import Estimate, SessionFiles, Survey
 
 
 class KeptByAgent:
@@ -28,9 +28,9 @@ class KeptByAgent:
         """Return when a line was written."""
         return self._records().moment(line)
 
-    def survey(self) -> "Survey":
-        """Begin to look over a file."""
-        return self._records().survey()
+    def survey(self, estimate: "Estimate | None" = None) -> "Survey":
+        """Begin to look over a file; `estimate` splits what an agent tells of several answers together."""
+        return self._records().survey(estimate)
 
     def _records(self) -> "SessionFiles":
         from turnwire.normalize.acp.kept.agents import RECORDS  # noqa: PLC0415 - of all that is read, few are session files

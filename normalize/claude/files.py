@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from turnwire.normalize.recordings.session_files import SessionFiles, Survey
+    from turnwire.normalize.recordings.session_files import Estimate, SessionFiles, Survey
 
 _HEAD = re.compile(rb'"(?:parentUuid|sessionId|leafUuid|isSnapshotUpdate)"\s*:')
 """What every record has one of, and no line of stdout."""
@@ -28,9 +28,9 @@ class ClaudeSessionFiles:
         """Return when a line was written."""
         return self._records().moment(line)
 
-    def survey(self) -> "Survey":
-        """Begin to look over a file."""
-        return self._records().survey()
+    def survey(self, estimate: "Estimate | None" = None) -> "Survey":
+        """Begin to look over a file; `estimate` splits what an agent tells of several answers together."""
+        return self._records().survey(estimate)
 
     def _records(self) -> "SessionFiles":
         from turnwire.normalize.claude.kept.files import RECORDS  # noqa: PLC0415 - of all that is read, few are session files

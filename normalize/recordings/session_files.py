@@ -4,8 +4,8 @@ Such a file is read twice: a survey of all its lines tells what the conversation
 the lines become the inputs of a core, in order. Both are pure; who opens files is tracing/recordings/session_file.py.
 """
 
-from collections.abc import Collection, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct, field
 
@@ -19,6 +19,21 @@ class DatedInput(NamedTuple):
     """Seconds since 1970; None where no time was kept."""
     input: SessionInput
     """What happened."""
+
+
+class TokenCounts(NamedTuple):
+    """Tokens of one answer."""
+
+    input_tokens: int
+    output_tokens: int
+    cache_read_input_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    """Those kept for an hour included."""
+    cache_creation_1h_input_tokens: int = 0
+
+
+Estimate: TypeAlias = Callable[[str, TokenCounts, float | None], float | None]
+"""Returns what a model's tokens cost, in dollars, at a time in seconds since 1970; None where its price is not known."""
 
 
 class Answer(NamedTuple):
@@ -35,9 +50,13 @@ class Answer(NamedTuple):
     cache_read_input_tokens: int
     cache_creation_input_tokens: int
     cost_usd: float | None
-    """Dollars, by what the agent itself says of its cost; None where it says nothing."""
+    """Dollars, by what the agent itself says of its cost; None where it says nothing of this answer."""
     cache_creation_1h_input_tokens: int = 0
     """Those of the tokens written to the cache that it keeps for an hour."""
+    is_share: bool = False
+    """The agent tells what several answers have cost together, and by no price that is known: the cost is this one's share."""
+    is_copy: bool = False
+    """It was asked for in another conversation, whose fork this one is."""
 
 
 class Branch(NamedTuple):
@@ -89,6 +108,8 @@ class ConversationSummary(Struct):
     """Dollars that the conversation itself has cost, without what a fork has copied; as far as it is known."""
     cost_is_whole: bool = False
     """False when some answers' cost is not known."""
+    shared_usd: float = 0.0
+    """How much of the cost is a fork's share of what its origin's answers and its own have cost together."""
     answers: list[Answer] = field(default_factory=list)
     """All answers, of all branches, copies included."""
     other_cost_usd: float = 0.0
@@ -165,6 +186,6 @@ class SessionFiles(Protocol):
         """Return when a line was written, in seconds since 1970; None where it does not say."""
         ...
 
-    def survey(self) -> Survey:
-        """Begin to look over a file."""
+    def survey(self, estimate: Estimate | None = None) -> Survey:
+        """Begin to look over a file; `estimate` splits what an agent tells of several answers together."""
         ...

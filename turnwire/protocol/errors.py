@@ -53,7 +53,7 @@ class TurnwireError(Exception):
         turnwire.scripted_agent.recording.RecordingError
         turnwire.sidecar.cli.prompt.PromptError
         turnwire.sidecar.config.agents.AgentNotFoundError
-        turnwire.sidecar.config.prices.PricesError
+        turnwire.tracing.prices.PricesError
         turnwire.sidecar.config.secrecy.SecretsNotPassed
         turnwire.sidecar.config.settings.ConfigurationError
         turnwire.sidecar.library.index.LibraryError

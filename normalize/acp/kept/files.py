@@ -36,6 +36,7 @@ from turnwire.normalize.recordings.session_files import (
     Branch,
     ConversationSummary,
     DatedInput,
+    Estimate,
     SearchableText,
 )
 from turnwire.protocol.acp.decode import decode
@@ -466,6 +467,6 @@ class KeptFiles(ABC):
         told = record_of(line)
         return None if told is None else time_of(told)
 
-    def survey(self) -> KeptSurvey:
+    def survey(self, estimate: Estimate | None = None) -> KeptSurvey:  # noqa: ARG002 - these agents tell no cost
         """Begin to look over a file."""
         return KeptSurvey(self)

@@ -1,21 +1,30 @@
 """The model's answers in a session file, with their tokens and their cost.
 
-Newer CLIs note their totals (`cost-state`), by model and with the tokens; so the price of a model's tokens is known, and with
-it each answer's. The kinds of tokens are weighed against each other as the API's list prices are.
+Newer CLIs note their totals (`cost-state`), by model and with the tokens, those of helpers and of a fork's origin included.
+Where these are what the known prices of the model make of its tokens, the CLI counts with them, and each answer's cost is known.
+Else an answer gets a share of what its model has cost, and says that it is one.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from turnwire.normalize.claude.context import plain_name
 from turnwire.normalize.claude.conversation import SYNTHETIC
-from turnwire.normalize.recordings.session_files import Answer, ConversationSummary
+from turnwire.normalize.recordings.session_files import Answer, ConversationSummary, Estimate, TokenCounts
 from turnwire.protocol.claude.session_lines import CostState, MessageHead, SessionLine, Tokens
 
 _MOST = (1 << 53) - 1
 """The largest number of an event."""
 
-_WEIGHTS = (1.0, 5.0, 0.1, 1.25)
-"""What a token costs: sent, written, read from the cache, written to the cache; in tokens sent."""
+_WEIGHTS = (1.0, 5.0, 0.1, 1.25, 0.75)
+"""What a token costs of a model without a known price, in tokens sent: sent, written, read from the cache, written to the cache,
+and on top of that if kept there for an hour."""
+
+_SEARCH_USD = 0.01
+"""What a search of the web costs beside its tokens."""
+
+_NEAR = 1e-6
+"""Dollars by which two sums of the same prices may differ."""
 
 
 class _Seen(NamedTuple):
@@ -34,11 +43,13 @@ class _Seen(NamedTuple):
 class Answers:
     """All answers of a file and of its subagents' files."""
 
-    def __init__(self) -> None:
+    def __init__(self, estimate: Estimate | None) -> None:
+        """`estimate` tells the known prices."""
+        self._estimate = estimate
         self._seen: dict[tuple[str | None, str], _Seen] = {}
         """By subagent and the API's message id."""
-        self._prices: dict[str, float] = {}
-        """What a token of each model has cost, learned from the totals."""
+        self._told: dict[str, CostState] = {}
+        """What the CLI has counted last, by model."""
         self._totals: list[float] = []
         self.first_model: str | None = None
         """The model that answered first."""
@@ -49,9 +60,8 @@ class Answers:
         """Take in what the CLI has counted so far."""
         self._totals.append(dollars(total_cost_usd) or 0.0)
         for model, used in by_model.items():
-            weight = _weight(used)
-            if weight > 0 and 0 <= used.cost_usd <= _MOST:
-                self._prices[model] = used.cost_usd / weight
+            if 0 <= used.cost_usd <= _MOST:
+                self._told[plain_name(model)] = used
 
     def note(
         self, line: SessionLine, head: MessageHead, at: float | None, agent: str | None, *, of_main: bool
@@ -85,17 +95,18 @@ class Answers:
 
     def __iter__(self) -> Iterator[Answer]:
         """Return all answers with their cost, as far as it is known."""
+        priced = self._priced()
         for seen in self._seen.values():
-            sent, written, from_cache, to_cache = counts_of(seen.tokens)
-            hour = seen.tokens.cache_creation.ephemeral_1h_input_tokens if seen.tokens.cache_creation else 0
+            counts = _counts(seen.tokens)
+            cost, is_share = self._cost(seen, priced)
             yield Answer(
-                seen.key, seen.at, seen.model, sent, written, from_cache, to_cache, dollars(self._cost(seen)),
-                _count(hour),
+                seen.key, seen.at, seen.model, *counts[:4], dollars(cost), counts.cache_creation_1h_input_tokens, is_share,
+                seen.copied,
             )  # fmt: skip
 
     def costs(self) -> dict[str, float | None]:
-        """Return each answer's cost by its key."""
-        return {answer.key: answer.cost_usd for answer in self}
+        """Return each answer's cost by its key; None also for a share, which is no answer's own."""
+        return {answer.key: None if answer.is_share else answer.cost_usd for answer in self}
 
     def add_to(self, summary: ConversationSummary) -> None:
         """Tell the answers and what the conversation has cost.
@@ -110,15 +121,46 @@ class Answers:
             counted = sum(
                 answer.cost_usd or 0.0 for answer, seen in answers if seen.totals < len(self._totals)
             )
-            summary.other_cost_usd = round(max(_sum(self._totals) - counted, 0.0), 10)
+            rest = round(_sum(self._totals) - counted, 10)
+            summary.other_cost_usd = rest if rest > _NEAR else 0.0
+        else:
+            shares = [one.cost_usd or 0.0 for one in summary.answers if one.is_share and not one.is_copy]
+            summary.shared_usd = round(sum(shares), 10)
         known = own or self._totals
         summary.cost_usd = round(sum(own) + summary.other_cost_usd, 10) if known else None
 
-    def _cost(self, seen: _Seen) -> float | None:
-        price = self._prices.get(seen.model)
-        if seen.cost is not None or price is None:
-            return seen.cost
-        return price * _weight(seen.tokens)
+    def _priced(self) -> set[str]:
+        """Return the models whose told cost is what their known prices make of their tokens."""
+        at: dict[str, float | None] = {}
+        by_answers: dict[str, float] = {}
+        for seen in self._seen.values():
+            model = plain_name(seen.model)
+            at[model] = seen.at
+            by_answers[model] = by_answers.get(model, 0.0) + (
+                self._price(seen.model, seen.tokens, seen.at) or 0.0
+            )
+        found = set()
+        for model, used in self._told.items():
+            told = used.cost_usd - _SEARCH_USD * _count(used.web_search_requests)
+            # a price may differ for long prompts, and by the day: then each answer by itself tells
+            sums = (self._price(model, used, at.get(model)), by_answers.get(model))
+            if any(one is not None and abs(one - told) <= _NEAR for one in sums):
+                found.add(model)
+        return found
+
+    def _price(self, model: str, tokens: Tokens | CostState, at: float | None) -> float | None:
+        return None if self._estimate is None else self._estimate(model, _counts(tokens), at)
+
+    def _cost(self, seen: _Seen, priced: set[str]) -> tuple[float | None, bool]:
+        """Return what an answer has cost, and whether that is a share of what several have."""
+        model = plain_name(seen.model)
+        used = self._told.get(model)
+        if seen.cost is not None or used is None or seen.totals >= len(self._totals):
+            return seen.cost, False
+        if model in priced:
+            return self._price(seen.model, seen.tokens, seen.at), False
+        whole = _weight(used)
+        return (used.cost_usd * _weight(seen.tokens) / whole, True) if whole > 0 else (None, False)
 
 
 def counts_of(tokens: Tokens | CostState) -> tuple[int, int, int, int]:
@@ -141,8 +183,19 @@ def _count(count: int) -> int:
     return min(max(count, 0), _MOST)
 
 
+def _counts(tokens: Tokens | CostState) -> TokenCounts:
+    hour = (
+        tokens.cache_creation_1h_input_tokens
+        if isinstance(tokens, CostState)
+        else tokens.cache_creation.ephemeral_1h_input_tokens
+        if tokens.cache_creation
+        else 0
+    )
+    return TokenCounts(*counts_of(tokens), _count(hour))
+
+
 def _weight(tokens: Tokens | CostState) -> float:
-    return sum(count * weight for count, weight in zip(counts_of(tokens), _WEIGHTS, strict=True))
+    return sum(count * weight for count, weight in zip(_counts(tokens), _WEIGHTS, strict=True))
 
 
 def _sum(totals: Sequence[float]) -> float:

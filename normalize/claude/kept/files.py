@@ -7,6 +7,7 @@ import msgspec
 from turnwire.normalize.claude.kept.records import BOOKKEEPING
 from turnwire.normalize.claude.kept.survey import ClaudeSurvey
 from turnwire.normalize.cores.times import moment
+from turnwire.normalize.recordings.session_files import Estimate
 from turnwire.protocol.claude import session_lines
 
 _FOREIGN = re.compile(rb'"systemPayload"\s*:|"role"\s*:\s*"(?:user|model)"\s*,\s*"parts"\s*:')
@@ -46,9 +47,9 @@ class Records:
         except (msgspec.MsgspecError, RecursionError, UnicodeError):
             return None
 
-    def survey(self) -> ClaudeSurvey:
-        """Begin to look over a file."""
-        return ClaudeSurvey()
+    def survey(self, estimate: Estimate | None = None) -> ClaudeSurvey:
+        """Begin to look over a file; `estimate` splits what the CLI tells of several answers together."""
+        return ClaudeSurvey(estimate)
 
 
 RECORDS = Records()

@@ -9,7 +9,7 @@ from turnwire.normalize.claude.kept.records import RecordKind, is_task_end, kind
 from turnwire.normalize.claude.kept.subagents import Subagents
 from turnwire.normalize.claude.kept.tree import Tree
 from turnwire.normalize.cores.times import moment
-from turnwire.normalize.recordings.session_files import ConversationSummary, SearchableText
+from turnwire.normalize.recordings.session_files import ConversationSummary, Estimate, SearchableText
 from turnwire.protocol.claude import session_lines
 from turnwire.protocol.claude.session_lines import NO_LINE, NO_MESSAGE, MessageHead, SessionLine
 
@@ -17,11 +17,12 @@ from turnwire.protocol.claude.session_lines import NO_LINE, NO_MESSAGE, MessageH
 class ClaudeSurvey:
     """Looks over the lines of one session file, and of its subagents' files."""
 
-    def __init__(self) -> None:
+    def __init__(self, estimate: Estimate | None) -> None:
+        """`estimate` splits what the CLI tells of several answers together."""
         self._summary = ConversationSummary()
         self._order = Order()
         self._tree = Tree(self._order.late)
-        self._answers = Answers()
+        self._answers = Answers(estimate)
         self._subagents = Subagents()
         self._aside: str | None = None
         """The session that subagents' records in the main file are of."""

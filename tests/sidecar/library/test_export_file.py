@@ -7,8 +7,8 @@ import pytest
 from acp_recordings import ACP
 
 from recordings import recording
-from turnwire.sidecar.config.prices import prices
 from turnwire.sidecar.library.recorded_file import export_file
+from turnwire.tracing.prices import prices
 from turnwire_process import TURNWIRE, environment
 
 MADE = recording("2.1.330", "perm-allow").folder

@@ -30,7 +30,6 @@ from turnwire.normalize.recordings.session_files import Answer, SearchableText
 from turnwire.protocol.claude.messages import Unknown
 from turnwire.protocol.visible import visible_prose
 from turnwire.sidecar.cli.commands import application
-from turnwire.sidecar.config.prices import prices
 from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.library.agent_listing import lists_itself
 from turnwire.sidecar.library.conversation import folded
@@ -50,6 +49,7 @@ from turnwire.sidecar.library.library import Library, document
 from turnwire.sidecar.library.show import hits, table
 from turnwire.sidecar.library.visibility import VisibleConversations
 from turnwire.sidecar.process import logs
+from turnwire.tracing.prices import prices
 from turnwire.tracing.recordings.session_file import format_of
 
 

@@ -14,9 +14,9 @@ from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import Ended
 from turnwire.normalize.payloads import ShellExecPayload
 from turnwire.normalize.payloads.work import ShellExec
-from turnwire.sidecar.config.prices import prices
 from turnwire.sidecar.recordings.filters.inspection import Inspector, Report, inspect
 from turnwire.sidecar.recordings.filters.report import draw
+from turnwire.tracing.prices import prices
 from turnwire.tracing.recordings.reading import read
 from turnwire_process import TURNWIRE, environment
 

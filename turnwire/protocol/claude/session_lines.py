@@ -36,6 +36,8 @@ class CostState(Struct, frozen=True, gc=False, omit_defaults=True):
     output_tokens: int = field(default=0, name="outputTokens")
     cache_read_input_tokens: int = field(default=0, name="cacheReadInputTokens")
     cache_creation_input_tokens: int = field(default=0, name="cacheCreationInputTokens")
+    cache_creation_1h_input_tokens: int = field(default=0, name="cacheCreationEphemeral1hInputTokens")
+    web_search_requests: int = field(default=0, name="webSearchRequests")
     cost_usd: int | float = field(default=0, name="costUSD")
 
 

@@ -70,9 +70,9 @@ def inspect_command(
     """Say what happened in a recording (`-`: standard input): turns, tools, permissions, cost, and where the time went."""
     from turnwire.normalize.families import UnknownFamily
     from turnwire.sidecar.cli.standard_input import on_disk
-    from turnwire.sidecar.config.prices import Prices, PricesError
-    from turnwire.sidecar.config.prices import prices as read_prices
     from turnwire.sidecar.recordings.filters.inspect import run
+    from turnwire.tracing.prices import Prices, PricesError
+    from turnwire.tracing.prices import prices as read_prices
     from turnwire.tracing.recordings.recorded import RecordingError
 
     @cache

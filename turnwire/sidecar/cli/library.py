@@ -298,9 +298,9 @@ def _exported_file(
     context: typer.Context, file: Path, form: Literal["markdown", "html"], *, redact: bool, branch: str | None
 ) -> str:
     from turnwire.sidecar.cli.standard_input import on_disk
-    from turnwire.sidecar.config.prices import PricesError, prices
     from turnwire.sidecar.library.index import LibraryError
     from turnwire.sidecar.library.recorded_file import export_file
+    from turnwire.tracing.prices import PricesError, prices
     from turnwire.tracing.recordings.recorded import RecordingError
 
     with plain_errors(LibraryError, RecordingError, PricesError), on_disk([file]) as (found,):

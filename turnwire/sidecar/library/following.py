@@ -13,6 +13,7 @@ from turnwire.normalize.core import Core
 from turnwire.normalize.families import new_core
 from turnwire.normalize.inputs import SessionInput
 from turnwire.normalize.recordings.session_files import Reader, SessionFiles, Survey
+from turnwire.tracing.prices import prices
 from turnwire.tracing.recordings.session_file import agent_files, call_of, records_in
 
 CHUNK = 1 << 20
@@ -89,7 +90,7 @@ class Follower:
         self._leaf = leaf
         self._path = path
         self._files = files
-        self._survey: Survey = files.survey()
+        self._survey: Survey = files.survey(prices().estimate)
         self._reader: Reader | None = None
         self._longest, self._chunk = longest, chunk
         self._places = [_Place(path, None, longest, chunk)]

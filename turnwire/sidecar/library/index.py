@@ -16,14 +16,19 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from turnwire.files.private import open_private
-from turnwire.normalize.recordings.session_files import Answer, ConversationSummary, SearchableText
+from turnwire.normalize.recordings.session_files import (
+    Answer,
+    ConversationSummary,
+    SearchableText,
+    TokenCounts,
+)
 from turnwire.protocol.errors import TurnwireError
-from turnwire.sidecar.config.prices import Prices, TokenCounts
 from turnwire.sidecar.library.folders import SessionPath, files_in
 from turnwire.sidecar.library.visibility import VisibleConversations
+from turnwire.tracing.prices import Prices
 from turnwire.tracing.recordings.session_file import format_of, survey_of
 
-VERSION = 2
+VERSION = 3
 """Of the tables; another one's are dropped and made anew."""
 
 BATCH = 32
@@ -43,7 +48,7 @@ CREATE TABLE files (path TEXT PRIMARY KEY, changed INTEGER NOT NULL, size INTEGE
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY, path TEXT NOT NULL, agent TEXT NOT NULL, folder TEXT, title TEXT, first_prompt TEXT,
   began REAL, ended REAL, turns INTEGER NOT NULL, cost_usd REAL, cost_is_whole INTEGER NOT NULL, other_usd REAL NOT NULL,
-  git_branch TEXT, model TEXT, version TEXT, size INTEGER NOT NULL, leaf TEXT, branches INTEGER NOT NULL,
+  shared_usd REAL NOT NULL,  git_branch TEXT, model TEXT, version TEXT, size INTEGER NOT NULL, leaf TEXT, branches INTEGER NOT NULL,
   unreadable INTEGER NOT NULL
 );
 CREATE INDEX sessions_by_path ON sessions (path);
@@ -52,7 +57,8 @@ CREATE TABLE titles (leaf TEXT PRIMARY KEY, title TEXT NOT NULL);
 CREATE TABLE names (id TEXT PRIMARY KEY, title TEXT NOT NULL);
 CREATE TABLE answers (
   session TEXT NOT NULL, key TEXT NOT NULL, at REAL, model TEXT NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
-  cache_read INTEGER NOT NULL, cache_creation INTEGER NOT NULL, cost_usd REAL, cache_creation_1h INTEGER NOT NULL
+  cache_read INTEGER NOT NULL, cache_creation INTEGER NOT NULL, cost_usd REAL, cache_creation_1h INTEGER NOT NULL,
+  is_share INTEGER NOT NULL, is_copy INTEGER NOT NULL
 );
 CREATE INDEX answers_of ON answers (session);
 CREATE INDEX answers_by_key ON answers (key);
@@ -365,11 +371,11 @@ class Index:
 
     def _keep(self, identity: str, file: SessionPath, agent: str, told: ConversationSummary) -> None:
         self._db.execute(
-            f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 19)})",
+            f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 20)})",
             (
                 identity, file.path, agent, told.folder, None if told.title is None else told.title[:SHOWN],
                 None if told.first_prompt is None else told.first_prompt[:SHOWN], told.began, told.ended, told.turns,
-                told.cost_usd, told.cost_is_whole, told.other_cost_usd, told.git_branch, told.model, told.version,
+                told.cost_usd, told.cost_is_whole, told.other_cost_usd, told.shared_usd, told.git_branch, told.model, told.version,
                 file.size, told.leaf, len(told.branches), told.unreadable,
             ),
         )  # fmt: skip
@@ -377,7 +383,7 @@ class Index:
 
     def _answer(self, session: str, answers: Iterable[Answer]) -> None:
         self._db.executemany(
-            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             ((session, *answer) for answer in answers),
         )
 
@@ -415,10 +421,10 @@ class Index:
                     "INSERT OR REPLACE INTO logs VALUES (?, ?, ?)", (session, piece.epoch, piece.seq)
                 )
                 self._db.execute(
-                    f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 19)})",
+                    f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 20)})",
                     (
                         identity, listed.path, listed.agent, listed.folder, listed.title, listed.first_prompt, listed.began,
-                        listed.ended, listed.turns, listed.cost_usd, listed.cost_is_whole, 0.0, listed.git_branch,
+                        listed.ended, listed.turns, listed.cost_usd, listed.cost_is_whole, 0.0, 0.0, listed.git_branch,
                         listed.model, listed.version, listed.size, None, 0, 0,
                     ),
                 )  # fmt: skip
@@ -485,16 +491,16 @@ class Index:
             rows = self._db.execute(
                 "SELECT id, path, agent, folder, coalesce((SELECT title FROM names WHERE names.id = sessions.id), title, "
                 "(SELECT title FROM titles WHERE titles.leaf = sessions.leaf)), first_prompt, began, ended, turns, cost_usd, "
-                f"cost_is_whole, git_branch, model, version, size, branches FROM sessions {rest}",
+                f"cost_is_whole, git_branch, model, version, size, branches, shared_usd FROM sessions {rest}",
                 values,
             ).fetchall()
-            listed = [ListedConversation._make((*row[:10], bool(row[10]), *row[11:], 0.0)) for row in rows]
+            listed = [ListedConversation._make((*row[:10], bool(row[10]), *row[11:])) for row in rows]
             return [one if one.cost_is_whole else self._with_estimate(one) for one in listed]
 
     def _with_estimate(self, one: ListedConversation) -> ListedConversation:
         """Add what the answers may have cost whose cost the agent does not tell, but for those that are another's copies; while reading."""
         statement = f"""
-            SELECT sum({_ESTIMATED}), count(*), count({_ESTIMATED}) FROM answers WHERE session = ? AND cost_usd IS NULL AND NOT EXISTS (
+            SELECT sum({_ESTIMATED}), count(*), count({_ESTIMATED}) FROM answers WHERE session = ? AND cost_usd IS NULL AND NOT is_copy AND NOT EXISTS (
               SELECT 1 FROM answers AS copied JOIN sessions AS other ON other.id = copied.session JOIN sessions AS own ON own.id = answers.session
               WHERE copied.key = answers.key AND copied.session <> answers.session
                 AND (ifnull(other.began, 0), ifnull(other.ended, 0), other.id) < (ifnull(own.began, 0), ifnull(own.ended, 0), own.id)
@@ -506,7 +512,7 @@ class Index:
         return one._replace(
             cost_usd=round((one.cost_usd or 0.0) + dollars, 10),
             cost_is_whole=estimated == unknown,
-            estimated_usd=round(dollars, 10),
+            estimated_usd=round(one.estimated_usd + dollars, 10),
         )
 
     def count(self, agent: str | None = None, folder: str | None = None) -> int:
@@ -627,12 +633,13 @@ class Index:
         # SQLite gives the other columns of the row that has the minimum: the original, not its copies
         statement = f"""
             WITH once AS (
-              SELECT min(ifnull(at, 0)), answers.*, CASE WHEN cost_usd IS NULL THEN {_ESTIMATED} END AS estimate
+              SELECT min(ifnull(at, 0)), answers.*, CASE WHEN is_share THEN NULL ELSE cost_usd END AS told,
+                     CASE WHEN is_share THEN cost_usd WHEN cost_usd IS NULL THEN {_ESTIMATED} END AS estimate
               FROM answers GROUP BY key
             ), spent AS (
               SELECT sessions.id AS session, once.at AS at, folder, once.model AS model, agent, 1 AS answers, input, output, cache_read,
-                     cache_creation, once.cost_usd AS cost, once.estimate AS estimate,
-                     once.cost_usd IS NULL AND once.estimate IS NULL AS unknown
+                     cache_creation, once.told AS cost, once.estimate AS estimate,
+                     once.told IS NULL AND once.estimate IS NULL AS unknown
               FROM once JOIN sessions ON sessions.id = once.session
               WHERE once.session NOT LIKE 'live:%'
                  OR NOT EXISTS (SELECT 1 FROM sessions AS kept WHERE kept.id = rtrim(substr(once.key, 6, 36)) AND {kept})

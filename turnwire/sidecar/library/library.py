@@ -11,7 +11,6 @@ from typing import Literal, TypeAlias
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import new_core, recorded_core
 from turnwire.protocol.visible import visible
-from turnwire.sidecar.config.prices import PricesError, prices
 from turnwire.sidecar.config.settings import Settings, state_directory
 from turnwire.sidecar.library.conversation import folded
 from turnwire.sidecar.library.export import ExportHeading, as_html, as_markdown
@@ -19,6 +18,7 @@ from turnwire.sidecar.library.folders import folders, running
 from turnwire.sidecar.library.following import Follower
 from turnwire.sidecar.library.index import Index, LibraryError, ListedConversation, ScanResult
 from turnwire.sidecar.library.processes import RunningAgent, running_agents
+from turnwire.tracing.prices import PricesError, prices
 from turnwire.tracing.recordings.recorded import Timed, lines, timed_happenings
 from turnwire.tracing.recordings.session_file import KeptFormat, format_of, read_session_file
 from turnwire.tracing.redaction.redaction import Redaction

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import recorded_core
-from turnwire.sidecar.config.prices import Prices
 from turnwire.sidecar.library.index import SHOWN, LibraryError, ListedConversation
 from turnwire.sidecar.library.library import Format, document
-from turnwire.sidecar.recordings.filters.inspection import EPOCH_S, inspect
+from turnwire.sidecar.recordings.filters.inspection import EPOCH_S, bill_session, inspect
+from turnwire.tracing.prices import Prices
 from turnwire.tracing.recordings.reading import is_rows, read, timed_happenings
 from turnwire.tracing.recordings.recorded import Timed
 from turnwire.tracing.recordings.session_file import KeptFormat, format_of, read_session_file, survey_of
@@ -54,6 +54,8 @@ def _heading(
 
     report = inspect(noted(_read(path, kept, leaf)), prices)
     outline = None if kept is None else survey_of(path, kept.files).outline()
+    if outline is not None:
+        bill_session(report, outline, prices)
     prompts = [prompt for turn in report.turns for prompt in turn.prompts]
     return ListedConversation(
         id=report.session_id or path.name,

@@ -6,14 +6,18 @@ from pathlib import Path
 from msgspec import to_builtins
 
 from turnwire.protocol.visible import to_json
-from turnwire.sidecar.config.prices import Prices
-from turnwire.sidecar.recordings.filters.inspection import Report, inspect
-from turnwire.tracing.recordings.reading import read
+from turnwire.sidecar.recordings.filters.inspection import Report, bill_session, inspect
+from turnwire.tracing.prices import Prices
+from turnwire.tracing.recordings.reading import is_rows, read
+from turnwire.tracing.recordings.session_file import format_of, survey_of
 
 
 def run(file: Path, prices: Callable[[], Prices], *, as_json: bool, family: str | None = None) -> None:
     """Print the report; raises RecordingError and UnknownFamily."""
     report = inspect(read(file, family), prices, family)
+    kept = format_of(file) if family is None and file.is_file() and not is_rows(file) else None
+    if kept is not None:
+        bill_session(report, survey_of(file, kept.files).outline(), prices)
     if as_json:
         print(to_json(_plain(report), indent=2))  # noqa: T201 - the command's output
     else:

@@ -17,7 +17,8 @@ from turnwire.normalize.events import AgentEvent, CompleteData
 from turnwire.normalize.families import model_calls, recorded_core
 from turnwire.normalize.inputs import Received, SessionInput
 from turnwire.normalize.model_calls import PartSaid, Tokens
-from turnwire.sidecar.config.prices import Prices, TokenCounts
+from turnwire.normalize.recordings.session_files import ConversationSummary, TokenCounts
+from turnwire.tracing.prices import Prices
 from turnwire.tracing.recordings.reading import Timed, timed_happenings
 
 STALLED_S = 30.0
@@ -109,6 +110,8 @@ class Report(Struct):
     """How much of that is estimated."""
     cost_is_whole: bool = True
     """False when there is a turn whose share is neither known nor estimated: it has cost that much, or more."""
+    other_usd: float = 0.0
+    """How much of the cost is of none of these turns: ways that a conversation left, summaries, titles."""
     seconds: float = 0.0
     stats: Stats = field(default_factory=Stats)
 
@@ -259,6 +262,33 @@ def _within(turn: Turn, event: AgentEvent, at: float) -> None:
             turn.retries += 1
         case _:
             pass
+
+
+def bill_session(report: Report, outline: ConversationSummary, prices: Callable[[], Prices]) -> None:
+    """Give the report of a session file what the whole conversation has cost, not only the turns of the branch that lives.
+
+    It is what lists of conversations show: without what a fork has copied, with what the agent counts beside its answers.
+    """
+    unknown = [one for one in outline.answers if one.cost_usd is None and not one.is_copy]
+    shares = [
+        prices().estimate(
+            one.model,
+            TokenCounts(
+                one.input_tokens, one.output_tokens, one.cache_read_input_tokens, one.cache_creation_input_tokens,
+                one.cache_creation_1h_input_tokens,
+            ),
+            one.at,
+        )
+        for one in unknown
+    ]  # fmt: skip
+    known = [share for share in shares if share is not None]
+    turns = report.cost_usd or 0.0
+    report.estimated_usd = round(outline.shared_usd + sum(known), 10)
+    report.cost_is_whole = len(known) == len(shares)
+    report.cost_usd = (
+        None if outline.cost_usd is None and not known else round((outline.cost_usd or 0.0) + sum(known), 10)
+    )
+    report.other_usd = round(max((report.cost_usd or 0.0) - turns, 0.0), 10)
 
 
 def inspect(recording: Iterable[Timed], prices: Callable[[], Prices], family: str | None = None) -> Report:

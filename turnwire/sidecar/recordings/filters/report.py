@@ -34,6 +34,11 @@ def draw(report: Report, file: Path) -> None:
         for prompt in turn.prompts:
             console.print(f"  > {_plain(_short(prompt, 100))}", style="italic")
         console.print(_table(turn))
+    if report.other_usd:
+        console.print()
+        console.print(
+            f"beside these turns: {_dollars(report.other_usd, '~$' if report.estimated_usd else '$')}"
+        )
     stats = asdict(report.stats)
     console.print()
     console.print("lines: " + ", ".join(f"{count} {name}" for name, count in stats.items() if count))

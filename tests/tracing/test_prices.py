@@ -9,11 +9,11 @@ from kept_sessions import all_kept, kept
 
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import scripted_messages_api
-from turnwire.normalize.recordings.session_files import Answer
-from turnwire.sidecar.config.prices import PricesError, TokenCounts, prices
+from turnwire.normalize.recordings.session_files import Answer, TokenCounts
 from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.library.library import Library
 from turnwire.sidecar.recordings.filters.inspection import inspect
+from turnwire.tracing.prices import PricesError, prices
 from turnwire.tracing.recordings.reading import read
 from turnwire.tracing.recordings.session_file import format_of, survey_of
 

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import msgspec
 from msgspec import Struct, field
 
+from turnwire.normalize.recordings.session_files import TokenCounts
 from turnwire.protocol.errors import TurnwireError
 
 LIMIT = 1 << 20
@@ -71,17 +72,6 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     checked: date | None = None
     unit: str | None = None
     sources: dict[str, str] = field(default_factory=dict)
-
-
-class TokenCounts(NamedTuple):
-    """Tokens of one answer."""
-
-    input_tokens: int
-    output_tokens: int
-    cache_read_input_tokens: int = 0
-    cache_creation_input_tokens: int = 0
-    """Those kept for an hour included."""
-    cache_creation_1h_input_tokens: int = 0
 
 
 class Prices:
