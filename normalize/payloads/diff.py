@@ -2,16 +2,17 @@ r"""Unified diffs: computed from texts, where the CLI gives no hunks or wrong on
 
 Lines are split at "\n" alone, as git does. A diff is the empty string when nothing changes. The matcher is quadratic,
 so it sees only what lies between the first and the last difference; when that is very large, between lines that are in
-both texts once, and what is still too large there counts as replaced: the diff is true, and longer than it need be. Its
-matches are then given their context from the whole text: git and patch take a hunk that ends without context for one
-that ends with its file.
+both texts once. What is still too large there is left to Myers (shortest.py), and beyond that it counts as replaced: such
+a diff is `Approximate`, true but longer than it need be. Changes are then given their context from the whole text: git
+and patch take a hunk that ends without context for one that ends with its file.
 """
 
 import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from turnwire.normalize.payloads.shortest import Step, shortest
 
 CONTEXT = 3
 """Unchanged lines shown around a change."""
@@ -19,10 +20,19 @@ CONTEXT = 3
 WORK = 4_000_000
 """Products of line counts that the matcher sees of one diff, together."""
 
+STEPS = 2_000_000
+"""Lines and diagonals that Myers looks at for one diff, together."""
+
 NO_NEWLINE = "\\ No newline at end of file"
 
 _UNPLAIN = re.compile(r'[\x00-\x1f\x7f"\\]')
 _ESCAPES = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
+
+
+class Approximate(str):
+    """A diff that is true, and longer than it need be: the shortest one would have taken too long."""
+
+    __slots__ = ()
 
 
 def of_files(path: str, old: str, new: str, *, start: int = 1) -> str:
@@ -103,23 +113,16 @@ def file_lines(text: str) -> list[str]:
     return lines
 
 
-class _Change(NamedTuple):
-    """The lines from `old` up to `old_end` are replaced by those from `new` up to `new_end`, counted from 0."""
-
-    old: int
-    old_end: int
-    new: int
-    new_end: int
-
-
 def _between(path: str, old: list[str], new: list[str], start: int, *, kept: int = 0) -> str:
     if old == new:
         return ""
     head, tail = _equal_ends(old, new, kept)
     body: list[str] = []
-    for group in _groups(_changes(old, new, head, tail)):
+    changes, is_exact = _changes(old, new, head, tail)
+    for group in _groups(changes):
         body += _hunk(old, new, group, start)
-    return document(path, body)
+    whole = document(path, body)
+    return whole if is_exact else Approximate(whole)
 
 
 def _equal_ends(old: list[str], new: list[str], kept: int) -> tuple[int, int]:
@@ -134,35 +137,43 @@ def _equal_ends(old: list[str], new: list[str], kept: int) -> tuple[int, int]:
     return head, tail
 
 
-def _changes(old: list[str], new: list[str], head: int, tail: int) -> list[_Change]:
-    """Return the changes between the equal ends."""
+def _changes(old: list[str], new: list[str], head: int, tail: int) -> tuple[list[Step], bool]:
+    """Return the changes between the equal ends, and whether all of them were looked for to the end."""
     removed, added = old[head : len(old) - tail], new[head : len(new) - tail]
     # Most edits share no line between their two sides, and the matcher costs ten times as much as this question.
     if set(removed).isdisjoint(added):
-        return [_Change(head, len(old) - tail, head, len(new) - tail)]
+        return [Step(head, len(old) - tail, head, len(new) - tail)], True
     if len(removed) * len(added) <= WORK:
-        return _matched(removed, added, head, head)
-    changes: list[_Change] = []
-    work, old_at, new_at = WORK, 0, 0
+        return [Step(head + a, head + b, head + c, head + d) for a, b, c, d in _matched(removed, added)], True
+    changes: list[Step] = []
+    work, steps, is_exact = WORK, STEPS, True
+    old_at, new_at = 0, 0
     for old_end, new_end in [*_anchors(removed, added), (len(removed), len(added))]:
         before, after = removed[old_at:old_end], added[new_at:new_end]
-        if before and after and (cost := len(before) * len(after)) <= work:
+        old_first, new_first = head + old_at, head + new_at
+        changed: list[Step] = []
+        if not before or not after:
+            changed = [Step(0, len(before), 0, len(after))] if before or after else []
+        elif (cost := len(before) * len(after)) <= work:
             work -= cost
-            changes += _matched(before, after, head + old_at, head + new_at)
-        elif before or after:
-            changes.append(_Change(head + old_at, head + old_end, head + new_at, head + new_end))
+            changed = _matched(before, after)
+        elif before != after:
+            found, steps = shortest(before, after, steps)
+            changed = [Step(0, len(before), 0, len(after))] if found is None else found
+            is_exact = is_exact and found is not None
+        changes += [
+            Step(old_first + a, old_first + b, new_first + c, new_first + d) for a, b, c, d in changed
+        ]
         old_at, new_at = old_end + 1, new_end + 1
-    return changes
+    return changes, is_exact
 
 
-def _matched(removed: list[str], added: list[str], old_at: int, new_at: int) -> list[_Change]:
-    """Return the changes between two texts that are short enough for the matcher, by where each begins."""
+def _matched(removed: list[str], added: list[str]) -> list[Step]:
+    """Return the changes between two texts that are short enough for the matcher."""
     from difflib import SequenceMatcher  # noqa: PLC0415 - few turns need one: the CLI gives hunks, mostly
 
     codes = SequenceMatcher(None, removed, added).get_opcodes()
-    return [
-        _Change(old_at + a, old_at + b, new_at + c, new_at + d) for tag, a, b, c, d in codes if tag != "equal"
-    ]
+    return [Step(*places) for tag, *places in codes if tag != "equal"]
 
 
 def _anchors(removed: list[str], added: list[str]) -> list[tuple[int, int]]:
@@ -191,9 +202,9 @@ def _anchors(removed: list[str], added: list[str]) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def _groups(changes: list[_Change]) -> Iterator[list[_Change]]:
+def _groups(changes: list[Step]) -> Iterator[list[Step]]:
     """Put changes together whose context would meet."""
-    group: list[_Change] = []
+    group: list[Step] = []
     for change in changes:
         if group and change.old - group[-1].old_end > 2 * CONTEXT:
             yield group
@@ -202,7 +213,7 @@ def _groups(changes: list[_Change]) -> Iterator[list[_Change]]:
     yield group
 
 
-def _hunk(old: list[str], new: list[str], group: list[_Change], start: int) -> list[str]:
+def _hunk(old: list[str], new: list[str], group: list[Step], start: int) -> list[str]:
     """Return the lines of a hunk."""
     first, last = group[0], group[-1]
     above, below = min(first.old, CONTEXT), min(len(old) - last.old_end, CONTEXT)

@@ -2,7 +2,10 @@
 
 from typing import Literal
 
+from msgspec.structs import force_setattr
+
 from turnwire.normalize.model import JsonValue, Published
+from turnwire.normalize.payloads.diff import Approximate
 
 
 class ContentPart(Published, frozen=True, kw_only=True):
@@ -85,12 +88,20 @@ class Mutation(Published, frozen=True, kw_only=True):
     """The file, where one call changes several and it is another than the call's first."""
     relative: bool | None = None
     """True when the diff counts lines from the beginning of the passage, the file's own numbers being unknown."""
+    approximate: bool | None = None
+    """True when the diff shows more lines as changed than have changed: the texts are too large for the shortest one."""
     replace_all: bool | None = None
     """True when every occurrence is replaced."""
     cell_id: str | None = None
     """The notebook cell that is changed."""
     cell_type: str | None = None
     """`code` or `markdown`, of a notebook cell."""
+
+    def __post_init__(self) -> None:
+        """Say so where the diff is approximate, whoever has made it."""
+        if isinstance(self.diff, Approximate):
+            force_setattr(self, "diff", str(self.diff))
+            force_setattr(self, "approximate", True)
 
 
 class ModifyOutput(Published, frozen=True, kw_only=True):

@@ -104,6 +104,8 @@ class Mutation(Value, frozen=True, kw_only=True):
     """The file, where one call changes several and it is another than the call's first."""
     relative: bool | None = None
     """True when the diff counts lines from the beginning of the passage, the file's own numbers being unknown."""
+    approximate: bool | None = None
+    """True when the diff shows more lines as changed than have changed: the texts are too large for the shortest one."""
     replace_all: bool | None = None
     """True when every occurrence is replaced."""
     cell_id: str | None = None

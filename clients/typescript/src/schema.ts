@@ -385,6 +385,8 @@ export interface Mutation {
   file_path?: string;
   /** True when the diff counts lines from the beginning of the passage, the file's own numbers being unknown. */
   relative?: boolean;
+  /** True when the diff shows more lines as changed than have changed: the texts are too large for the shortest one. */
+  approximate?: boolean;
   /** True when every occurrence is replaced. */
   replace_all?: boolean;
   /** The notebook cell that is changed. */

@@ -106,6 +106,7 @@ def _edited(path: str, only: Mutation, answer: Answer) -> tuple[list[Mutation], 
         replace_all=everywhere,
         diff=diff.of_passages(path, old, new) if patch is None else patch,
         relative=True if patch is None else None,
+        approximate=None,
     )
     return [change], created
 
@@ -156,7 +157,7 @@ def _several(body: ModifyFile, original: str | None) -> list[Mutation]:
             changed.append(mutation)
             continue
         after = _applied(current, old, new, everywhere=bool(mutation.replace_all))
-        step = {"diff": diff.of_files(body.file_path, current, after), "relative": None}
+        step = {"diff": diff.of_files(body.file_path, current, after), "relative": None, "approximate": None}
         changed.append(replace(mutation, **step))
         current = after
     return changed

@@ -1,16 +1,21 @@
 """Diffs: computed ones apply, are minimal and carry true line numbers; the CLI's are checked against the file."""
 
+import itertools
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from patches import git_applied, patched
 
 from turnwire.normalize.claude.results import hunks
 from turnwire.normalize.payloads import diff
+from turnwire.normalize.payloads.files import Mutation
+from turnwire.normalize.payloads.shortest import shortest
 
 texts = st.lists(st.sampled_from(["a", "b", "c", "", "- x", "+ y", "@@", "\tindented"]), max_size=30).map(
     "\n".join
@@ -312,9 +317,70 @@ def test_a_few_changes_in_a_large_file_are_a_few_lines(lines: int) -> None:
     assert git_applied("".join(old), change) == "".join(new)
 
 
-def test_a_large_file_without_anchors_is_replaced_and_its_diff_is_true() -> None:
-    old, new = "a\nb\n" * 5000, "b\nc\na\n" * 5000
-    assert git_applied(old, diff.of_files("f", old, new)) == new
+@pytest.mark.parametrize("kinds", [1, 4, 50])
+def test_a_few_changes_in_a_large_file_of_like_lines_are_a_few_lines(kinds: int) -> None:
+    old = [f"    x = {number % kinds}\n" for number in range(5000)]
+    new = [f"changed {number}\n" if number % 50 == 7 else line for number, line in enumerate(old)]
+    new[2500:2500] = ["added\n", "added\n"]
+    change = diff.of_files("f", "".join(old), "".join(new))
+    assert diff.counts(change) == (102, 100)
+    assert not isinstance(change, diff.Approximate)
+    assert git_applied("".join(old), change) == "".join(new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("a\nb\n" * 5000, "b\nc\na\n" * 5000),
+        # each diagonal leads through all of it
+        ("x\n" + "a\n" * 99_000 + "y\n", "z\n" + "a\n" * 97_000 + "w\n"),
+    ],
+)
+def test_a_large_file_that_takes_too_long_is_replaced_and_its_diff_is_true_and_approximate(
+    old: str, new: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diff, "STEPS", 100_000)
+    change = diff.of_files("f", old, new)
+    assert git_applied(old, change) == new
+    whole = Mutation(type="edit", diff=change)
+    assert whole.approximate
+    assert type(whole.diff) is str
+    assert replace(whole, diff="", approximate=None).approximate is None
+    assert b'"approximate":true' in msgspec.json.encode(whole)
+
+
+def test_equal_passages_between_the_changes_of_a_large_file_stay() -> None:
+    same = "same\n" * 3000
+    old = f"first\n{same}one\n{same}two\n{same}x\n"
+    new = f"1\n{same}one\n{same}two\n{same}y\nz\n"
+    change = diff.of_files("f", old, new)
+    assert diff.counts(change) == (3, 2)
+    assert git_applied(old, change) == new
+
+
+@given(
+    st.lists(st.sampled_from("abc"), max_size=12),
+    st.lists(st.sampled_from("abc"), max_size=12),
+    st.integers(0, 400),
+)
+def test_the_shortest_way_leads_from_one_list_to_the_other(old: list[str], new: list[str], work: int) -> None:
+    found, left = shortest(old, new, work)
+    assert 0 <= left <= work
+    if found is None:
+        return
+    made: list[str] = []
+    at = 0
+    for step in found:
+        made += old[at : step.old] + new[step.new : step.new_end]
+        at = step.old_end
+    assert made + old[at:] == new
+    assert all(before.old_end < after.old for before, after in itertools.pairwise(found))
+
+
+def test_no_way_is_found_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("turnwire.normalize.payloads.shortest.MOST_CHANGES", 20)
+    assert shortest(["a"] * 20, ["b"], 10**9).steps is None
+    assert shortest(["a"] * 19, ["b"], 10**9).steps == [(0, 19, 0, 1)]
 
 
 def test_lines_that_moved_in_a_large_file_are_a_true_diff() -> None:
