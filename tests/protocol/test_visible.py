@@ -9,6 +9,7 @@ import pytest
 
 from turnwire.protocol.visible import (
     escaped_line,
+    ordered,
     to_json,
     visible,
     visible_json,
@@ -36,6 +37,14 @@ ROOT = Path(__file__).parents[2]
 )
 def test_what_a_terminal_would_obey_and_what_hides_is_spelt(text: str, shown: str) -> None:
     assert visible(text) == visible_prose(text) == shown
+
+
+def test_words_of_code_from_right_to_left_are_isolated() -> None:
+    assert ordered("rm -rf אב / גד # א\u202e") == (
+        "rm -rf \u2068אב\u2069 / \u2068גד\u2069 # \u2068א\u2069⟨U+202E⟩"
+    )
+    assert ordered("cp سلام é") == "cp \u2068سلام\u2069 é"
+    assert ordered("ls\x1b") == "ls⟨U+001B⟩"
 
 
 def test_joiners_stay_between_letters_of_prose_that_are_written_joined() -> None:
@@ -70,7 +79,7 @@ def test_json_hides_nothing_and_says_the_same() -> None:
 
 
 SAME = """
-import { visibleCode } from %s;
+import { orderedCode, visibleCode } from %s;
 const spelt = [];
 for (let code = 0; code <= 0x10ffff; code += 1)
   if (code < 0xd800 || code > 0xdfff) {
@@ -78,7 +87,8 @@ for (let code = 0; code <= 0x10ffff; code += 1)
     if (visibleCode(character + ".") !== character + ".") spelt.push(code);
   }
 const kept = ["👩‍💻", "❤️", "3️⃣", "a\\u200db", "👨‍👩‍👧", "x\\ufe0f"].map((text) => [text, visibleCode(text)]);
-console.log(JSON.stringify({ spelt, said: visibleCode("\\u202e\\u{e0041}\\u001b"), kept }));
+const turned = ["rm -rf אב / גד # א", "cp سلام\\u200fא é"].map((text) => [text, orderedCode(text)]);
+console.log(JSON.stringify({ turned, spelt, said: visibleCode("\\u202e\\u{e0041}\\u001b"), kept }));
 """
 
 
@@ -95,3 +105,4 @@ def test_the_console_spells_the_same_characters_in_the_same_words(tmp_path: Path
     assert told["spelt"] == [code for code in every if visible(f"{chr(code)}.") != f"{chr(code)}."]
     assert told["said"] == visible("\u202e\U000e0041\x1b")
     assert all(visible(text) == shown for text, shown in told["kept"])
+    assert all(ordered(text) == shown for text, shown in told["turned"])

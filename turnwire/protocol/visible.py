@@ -21,6 +21,10 @@ _EMOJI = rf"(?P<shown>{_PICTURE}(?:\u200d{_PICTURE})*|[0-9#*]\ufe0f\u20e3"
 _JOINED = r"(?<=[\u0620-\u109f\u1780-\u17ff])[\u200c\u200d](?=[\u0620-\u109f\u1780-\u17ff])"
 _NAMES = re.compile(rf"{_EMOJI})|(?:[{_HIDDEN}\ud800-\udfff]|\r(?!\n))")
 _PROSE = re.compile(rf"{_EMOJI}|{_JOINED})|(?:[{_HIDDEN}\ud800-\udfff]|\r(?!\n))")
+RIGHT_TO_LEFT = re.compile(
+    r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\U00010800-\U00010fff\U0001e800-\U0001efff]+"
+)
+"""Words in scripts that are written from right to left, as the console has them."""
 _IN_JSON = re.compile(rf"[{_HIDDEN}\ud800-\udfff]")
 
 
@@ -32,6 +36,12 @@ def visible(text: str) -> str:
 def visible_line(text: str) -> str:
     """Do the same for a name that stands in a line: newlines and tabs are spelt out, too."""
     return re.sub(r"[\t\n\r]", _spelt_code, visible(text))
+
+
+def ordered(text: str) -> str:
+    """Do the same for code: words from right to left are isolated (U+2068, U+2069), so that they move nothing around them."""
+    shown = visible(text)
+    return shown if shown.isascii() else RIGHT_TO_LEFT.sub("\u2068\\g<0>\u2069", shown)
 
 
 def visible_prose(text: str) -> str:

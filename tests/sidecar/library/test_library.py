@@ -314,6 +314,21 @@ def test_an_exported_page_has_no_script_and_nothing_of_others_as_html() -> None:
     assert "default-src 'none'" in page
 
 
+def test_in_an_exported_page_words_from_right_to_left_move_nothing() -> None:
+    code = "rm -rf אב / גד # א"
+    call = ev.ToolCall(
+        tool_call_id="c",
+        tool_name="Bash",
+        tool_title=code,
+        tool_status="running",
+        normalized=ShellExecPayload(shell_exec=ShellExec(command=code)),
+    )
+    page = as_html(ExportHeading("a", []), folded([call]), str)
+    isolated = "rm -rf <bdi>אב</bdi> / <bdi>גד</bdi> # <bdi>א</bdi>"
+    assert f"<summary>{isolated}" in page
+    assert f"<pre>$ {isolated}</pre>" in page
+
+
 def test_exported_markdown_shuts_others_text_in() -> None:
     text = as_markdown(ExportHeading(HOSTILE, [("Folder", HOSTILE)]), folded(hostile()), str)
     outside: list[str] = []

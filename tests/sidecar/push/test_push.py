@@ -86,6 +86,9 @@ def test_what_is_whole_in_a_notification_can_be_allowed_from_it_and_nothing_else
         assert told_of["body"] == f"asks: rm ⟨U+{ord(hidden):04X}⟩x"
     assert "allow" not in (what(asks("ls" + "\U000e0041" * 100)) or {}), "it does not stand there whole"
     assert len(body_of(what(asks("\U000e0041" * 400)) or {}, may_answer=True)) < 3000
+    turned = what(asks("rm -rf אב / גד # א")) or {}
+    assert turned["body"] == "asks: rm -rf \u2068אב\u2069 / \u2068גד\u2069 # \u2068א\u2069"
+    assert "allow" not in turned, "a device may draw the path as a part of the comment"
     full = what(asks("ls"))
     assert full is not None
     assert b"yes" not in body_of(full, may_answer=False)

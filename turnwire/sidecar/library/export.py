@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from turnwire.protocol.visible import visible, visible_prose
+from turnwire.protocol.visible import RIGHT_TO_LEFT, visible, visible_prose
 from turnwire.sidecar.library.conversation import ConversationPart, body_of
 
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})", re.MULTILINE)
@@ -143,7 +143,7 @@ def as_html(heading: ExportHeading, parts: Sequence[ConversationPart], clean: Cl
             case "tool":
                 failed = "" if part.status in ("complete", "running", "") else " failed"
                 blocks = "".join(_block(kind, clean(content)) for kind, content in body_of(part).blocks)
-                title = _text(clean(part.title) + _status(part))
+                title = _code(clean(part.title)) + _text(_status(part))
                 out.append(
                     f'<details class="tool{nested}{failed}"><summary>{title}</summary>{blocks}</details>'
                 )
@@ -155,11 +155,16 @@ def _text(text: str) -> str:
     return html.escape(text)
 
 
+def _code(text: str) -> str:
+    """Return code whose words from right to left move nothing around them."""
+    return RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", _text(text))
+
+
 def _block(kind: str, text: str) -> str:
     if kind != "diff":
-        return f"<pre>{_text(text)}</pre>"
+        return f"<pre>{_code(text)}</pre>"
     lines = []
     for line in text.split("\n"):
         of = "add" if line.startswith("+") else "del" if line.startswith("-") else ""
-        lines.append(f'<span class="{of}">{_text(line)}</span>' if of else f"{_text(line)}\n")
+        lines.append(f'<span class="{of}">{_code(line)}</span>' if of else f"{_code(line)}\n")
     return f"<pre>{''.join(lines)}</pre>"

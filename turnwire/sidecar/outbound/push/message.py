@@ -1,7 +1,8 @@
 """What a browser is told of an event: few words, and how to answer where that can be done from them. Pure.
 
 Only what is whole in the notification can be allowed from it: a command or a path that was cut, a change of a file, a plan are
-opened instead. Rejecting is always possible.
+opened instead. So is a command with words from right to left: we cannot say in which order a device draws it. Rejecting is always
+possible.
 """
 
 import json
@@ -16,7 +17,7 @@ from turnwire.normalize.events import (
     from_json,
 )
 from turnwire.normalize.events.envelope import Envelope
-from turnwire.protocol.visible import visible
+from turnwire.protocol.visible import ordered, visible
 
 KINDS = frozenset({"permission_request", "question_request", "complete", "process_status"})
 """Types of events that are told of."""
@@ -81,10 +82,12 @@ def _asked(event: PermissionRequest) -> tuple[str, bool]:
     if event.action_type == "file_read" and details.keys() == {"path"}:
         whole = details["path"]
     if isinstance(whole, str) and whole.strip():
-        return _visible(whole, LONGEST), len(visible(whole)) <= LONGEST and "\n" not in whole.strip()
+        shown, drawn = visible(whole), ordered(whole)
+        is_whole = len(shown) <= LONGEST and "\n" not in shown.strip() and drawn == shown
+        return _visible(whole, LONGEST), is_whole
     return _visible(event.permission_title, LONGEST), False
 
 
 def _visible(text: str, most: int) -> str:
     spelt = visible(text[: most + 1])
-    return spelt if len(spelt) <= most else f"{spelt[: most - 1]}…"
+    return ordered(spelt if len(spelt) <= most else f"{spelt[: most - 1]}…")
