@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ARMING_MS, Arming, type Place } from "../src/request/arming.js";
 import { AT_REST, KeyGuard, writes } from "../src/request/key_guard.js";
 import { namedPath } from "../src/text/path.js";
 
@@ -28,6 +29,47 @@ describe("keys that may answer a request", () => {
     expect(["1", "e", "Enter", "ß", "Dead"].map((name) => writes(key(name)))).toEqual([true, true, true, true, true]);
     expect(["Tab", "Shift", "ArrowDown", "Escape", "F5"].map((name) => writes(key(name)))).toEqual([false, false, false, false, false]);
     expect(writes(key("c", true))).toBe(false);
+  });
+});
+
+describe("a control decides", () => {
+  const place: Place = { left: 10, top: 20, width: 80, height: 30 };
+
+  /** Milliseconds after which it does, when it is looked at in these steps; undefined when it never does. */
+  function armedAfter(step: number, where: (look: number) => Place | undefined = () => place): number | undefined {
+    const arming = new Arming();
+    for (let look = 0; look < 100; look += 1) if (arming.observe(where(look), "allow", 5000 + look * step)) return look * step;
+    return undefined;
+  }
+
+  test("once it has stood still for a second", () => {
+    expect([50, 100, 200].map((step) => armedAfter(step))).toEqual([ARMING_MS, ARMING_MS, ARMING_MS]);
+  });
+
+  test.each([300, 701, 1000, 5000, 3_600_000])("after a few looks %i ms apart, on however busy a machine", (step) => {
+    expect(armedAfter(step)).toBe(4 * step);
+  });
+
+  test("never while it moves, however slowly, is out of sight or means another thing", () => {
+    expect(armedAfter(100, (look) => ({ ...place, top: place.top + look }))).toBeUndefined();
+    expect(armedAfter(100, (look) => (look % 9 === 0 ? undefined : place))).toBeUndefined();
+    const arming = new Arming();
+    const decided = Array.from({ length: 100 }, (_, look) => arming.observe(place, `request ${Math.floor(look / 9)}`, look * 100));
+    expect(decided).not.toContain(true);
+  });
+
+  test("not because nobody looked for a long time", () => {
+    const arming = new Arming();
+    const looks = [0, 100, 60_000, 60_100];
+    expect(looks.map((now) => arming.observe(place, "allow", now))).toEqual([false, false, false, false]);
+  });
+
+  test("a second after it came back to where it was", () => {
+    const arming = new Arming();
+    for (let now = 0; now <= 1000; now += 100) arming.observe(place, "allow", now);
+    expect(arming.observe({ ...place, top: 78 }, "allow", 1050)).toBe(false);
+    expect(arming.observe(place, "allow", 1100)).toBe(false);
+    expect(arming.observe(place, "allow", 1300)).toBe(false);
   });
 });
 

@@ -7,6 +7,7 @@ import pytest_asyncio
 from msgspec.structs import replace
 from playwright.async_api import Browser, Page, expect
 
+from console_decisions import armed
 from console_page import console, go_to
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
 from turnwire.journal.base import Entry
@@ -55,8 +56,14 @@ async def command(where: HubHarness) -> dict[str, object]:
     }
 
 
+async def read_to_the_end(page: Page) -> None:
+    """Wait until the end of what is asked has been in view: below the answers that are remembered it may be out of it."""
+    await armed(page.locator("[data-option=allow_once]"))
+
+
 async def test_always_in_this_project_names_the_option_that_says_so(asked: Asked) -> None:
     where, page = await asked("perm-allow-always", "permission_request")
+    await read_to_the_end(page)
     await page.get_by_role("button", name="Always …").click()
     await page.get_by_label("in this project, for me").check()
     await expect(page.locator(".rules")).to_contain_text("written to .claude/settings.local.json")
@@ -76,6 +83,7 @@ async def test_an_option_that_leaves_the_place_open_gets_the_chosen_one(asked: A
         action_type="network",
     )
     where, page = await asked(made([request]))
+    await read_to_the_end(page)
     await page.get_by_role("button", name="Always …").click()
     await page.get_by_label("Always allow").check()
     await page.get_by_label("It holds").select_option("projectSettings")

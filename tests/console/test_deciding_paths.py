@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser, Locator, expect
 from pydantic import JsonValue
 
-from console_decisions import OPTIONS, armed, command, given, session
+from console_decisions import OPTIONS, armed, command, given, own_clock, pass_the_second, session
 from console_page import console
 from console_states import empty_hub, entries, hub_harness, made, show
 from turnwire.hub.host import CommandRefused
@@ -57,10 +57,12 @@ async def test_a_key_held_down_before_a_button_may_decide_decides_nothing(browse
         allow = page.locator("[data-option=allow_once]")
         await armed(allow)
         await allow.focus()
+        await own_clock(page)
         # it moves, and the key goes down before its second is over
         await page.evaluate("document.querySelector('.dock').style.marginBottom = '58px'")
         await expect(allow).to_be_disabled()
         await page.keyboard.down(key)
+        await pass_the_second(page)
         await armed(allow)
         # as a keyboard repeats a key
         await page.keyboard.down(key)
@@ -81,9 +83,10 @@ async def test_what_lay_over_a_button_is_not_tapped_through(browser: Browser) ->
         await page.evaluate(
             "node => node.style.width = '60px'", await page.locator(".sidebar").element_handle()
         )
-        await page.wait_for_timeout(1100)
+        await expect(allow).to_be_disabled()
+        await own_clock(page)
         await page.mouse.click(x, y)
-        await page.wait_for_timeout(180)
+        await page.evaluate("window.rest(180)")
         await page.mouse.click(x, y)
         await expect(page.locator(".veil")).to_have_count(0)
         assert given(where) == []
@@ -99,11 +102,14 @@ async def test_an_edit_of_what_was_not_seen_to_its_end_waits_for_its_end(browser
         await page.get_by_role("button", name="Edit input").click()
         field = page.get_by_role("textbox", name="Command")
         await expect(field).to_be_visible()
-        await page.wait_for_timeout(1300)
+        await own_clock(page)
+        await pass_the_second(page)
         await expect(allow).to_be_disabled()
         await field.press("Control+Enter")
         assert given(where) == []
         await page.get_by_role("button", name="Go to the end").click()
+        await expect(page.locator(".unseen")).to_have_count(0)
+        await pass_the_second(page)
         await armed(allow)
         await allow.click()
         await until(lambda: len(given(where)) == 1)
@@ -126,8 +132,11 @@ async def test_allow_unseen_has_to_stand_still_itself(browser: Browser) -> None:
     async with session(browser, command("a", MANY)) as (_, page):
         unseen = page.get_by_role("button", name="Allow unseen")
         await unseen.wait_for()
+        await own_clock(page)
+        await page.evaluate("document.querySelector('.dock').style.marginBottom = '58px'")
         await unseen.evaluate("node => node.click()")
         await expect(page.locator(".unseen")).to_be_visible()
+        await pass_the_second(page)
         await armed(unseen)
         await unseen.click()
         await expect(page.locator(".unseen")).to_have_count(0)
@@ -231,9 +240,12 @@ async def test_rules_are_confirmed_once_they_were_in_view_to_their_end(browser: 
         await page.locator(".remember .choice").click()
         confirm = page.get_by_role("button", name="Allow, and remember it")
         await expect(page.locator(".unseen")).to_contain_text("all that is remembered")
-        await page.wait_for_timeout(1300)
+        await own_clock(page)
+        await pass_the_second(page)
         await expect(confirm).to_be_disabled()
         await page.get_by_role("button", name="Go to the rules").click()
+        await expect(page.locator(".unseen")).to_have_count(0)
+        await pass_the_second(page)
         await armed(confirm)
         await confirm.click()
         await until(lambda: len(given(where)) == 1)
@@ -267,7 +279,8 @@ async def test_a_plan_is_carried_out_without_questions_only_by_consent(browser: 
             "bypassPermissions"
         )
         await expect(allow).to_contain_text("Ask nothing")
-        await page.wait_for_timeout(1300)
+        await own_clock(page)
+        await pass_the_second(page)
         await expect(allow).to_be_disabled()
         await page.get_by_label("I want this").check()
         await armed(allow)
@@ -317,12 +330,15 @@ async def test_a_double_click_on_fork_makes_one_fork(browser: Browser) -> None:
         await page.get_by_role("tab", name="Session").click()
         fork = page.get_by_role("button", name="Fork", exact=True)
         await armed(fork)
+        await own_clock(page)
         x, y = await middle(fork)
         await page.mouse.click(x, y)
         await page.wait_for_url("**/s/forked")
         await expect(fork).to_be_visible()
         await page.mouse.click(*await middle(fork))
-        await page.wait_for_timeout(300)
+        # what it would have sent comes before this
+        await page.get_by_role("button", name="Export as Markdown").click()
+        await until(lambda: where.host.commands[-1][0].type == "library.export")
         assert [one["type"] for one in given(where)] == ["session.fork"]
 
 
@@ -332,11 +348,13 @@ async def test_delete_has_a_second_step_that_no_second_click_takes(browser: Brow
         await page.get_by_role("tab", name="Session").click()
         delete = page.get_by_role("button", name="Delete")
         await armed(delete)
+        await own_clock(page)
         await delete.dblclick()
         await delete.focus()
         sure = page.get_by_role("button", name="Delete it")
         await sure.evaluate("node => node.click()")
         assert given(where) == []
+        await pass_the_second(page)
         await armed(sure)
         await sure.click()
         await until(lambda: [one["type"] for one in given(where)] == ["session.delete"])

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import Browser, WebSocketRoute, expect
 
-from console_decisions import OPTIONS, RULE, WIDER, armed, command, given, session
+from console_decisions import OPTIONS, RULE, WIDER, armed, command, given, own_clock, pass_the_second, session
 from console_page import console
 from console_states import empty_hub, entries, hub_harness, made, show
 from turnwire.normalize.events import (
@@ -82,13 +82,16 @@ async def test_a_second_click_does_not_approve_the_next_request(browser: Browser
         box = await allow.bounding_box()
         assert box is not None
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        await own_clock(page)
         await page.mouse.click(x, y)
         await until(lambda: len(given(where)) == 1)
         await where.journal.append("asked", made([PermissionResolved(pending_id="a", behavior="allow")]))
         await expect(page.locator(".request[data-pending=b]")).to_be_visible()
-        await page.wait_for_timeout(500)
-        await page.mouse.click(x, y)
+        for _ in range(5):
+            await page.evaluate("window.rest(100)")
+            await page.mouse.click(x, y)
         assert len(given(where)) == 1
+        await pass_the_second(page)
         await armed(allow)
         await allow.click()
         await until(lambda: len(given(where)) == 2)
@@ -99,6 +102,7 @@ async def test_a_control_that_has_moved_decides_nothing_for_a_second(browser: Br
     async with session(browser, command("a")) as (where, page):
         allow = page.locator("[data-option=allow_once]")
         await armed(allow)
+        await own_clock(page)
         # as when a queued prompt below it vanishes
         await page.evaluate("document.querySelector('.dock').style.marginBottom = '58px'")
         box = await allow.bounding_box()
@@ -106,6 +110,7 @@ async def test_a_control_that_has_moved_decides_nothing_for_a_second(browser: Br
         await page.mouse.click(box["x"] + 5, box["y"] + 5)
         await expect(allow).to_be_disabled()
         assert given(where) == []
+        await pass_the_second(page)
         await armed(allow)
         await allow.click()
         await until(lambda: len(given(where)) == 1)
@@ -116,11 +121,13 @@ async def test_a_press_that_began_too_early_decides_nothing_when_it_ends(browser
     async with session(browser, command("a")) as (where, page):
         allow = page.locator("[data-option=allow_once]")
         await armed(allow)
+        await own_clock(page)
         await page.evaluate("document.querySelector('.dock').style.marginBottom = '58px'")
         box = await allow.bounding_box()
         assert box is not None
         await page.mouse.move(box["x"] + 5, box["y"] + 5)
         await page.mouse.down()
+        await pass_the_second(page)
         await armed(allow)
         await page.mouse.up()
         assert given(where) == []

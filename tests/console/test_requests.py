@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
+from console_decisions import own_clock, pass_the_second
 from console_page import console
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
 from turnwire.normalize.events import (
@@ -128,21 +129,8 @@ async def test_a_request_takes_the_focus_from_nothing_that_can_be_written_in(bro
             await expect(page.locator(selector).first).to_be_focused()
 
 
-OWN_CLOCK = """() => {
-  let now = performance.now();
-  performance.now = () => now;
-  window.rest = (milliseconds) => { now += milliseconds; };
-}"""
-"""Has the page's clock go on only when it is told to: how fast keys follow each other is no matter of the machine."""
 REST = "window.rest(450)"
 """As long as nobody may have typed before a key answers, and a little longer."""
-ARMED = """async () => {
-  for (let tenth = 0; tenth < 11; tenth += 1) {
-    window.rest(100);
-    await new Promise((done) => setTimeout(done, 150));
-  }
-}"""
-"""As long as a deciding control must have stood still, and a little longer; it is looked at all the while."""
 
 
 @pytest.mark.long
@@ -150,7 +138,7 @@ async def test_a_key_answers_once_the_dialog_has_had_the_focus_for_a_while(brows
     async with session(browser) as (where, page):
         await page.locator(".scroller[aria-label=Conversation]").click()
         await page.evaluate("document.activeElement.blur()")
-        await page.evaluate(OWN_CLOCK)
+        await own_clock(page)
         await where.journal.append("asked", made([command("a"), command("b")]))
         form = page.locator(".request-form")
         await expect(form).to_be_focused()
@@ -161,7 +149,7 @@ async def test_a_key_answers_once_the_dialog_has_had_the_focus_for_a_while(brows
               for (const key of ['x', '1', '2', 'e']) press(key);  // A sentence goes on.
             }"""
         )
-        await page.evaluate(ARMED)
+        await pass_the_second(page)
         await expect(page.locator("[data-option=reject_once]")).to_be_enabled()
         assert where.host.commands == []
         await expect(page.get_by_role("textbox", name="Command")).to_have_count(0)
@@ -182,7 +170,7 @@ async def test_a_key_answers_once_the_dialog_has_had_the_focus_for_a_while(brows
         await expect(field).to_be_focused()
         await page.keyboard.press("End")
         await page.keyboard.type(" 12")
-        await page.evaluate(ARMED)
+        await pass_the_second(page)
         await expect(page.locator("[data-option=allow_once]")).to_be_enabled()
         await page.keyboard.press("Control+Enter")
         await until(lambda: len(where.host.commands) == 1)
@@ -191,7 +179,7 @@ async def test_a_key_answers_once_the_dialog_has_had_the_focus_for_a_while(brows
         await where.journal.append("asked", made([PermissionResolved(pending_id="a", behavior="allow")]))
         await expect(page.locator(".request[data-pending=b]")).to_be_visible()
         await expect(form).to_be_focused()
-        await page.evaluate(ARMED)
+        await pass_the_second(page)
         await expect(page.locator("[data-option=reject_once]")).to_be_enabled()
         await page.keyboard.press("2")
         await until(lambda: len(where.host.commands) == 2)

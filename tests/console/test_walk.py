@@ -69,9 +69,12 @@ async def test_from_prompt_to_permission_to_answer_by_the_keyboard_alone(
                 await expect(prompt).to_be_focused()
                 await page.keyboard.press("Alt+r")
                 await expect(page.locator(".request-form")).to_be_focused()
+                focused = await page.evaluate("performance.now()")
                 await expect(page.locator("[data-option=allow_once]")).to_be_enabled()
                 assert await page.evaluate(HIDDEN) == [], here
                 wrong += await looked_at(page, f"{here}, asked", width)
+                # no key answers before the keyboard was at rest for a while
+                await page.wait_for_function("focused => performance.now() - focused > 450", arg=focused)
                 await page.keyboard.press("1")
 
                 await expect(page.get_by_text(f"All of walk {number} is done.", exact=True)).to_be_visible()

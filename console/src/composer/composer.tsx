@@ -175,7 +175,8 @@ export function Composer() {
       void hub.run({ type: "interrupt", session: live.id });
     } else if (event.key === "Enter" && !event.shiftKey && !byFinger.matches) {
       event.preventDefault();
-      void send();
+      // A key that is held down was meant for what it did first, as for a completion.
+      if (!event.repeat) void send();
     } else if (event.key === "ArrowUp" && node.selectionStart === 0 && node.selectionEnd === 0) {
       const older = history.older(text);
       if (older !== undefined) setText(older);

@@ -9,12 +9,15 @@ import { visibleCode } from "../text/visible.js";
 
 const USUAL = ["default", "acceptEdits", "plan", "bypassPermissions"];
 
+/** What is not told may be any: the agent's own settings can say so. */
+const NOT_TOLD: Mode = { name: "Mode not told", about: "The agent has not said in which permission mode it works.", less: false };
+
 /** The mode in force, as far as it is known. */
-export function useMode(): Mode & { id: string } {
+export function useMode(): Mode & { id: string | undefined } {
   const { hub } = usePage();
   const { state } = useLive().conversation;
-  const id = state.mode ?? hub.summary?.permission_mode ?? "default";
-  return { id, ...modeOf(id) };
+  const id = state.mode ?? hub.summary?.permission_mode;
+  return { id, ...(id === undefined ? NOT_TOLD : modeOf(id)) };
 }
 
 export function ModePicker() {
@@ -27,7 +30,7 @@ export function ModePicker() {
   const offered = hub.summary?.abilities?.modes;
   useEffect(() => want(undefined), [current.id]);
   if (offered?.length === 0) return null;
-  const modes = [...new Set([...(offered ?? USUAL), current.id])];
+  const modes = [...new Set([...(offered ?? USUAL), ...(current.id === undefined ? [] : [current.id])])];
 
   function close(): void {
     want(undefined);

@@ -8,6 +8,9 @@ export interface Mode {
   readonly less: boolean;
 }
 
+/** The policy under which turnwire asks nobody, whatever the agent's mode. */
+export const AUTONOMOUS = { name: "Approve everything", about: "turnwire approves what no rule denies. Nobody is asked." } as const;
+
 const MODES: Record<string, Mode> = {
   default: { name: "Ask", about: "The agent asks before it changes files or runs commands.", less: false },
   plan: { name: "Plan", about: "The agent reads and plans. It changes nothing until you approve its plan.", less: false },

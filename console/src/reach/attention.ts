@@ -33,7 +33,7 @@ export function useAttention(hub: Hub, notify: boolean): void {
   const here = Math.max(live?.conversation.pending.size ?? 0, live?.whole ? 0 : (hub.summary?.pending ?? 0));
   const elsewhere = hub.sessions.reduce((sum, { session, pending }) => (session === live?.id ? sum : sum + pending), 0);
   const waiting = here + elsewhere;
-  const title = hub.summary?.title ?? (hub.view ? (hub.view.name === "usage" ? "Usage" : "History") : "turnwire");
+  const title = visibleCode(hub.summary?.title ?? (hub.view ? (hub.view.name === "usage" ? "Usage" : "History") : "turnwire"));
 
   useEffect(() => {
     document.title = waiting > 0 ? `(${waiting}) Waits for you — ${title}` : `${title === "turnwire" ? "" : `${title} — `}turnwire`;

@@ -9,8 +9,11 @@ export const ARMING_MS = 1000;
 /** Pixels that a control may shift without having moved: fractions are rounded differently at each layout. */
 const STILL = 2;
 
-/** Milliseconds without a look after which nobody knows whether it stood still: the page was asleep or busy. */
-const UNWATCHED_MS = 700;
+/**
+ * The most milliseconds that count between two looks. Nobody knows what happened in a longer time: the page was asleep or busy. On a
+ * busy machine each look counts all the same, so that a control that stands still can decide after a while.
+ */
+const WATCHED_MS = 250;
 
 export interface Place {
   readonly left: number;
@@ -26,21 +29,21 @@ export class Arming {
   /** Where it stood when its second began: compared with the look before, a slow move would be none. */
   private place: Place | undefined;
   private meaning: string | undefined;
-  private since = Number.POSITIVE_INFINITY;
+  /** Milliseconds that it has stood there. */
+  private stood = 0;
   private looked = Number.NEGATIVE_INFINITY;
 
   /** Take how the control stands now, in pixels of the window; true when it may decide. `place` is undefined while it is out of sight. */
   observe(place: Place | undefined, meaning: string, now: number): boolean {
-    const unwatched = now - this.looked > UNWATCHED_MS;
+    const watched = Math.min(now - this.looked, WATCHED_MS);
     this.looked = now;
-    if (place === undefined) {
-      this.place = undefined;
-      this.since = Number.POSITIVE_INFINITY;
-    } else if (this.place === undefined || unwatched || meaning !== this.meaning || !isStill(place, this.place)) {
+    const isTheSame = place !== undefined && this.place !== undefined && meaning === this.meaning && isStill(place, this.place);
+    if (isTheSame) this.stood += watched;
+    else {
       this.place = place;
-      this.since = now;
+      this.stood = 0;
     }
     this.meaning = meaning;
-    return now - this.since >= ARMING_MS;
+    return this.stood >= ARMING_MS;
   }
 }

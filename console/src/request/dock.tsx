@@ -11,12 +11,11 @@ import { IconButton } from "../parts/parts.js";
 import { Path } from "../parts/path.js";
 import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
-import { count } from "../text/format.js";
 import { orderedCode, visibleCode } from "../text/visible.js";
 import type { Docked } from "./docked.js";
 import { KeyGuard, TYPING, writes } from "./key_guard.js";
 import { PermissionForm } from "./permission.js";
-import { SUBJECT, sizeOf } from "./proposal.js";
+import { shortened, sizeOf } from "./proposal.js";
 import { ElicitationForm, QuestionForm } from "./question.js";
 
 const EDITABLE = "input, textarea, select, [contenteditable]";
@@ -107,8 +106,6 @@ export function RequestDock() {
   );
 }
 
-const shortened = (text: string) => (text.length > SUBJECT ? `${text.slice(0, SUBJECT)} … (${count(text.length)} characters)` : text);
-
 interface Props {
   row: RequestRow;
   onAnswered: () => void;
@@ -119,7 +116,7 @@ function Request({ row, onAnswered, place }: Props) {
   const { hub, inspect } = usePage();
   const { request } = row;
   const guard = useMemo(() => new KeyGuard(performance.now()), []);
-  const title = visibleCode(requestTitle(row));
+  const title = visibleCode(shortened(requestTitle(row)));
   const subject = subjectOf(row);
   const size = request.type === "permission_request" ? sizeOf(row, request) : undefined;
 
@@ -162,7 +159,7 @@ function Request({ row, onAnswered, place }: Props) {
           {size && <p class="size">{size}</p>}
           {request.type === "permission_request" && request.blocked_path && (
             <p class="wrong">
-              Outside of what is allowed: <code>{orderedCode(request.blocked_path)}</code>
+              No rule of the agent allows this path: <code>{orderedCode(shortened(request.blocked_path))}</code>
             </p>
           )}
         </div>

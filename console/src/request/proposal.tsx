@@ -8,7 +8,7 @@ import { useHome } from "../parts/path.js";
 import { Code, Json } from "../parts/text.js";
 import { useSource } from "../state/source.js";
 import { counted, hunksOf } from "../text/diff.js";
-import { bytes, plural } from "../text/format.js";
+import { bytes, count, plural } from "../text/format.js";
 import { orderedCode, visibleCode } from "../text/visible.js";
 import { ToolBody } from "../tools/bodies.js";
 import { Commentable } from "../tools/lines.js";
@@ -59,7 +59,11 @@ function otherArguments(
 const WHOLE_PATH = 30;
 
 /** Characters of a subject that stand in the head; all of a longer one stands below. */
-export const SUBJECT = 300;
+export const SUBJECT = 120;
+
+/** What stands in the head of a text: its beginning, marked as such. */
+export const shortened = (text: string) =>
+  text.length > SUBJECT ? `${text.slice(0, SUBJECT)} … (${count(text.length)} characters)` : text;
 
 export function Proposal({ row, request }: { row: RequestRow; request: PermissionRequest }) {
   const payload = payloadOf(row, request);
@@ -72,10 +76,13 @@ export function Proposal({ row, request }: { row: RequestRow; request: Permissio
     );
   const viewed = payload !== undefined && VIEWED.has(payload.kind);
   const others = otherArguments(payload, request, home);
-  const title = request.permission_title;
+  const { permission_title: title, blocked_path: blocked } = request;
+  // In a short window the head shows less still: what is told nowhere else stands here.
+  const isCut = title.length > (others || payload ? SUBJECT : WHOLE_PATH);
   return (
     <>
-      {title.length > SUBJECT && payload?.kind !== "shell_exec" && <Code text={title} label="What the agent calls it" />}
+      {isCut && payload?.kind !== "shell_exec" && <Code text={title} label="What the agent calls it" />}
+      {blocked !== undefined && blocked.length > SUBJECT && <Code text={blocked} label="Path that no rule of the agent allows" />}
       {payload?.kind === "shell_exec" && payload.shell_exec.command && (
         <Code text={payload.shell_exec.command} language="bash" label="Command to run" />
       )}
@@ -138,12 +145,15 @@ export function useSeen(cuts: Cuts, content: unknown, field?: RefObject<HTMLText
   const seen = seenOf.current === content;
   useEffect(() => {
     if (!whole || seen) return;
-    const timer = setInterval(() => {
+    function look(): void {
       setKnown(true);
       if (cuts.count > 0 || !isEndInSight(end.current, field?.current ?? null)) return;
       seenOf.current = content;
       render((n) => n + 1);
-    }, LOOK_MS);
+    }
+    // At once: the next step of the dialog may move its end out of sight before the timer is heard, on a busy machine.
+    look();
+    const timer = setInterval(look, LOOK_MS);
     return () => clearInterval(timer);
   }, [content, whole, seen]);
   return { end, seen, hidden: !seen && (known || !whole) };

@@ -1,13 +1,15 @@
 /** Questions of the agent with their choices, and what MCP servers ask for by schema or by address. */
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import type { JsonValue, QuestionRequest } from "turnwire-client";
 import type { RequestRow } from "../model/rows.js";
+import { Cuts } from "../parts/cuts.js";
 import { Json } from "../parts/text.js";
 import { useLive, usePage } from "../state/context.js";
 import { visibleCode } from "../text/visible.js";
 import { Decide } from "./decide.js";
 import type { Docked } from "./docked.js";
 import { Late } from "./late.js";
+import { useSeen } from "./proposal.js";
 import { fieldsOf, SchemaForm, startValues, toContent, type Values } from "./schema_form.js";
 
 interface Draft {
@@ -124,6 +126,11 @@ export function ElicitationForm({ row, request, docked }: Props) {
   const [busy, setBusy] = useState(false);
   const [arrived, arrive] = useState(false);
   const form = useRef<HTMLFormElement>(null);
+  // A field further down may have been filled in by who asks.
+  const { end, seen, hidden } = useSeen(
+    useMemo(() => new Cuts(), []),
+    request,
+  );
   const address = request.url !== undefined && /^https?:\/\//i.test(request.url) ? request.url : undefined;
 
   async function send(action: "accept" | "decline" | "cancel"): Promise<void> {
@@ -181,8 +188,17 @@ export function ElicitationForm({ row, request, docked }: Props) {
           </label>
         )}
         {request.details && <Json value={request.details} label="The request as it came" />}
+        <div ref={end} class="end" />
       </div>
       <div class="request-foot">
+        {hidden && (
+          <p class="unseen" role="status">
+            You have not seen the end of this.{" "}
+            <button type="button" class="more to-end" onClick={() => end.current?.scrollIntoView({ block: "end" })}>
+              Go to the end
+            </button>
+          </p>
+        )}
         {wrong && (
           <p class="wrong" role="alert">
             {wrong}
@@ -192,8 +208,8 @@ export function ElicitationForm({ row, request, docked }: Props) {
           <Decide
             submit
             className="primary"
-            meaning={request.pending_id}
-            blocked={busy}
+            meaning={`${request.pending_id} ${seen}`}
+            blocked={busy || !seen}
             onDecide={() => {
               if (form.current?.reportValidity()) void send("accept");
             }}

@@ -7,13 +7,16 @@ export const LOOK_MS = 100;
 /** Where along its middle line a control is looked at, as shares of its width. */
 const ALONG = [0.1, 0.5, 0.9];
 
-/** Where a control stands, in pixels of the window; undefined while it is out of sight or anything lies over it. */
+/** Where a control stands, in pixels of the screen; undefined while it is out of sight or anything lies over it. */
 export function placeOf(node: Element | null): Place | undefined {
   if (!node || document.visibilityState !== "visible") return undefined;
   const { left, top, width, height } = node.getBoundingClientRect();
   if (width === 0 || height === 0) return undefined;
   const isOnTop = (share: number) => node.contains(document.elementFromPoint(left + width * share, top + height / 2));
-  return ALONG.every(isOnTop) ? { left, top, width, height } : undefined;
+  if (!ALONG.every(isOnTop)) return undefined;
+  // On a phone two fingers or its keyboard move what is seen of the page, and nothing in the page.
+  const { offsetLeft = 0, offsetTop = 0, scale = 1 } = visualViewport ?? {};
+  return { left: (left - offsetLeft) * scale, top: (top - offsetTop) * scale, width: width * scale, height: height * scale };
 }
 
 /** Whether the end of what is read by scrolling is in sight: a mark at the end of it, and the end of a field in it. */

@@ -2,15 +2,13 @@
 import { useRef, useState } from "preact/hooks";
 import type { CommandOf } from "turnwire-client";
 import { recentFolders } from "../model/inbox.js";
-import { modeOf } from "../model/modes.js";
+import { AUTONOMOUS, modeOf } from "../model/modes.js";
 import { Sure } from "../parts/sure.js";
 import { usePage } from "../state/context.js";
 import type { Attempt } from "../state/hub.js";
 import { visibleCode } from "../text/visible.js";
 
-const POLICIES = { "": "As configured", supervised: "Ask me", autonomous: "Ask nobody", plan: "Plan only" } as const;
-
-const NOBODY = "The agent runs what no rule denies. Nobody is asked.";
+const POLICIES = { "": "As configured", supervised: "Ask me", autonomous: AUTONOMOUS.name, plan: "Plan only" } as const;
 
 export function NewSession({ onDone }: { onDone: () => void }) {
   const { hub } = usePage();
@@ -146,7 +144,7 @@ export function NewSession({ onDone }: { onDone: () => void }) {
       </details>
       {(mode?.less || values.policy === "autonomous") && (
         <Sure
-          about={[mode?.less && mode.about, values.policy === "autonomous" && NOBODY].filter(Boolean).join(" ")}
+          about={[mode?.less && mode.about, values.policy === "autonomous" && AUTONOMOUS.about].filter(Boolean).join(" ")}
           sure={sure}
           onSure={beSure}
         />

@@ -1,6 +1,7 @@
 /** The session's head: what it is, how it is, how full its context, what it cost. */
 
 import { useMode } from "../composer/modes.js";
+import { AUTONOMOUS } from "../model/modes.js";
 import { isReplay } from "../model/replay.js";
 import { Badge, IconButton, type Tone } from "../parts/parts.js";
 import { useLive, usePage } from "../state/context.js";
@@ -106,6 +107,12 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
             <Badge tone={mode.less ? "bad" : "plain"}>{visibleCode(mode.name)}</Badge>
           </span>
         )}
+        {/* Such an agent may well ask: turnwire answers for you. */}
+        {summary?.policy === "autonomous" && !mode.less && (
+          <span class="policy-in-force" title={AUTONOMOUS.about}>
+            <Badge tone="bad">{AUTONOMOUS.name}</Badge>
+          </span>
+        )}
       </span>
       {summary?.abilities?.never_asks && (
         <span class="never-asks" title={`The agent does this without asking: ${visibleCode(summary.abilities.never_asks.join("; "))}`}>
@@ -113,7 +120,7 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
         </span>
       )}
       {summary?.trouble !== undefined && (
-        <span role="alert" title={summary.trouble}>
+        <span role="alert" title={visibleCode(summary.trouble)}>
           <Badge tone="warn">events are not kept</Badge>
         </span>
       )}

@@ -48,9 +48,9 @@ export function Palette({ doings, onClose }: { doings: readonly Doing[]; onClose
     .flatMap((group) => group.sessions)
     .map((summary) => ({
       name: sessionTitle(summary),
-      hint: [summary.pending > 0 ? "waits for you" : summary.state, visibleCode(namedPath(summary.workspace ?? "").name)]
-        .filter(Boolean)
-        .join(" · "),
+      hint: visibleCode(
+        [summary.pending > 0 ? "waits for you" : summary.state, namedPath(summary.workspace ?? "").name].filter(Boolean).join(" · "),
+      ),
       run: () => hub.select(summary.session),
     }));
   const found = [...sessions.slice(0, MOST), ...doings.filter(({ name }) => name.toLowerCase().includes(words))];

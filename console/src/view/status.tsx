@@ -4,6 +4,7 @@ import { IconButton } from "../parts/parts.js";
 import { usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { plural } from "../text/format.js";
+import { visibleCode } from "../text/visible.js";
 
 export function ConnectionBar() {
   const { hub } = usePage();
@@ -23,7 +24,7 @@ export function ConnectionBar() {
   if (hub.state === "failed")
     return (
       <div class="connection bad" role="status">
-        {hub.reason} Reload the page to try again.
+        {visibleCode(hub.reason ?? "")} Reload the page to try again.
       </div>
     );
   if (hub.state === "closed")
@@ -48,7 +49,7 @@ export function Toasts() {
     <div class="toasts" role="alert">
       {hub.toasts.map(({ key, text }) => (
         <div key={key} class="toast">
-          <span>{text}</span>
+          <span>{visibleCode(text)}</span>
           <IconButton icon="cross" label="Dismiss" onClick={() => hub.dismiss(key)} />
         </div>
       ))}

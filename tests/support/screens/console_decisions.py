@@ -70,6 +70,29 @@ def given(where: HubHarness) -> list[dict[str, Any]]:
     ]
 
 
+OWN_CLOCK = """() => {
+  let now = performance.now();
+  performance.now = () => now;
+  window.rest = (milliseconds) => { now += milliseconds; };
+}"""
+SECOND = """async () => {
+  for (let tenth = 0; tenth < 11; tenth += 1) {
+    window.rest(100);
+    await new Promise((done) => setTimeout(done, 150));
+  }
+}"""
+
+
+async def own_clock(page: Page) -> None:
+    """Stop the page's clock: no control becomes armed until it is told to go on, however slow the machine is."""
+    await page.evaluate(OWN_CLOCK)
+
+
+async def pass_the_second(page: Page) -> None:
+    """Let its clock go on as long as a deciding control must stand still, and a little longer, with looks all the while."""
+    await page.evaluate(SECOND)
+
+
 async def armed(*controls: Locator) -> None:
     for control in controls:
         await expect(control).to_be_enabled()
@@ -78,7 +101,8 @@ async def armed(*controls: Locator) -> None:
 async def at_rest(control: Locator) -> None:
     """Click on what decides, where the browser has scrolled it to, once it has stood there for its second."""
     await control.hover()
-    await control.page.wait_for_timeout(1300)
+    # the looks at where it stands now come before this
+    await control.evaluate("() => new Promise((done) => setTimeout(done, 250))")
     await armed(control)
     box = await control.bounding_box()
     assert box is not None
