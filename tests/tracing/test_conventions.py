@@ -21,7 +21,7 @@ from turnwire.tracing.export.sdk_log import SdkLog
 from turnwire.tracing.metrics.measurements import COST, DURATION, Measurer
 from turnwire.tracing.metrics.otel import OtelMeter
 from turnwire.tracing.recordings.reading import read
-from turnwire.tracing.spans.genai_facts import CONVENTIONS, configured_provider, provider_of
+from turnwire.tracing.spans.genai_facts import CONVENTIONS, Facts, configured_provider, provider_of
 from turnwire.tracing.spans.maker import SpanMaker
 from turnwire.tracing.spans.span import Span
 from turnwire_process import environment, turnwire
@@ -100,6 +100,15 @@ def test_the_configured_provider_counts_more_than_the_models_name() -> None:
     spans = traced(CALLED, provider="aws.bedrock")
     providers = {span.attributes.get("gen_ai.provider.name") for span in spans}
     assert providers == {None, "aws.bedrock"}
+
+
+@pytest.mark.parametrize(
+    ("product", "provider"),
+    [(None, "aws.bedrock"), ("claude-agent-acp", "aws.bedrock"), ("opencode", "openai"), ("qwen", "openai")],
+)
+def test_variables_of_claude_code_say_nothing_of_other_agents(product: str | None, provider: str) -> None:
+    facts = Facts("any", content=False, limit=0, model="gpt-5", product=product, configured="aws.bedrock")
+    assert facts.provider == provider
 
 
 @pytest.mark.parametrize("made", [CALLED, FAILED, recording("2.1.330", "perm-deny")], ids=str)

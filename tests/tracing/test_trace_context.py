@@ -1,5 +1,9 @@
 """Trace context in and out (W3C): a caller's span is the parent, the agent is told, and a restart keeps ids apart."""
 
+import json
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +13,8 @@ from live import Frontend, real_setup, running
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
 from turnwire.client import CommandFailed, commands, connect
 from turnwire.client import events as ev
-from turnwire_process import environment, lines_of, turnwire
+from turnwire.sidecar.config.agents import demo_script
+from turnwire_process import DEADLINE, TURNWIRE, environment, lines_of, turnwire
 
 CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 TRACE, SPAN = CALLER.split("-")[1:3]
@@ -123,3 +128,51 @@ async def test_without_tracing_a_context_is_handed_on_and_nothing_told(tmp_path:
         (pid,) = [status.pid for status in frontend.seen(ev.ProcessStatus)]
         assert f"\0TRACEPARENT={CALLER}\0".encode() in Path(f"/proc/{pid}/environ").read_bytes()
         assert not frontend.seen(ev.TraceContext)
+
+
+def of_stdio(folder: Path, env: dict[str, str]) -> str:
+    """Have a caller of `turnwire stdio` ask something; returns the context that the CLI was told."""
+    program, told = folder / "cli", folder / "told"
+    agent = shlex.join([sys.executable, "-m", "turnwire.scripted_agent", demo_script()])
+    program.write_text(f'#!/bin/sh\necho "$TRACEPARENT $TRACESTATE $BAGGAGE" > {told}\nexec {agent} "$@"\n')
+    program.chmod(0o755)
+    config = folder / "turnwire.toml"
+    config.write_text(f"[agents]\nunder = {json.dumps([str(program)])}\n")
+    prompt = {"type": "user", "message": {"role": "user", "content": "/help"}}
+    subprocess.run(
+        [*TURNWIRE, "stdio", "--agent=under", f"--config={config}"],
+        cwd=folder,
+        env=env,
+        input=json.dumps(prompt).encode() + b"\n",
+        stdout=subprocess.DEVNULL,
+        timeout=DEADLINE,
+        check=True,
+    )
+    return told.read_text().strip()
+
+
+@pytest.mark.long
+async def test_a_callers_span_is_the_parent_of_a_session_over_stdio(tmp_path: Path) -> None:
+    records = tmp_path / "records"
+    records.mkdir()
+    given = {"TRACEPARENT": CALLER, "TRACESTATE": "vendor=1", "BAGGAGE": "team=blue"}
+    with otlp_collector(tmp_path) as collector:
+        env = environment(tmp_path / "home", **collector.environment("grpc"), **given)
+        env |= {"TURNWIRE_RECORD": "1", "TURNWIRE_RECORD_DIR": str(records)}
+        told = [of_stdio(tmp_path, env) for _ in range(2)]
+        live = collector.spans()
+        raw = [str(file) for file in records.glob("raw-streamjson-*.jsonl")]
+        await lines_of(tmp_path, env, "replay", "--otlp", *raw)
+        replayed = collector.spans()[len(live) :]
+    lives = roots(live, "turnwire.session")
+    assert [(life.ids[0], life.parent) for life in lives] == [(TRACE, SPAN)] * 2
+    assert told == [f"00-{TRACE}-{life.ids[1]}-01 vendor=1 team=blue" for life in lives]
+    assert [root.links for root in roots(live)] == [(life.ids,) for life in lives]
+    found = [span.ids for span in live]
+    assert len(set(found)) == len(found)
+    assert sorted(span.ids for span in replayed) == sorted(found)
+
+
+def test_without_tracing_a_context_reaches_the_cli_over_stdio_as_it_is(tmp_path: Path) -> None:
+    env = environment(tmp_path / "home", TRACEPARENT=CALLER, BAGGAGE="team=blue")
+    assert of_stdio(tmp_path, env) == f"{CALLER}  team=blue"

@@ -79,12 +79,14 @@ class Facts(Struct):
     product: str | None = None
     """What the agent says it is; None of those that do not."""
     configured: str | None = None
-    """Who is asked for the model, where the agent's variables say so."""
+    """Who is asked for the model, where variables of Claude Code say so."""
 
     @property
     def provider(self) -> str:
         """Who is asked for the model."""
-        return self.configured or provider_of(self.product, self.model)
+        if self.configured is not None and "claude" in (self.product or "claude").casefold():
+            return self.configured
+        return provider_of(self.product, self.model)
 
     def common(self, operation: str) -> dict[str, Attribute]:
         """Return what every span of the conventions has."""

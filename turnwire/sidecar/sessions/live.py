@@ -39,7 +39,7 @@ from turnwire.sidecar.sessions.records.recovery import close_left_open
 from turnwire.sidecar.sessions.records.resume_point import NEW, ResumePoint
 from turnwire.sidecar.sessions.services import SessionServices
 from turnwire.sidecar.sessions.state import ObservedState, short
-from turnwire.sidecar.sessions.trace_context import Caller, context_event, headers
+from turnwire.sidecar.sessions.trace_context import Caller, context_event, headers, variables
 
 log = logging.getLogger(__name__)
 
@@ -359,7 +359,7 @@ class LiveSession:
             audit = self._services.audit(self.session)
             traced = self._services.settings.traces
             context = context_event(self.session, self.caller) if traced else None
-            told = {name.upper(): value for name, value in headers(context or self.caller).items()}
+            told = variables(context or self.caller)
             opened = open_session(
                 structs.replace(options, environment={**options.environment, **told}),
                 core=self._pipeline.core,

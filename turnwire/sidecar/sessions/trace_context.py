@@ -62,3 +62,8 @@ def headers(context: ev.TraceContext | Caller) -> dict[str, str]:
     """Return what an agent is told, by the names of the standard."""
     told = {name: getattr(context, name) for name in NAMES}
     return {name: value for name, value in told.items() if value}
+
+
+def variables(context: ev.TraceContext | Caller) -> dict[str, str]:
+    """Return the same as variables of an agent's environment."""
+    return {name.upper(): value for name, value in headers(context).items()}

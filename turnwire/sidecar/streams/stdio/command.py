@@ -5,10 +5,12 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from uuid import uuid4
 
 from turnwire.adapter.process.cli import ProgramNotFound
+from turnwire.normalize.inputs import Announced
 from turnwire.protocol.dialects import DIALECTS
 from turnwire.sidecar.config.agents import Agent, AgentNotFoundError, find_relayed
 from turnwire.sidecar.config.settings import ConfigurationError, Settings, load
@@ -24,7 +26,7 @@ from turnwire.sidecar.streams.stdio.arguments import (
     foreign_options,
     read_arguments,
 )
-from turnwire.tracing.export.wanted import DELIVERY, STILL_SENDING, tracing_wanted
+from turnwire.tracing.export.wanted import DELIVERY, STILL_SENDING, logs_wanted, metrics_wanted
 
 LEAST_VERSION = "2.0.0"
 """What the official SDK expects at least; said for agents that have no version of their own."""
@@ -45,9 +47,9 @@ def run(argv: Sequence[str]) -> int:
         if arguments.asks_version:
             return _version(agent, settings)
         logs.configure(settings.log_level)
-        with _observer(settings, agent) as observe:
+        with _observer(settings, agent) as (observe, traced):
             garbage.started()
-            code = asyncio.run(_serve(arguments, agent, settings, observe))
+            code = asyncio.run(_serve(arguments, agent, settings, observe, traced))
         return _ended(code) if code >= 0 else die_by(-code)
     except (UsageError, ConfigurationError) as error:
         return _fail(error, 2)
@@ -55,12 +57,18 @@ def run(argv: Sequence[str]) -> int:
         return _fail(error, 1)
 
 
-async def _serve(arguments: Arguments, agent: Agent, settings: Settings, observe: stdio.Observe) -> int:
+async def _serve(
+    arguments: Arguments,
+    agent: Agent,
+    settings: Settings,
+    observe: stdio.Observe,
+    traced: Mapping[str, str],
+) -> int:
     options = (foreign_options if settings.dialect in FOREIGN else cli_options)(arguments.rest)
     return await stdio.serve(
         [*agent.argv, *options],
         # whole, as if the caller had started the CLI itself: it has chosen it for a CLI
-        {**os.environ, **agent.env},
+        {**os.environ, **agent.env, **traced},
         spoken=DIALECTS[arguments.spoken],
         agent=DIALECTS[settings.dialect],
         observe=observe,
@@ -88,19 +96,28 @@ def _ended(code: int) -> int:
 
 
 @contextmanager
-def _observer(settings: Settings, agent: Agent) -> Iterator[stdio.Observe]:
-    if not settings.record and not tracing_wanted():
-        yield lambda _: None
+def _observer(settings: Settings, agent: Agent) -> Iterator[tuple[stdio.Observe, Mapping[str, str]]]:
+    """Give what sees the session, and the variables that tell the CLI which span its own belong to."""
+    if not (settings.record or settings.traces or metrics_wanted() or logs_wanted()):
+        yield lambda _: None, {}
         return
     from turnwire.sidecar.process.metrics import Metrics  # noqa: PLC0415 - as above
     from turnwire.sidecar.sessions.observers import Observers  # noqa: PLC0415 - as above
+    from turnwire.sidecar.sessions.trace_context import Caller, context_event, variables  # noqa: PLC0415 - as above
     from turnwire.sidecar.streams.stdio.observed import ObservedInputs  # noqa: PLC0415 - as above
 
     logs.tell_first(DELIVERY)
     observers = Observers(settings, Metrics())
-    taps = observers.for_session(f"stdio-{os.getpid()}", agent.name)
+    session = f"stdio-{uuid4()}"
+    taps = observers.for_session(session, agent.name)
+    observed = ObservedInputs(taps, on_turn_ended=observers.send_soon)
+    traced: dict[str, str] = {}
     try:
-        yield ObservedInputs(taps, on_turn_ended=observers.send_soon).on_inputs
+        if settings.traces:
+            context = context_event(session, Caller.of_environment())
+            observed.on_inputs([Announced(context)])
+            traced = variables(context)
+        yield observed.on_inputs, traced
     finally:
         observers.close(PATIENCE)
 
