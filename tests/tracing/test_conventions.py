@@ -12,9 +12,10 @@ from opentelemetry.sdk.metrics.export import Histogram, HistogramDataPoint, InMe
 from otlp_collector import otlp_collector
 
 from live import Frontend
-from recordings import Recording, recording
+from recordings import FIXTURES, Recording, recording
 from turnwire.client import connect
 from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.families import recorded_core
 from turnwire.sidecar.config.settings import Settings
 from turnwire.tracing.export.log_records import LogExport
 from turnwire.tracing.export.sdk_log import SdkLog
@@ -127,6 +128,22 @@ def test_no_content_is_no_text_in_any_attribute_or_event(
             assert len(str(value)) <= 100, (span.name, name)
             assert "messages" not in name
             assert name != "error.message"
+
+
+def test_a_sentence_in_place_of_a_tools_name_is_content() -> None:
+    named = {}
+    for limit in (0, 1000):
+        export = MemoryExport()
+        core, maker = recorded_core(), SpanMaker("s", export=export, limit=limit)
+        for timed in read(FIXTURES / "acp/copilot-acp-1.0.102/subagent"):
+            maker.handle(timed.input, core.handle(timed.input), round((timed.at or 0) * 1e9))
+        spans = export.spans()
+        told = [
+            span.attributes.get(name) for span in spans for name in ("gen_ai.tool.name", "turnwire.tool_name")
+        ]
+        named[limit] = {*told, *(span.name for span in spans)}
+    assert {"Look around", "execute_tool Look around"} <= named[1000]
+    assert named[0] == {str(name).replace("Look around", "tool") for name in named[1000] if name} | {None}
 
 
 def test_genai_alone_leaves_out_single_events_and_control_messages() -> None:

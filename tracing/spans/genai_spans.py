@@ -24,7 +24,7 @@ from turnwire.normalize.model_calls import (
 from turnwire.normalize.payloads import SubagentTaskPayload
 from turnwire.tracing.spans.genai_chat import Piece, Thread
 from turnwire.tracing.spans.genai_facts import Facts, prompts, usage
-from turnwire.tracing.spans.span import Attribute, Span, Trace
+from turnwire.tracing.spans.span import Attribute, Span, Trace, tool_name
 
 REMEMBERED = 256
 """Subagents, and arguments and results of calls, that are remembered at most."""
@@ -209,8 +209,9 @@ class GenAiSpans:
         thread = self._thread(event.parent_tool_call_id, at)
         if thread is None:
             return []
+        name = tool_name(event.tool_name, with_texts=self._facts.limit > 0)
         attributes = self._facts.common("execute_tool") | {
-            "gen_ai.tool.name": event.tool_name,
+            "gen_ai.tool.name": name,
             "gen_ai.tool.call.id": event.tool_call_id,
             "gen_ai.tool.type": "extension" if event.tool_name.startswith("mcp__") else "function",
         }
@@ -230,12 +231,12 @@ class GenAiSpans:
                     "arguments": told,
                 }
             finished = thread.called(part, at)
-        span = thread.trace.begin(f"execute_tool {event.tool_name}", at, thread.agent, attributes)
+        span = thread.trace.begin(f"execute_tool {name}", at, thread.agent, attributes)
         thread.tools[event.tool_call_id] = span
         if isinstance(event.normalized, SubagentTaskPayload):
-            name = event.normalized.subagent_task.subagent_type
-            if name is not None:
-                self._subagents[event.tool_call_id] = name
+            subagent = event.normalized.subagent_task.subagent_type
+            if subagent is not None:
+                self._subagents[event.tool_call_id] = subagent
                 self._forget_oldest(self._subagents)
         self._callers[event.tool_call_id] = (thread.trace, span)
         return finished

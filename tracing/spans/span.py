@@ -4,6 +4,7 @@ Times are nanoseconds since 1970. `Trace` and `Span` here go nowhere; those of t
 OpenTelemetry SDK along, so that the ones who follow a session need not know whether anybody exports.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
@@ -101,3 +102,11 @@ def cut_text(data: bytes, limit: int) -> str:
     if len(data) <= limit:
         return data.decode("utf-8", "replace")
     return data[:limit].decode("utf-8", "ignore") + CUT_MARK
+
+
+_NAME = re.compile(r"[\w:-]*")
+
+
+def tool_name(name: str, *, with_texts: bool) -> str:
+    """Return a tool's name for a span; some agents have a sentence there, and that is text."""
+    return name if with_texts or _NAME.fullmatch(name) else "tool"

@@ -18,7 +18,7 @@ from turnwire.normalize.events.base import ThreadEvent
 from turnwire.normalize.families import exchanges
 from turnwire.normalize.inputs import Received, Sent, SessionInput
 from turnwire.normalize.model_calls import RequestAnswered, RequestMade, RequestTakenBack
-from turnwire.tracing.spans.span import Attribute, Span, Trace, cut_text
+from turnwire.tracing.spans.span import Attribute, Span, Trace, cut_text, tool_name
 
 SYSTEM = frozenset({ev.SessionStatus, ev.SessionInfo, ev.AvailableCommands})
 """Events of the session's beginning; spec 3 traces them as `streamjson.system`."""
@@ -216,7 +216,7 @@ def _attributes(event: AgentEvent, place: SpanContext, *, with_texts: bool) -> d
     if kind is ev.ToolCall or kind is ev.ToolUpdate:
         assert isinstance(event, ev.ToolCall | ev.ToolUpdate)
         found["turnwire.tool_call_id"] = event.tool_call_id
-        found["turnwire.tool_name"] = event.tool_name or ""
+        found["turnwire.tool_name"] = tool_name(event.tool_name or "", with_texts=with_texts)
         found["turnwire.tool_status"] = event.tool_status
     elif kind in ASKED:
         assert isinstance(
