@@ -165,7 +165,23 @@ def _response_diff(facts: Facts, path: str) -> str | None:
         old_start, old_lines, new_start, new_lines = (number or 0 for number in numbers)
         body.append(diff.header(old_start, old_lines, new_start, new_lines))
         body += lines
+    if original is not None and _lost_its_mark(body) and (changed := _edited(original, response)) is not None:
+        return diff.of_files(path, original, changed)
     return diff.document(path, body)
+
+
+def _lost_its_mark(body: Sequence[str]) -> bool:
+    """Tell whether a line is removed and added as it was: hunks are told without the mark of a file that ends within a line."""
+    removed = {line[1:] for line in body if line.startswith("-")}
+    return any(line[1:] in removed for line in body if line.startswith("+"))
+
+
+def _edited(original: str, response: JsonObject) -> str | None:
+    """Return the file after the edit that a structured result tells of; None where it does not fit."""
+    old, new = text(response, "oldString"), text(response, "newString")
+    if not old or not new or old not in original:
+        return text(response, "content")
+    return original.replace(old, new, -1 if flag(response, "replaceAll") else 1)
 
 
 def _told_patch(facts: Facts, path: str) -> str | None:

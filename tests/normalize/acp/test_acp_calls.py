@@ -7,6 +7,7 @@ import pytest
 
 from acp_talk import Event, Talk, only, shown, types
 
+MARK = "\\ No newline at end of file\n"
 HUNK = "@@ -7 +7 @@\n-a\n+b\n"
 RELATIVE = "--- /w/a\n+++ /w/a\n@@ -1,1 +1,1 @@\n-a\n+b\n"
 
@@ -231,6 +232,31 @@ def test_a_tool_is_what_its_name_its_arguments_or_its_kind_say(
             {"_meta": {"claudeCode": {"toolResponse": {"originalFile": "a\n", "content": "b\n"}}}},
             [{"type": "edit", "diff": "--- /w/a\n+++ /w/a\n@@ -1,1 +1,1 @@\n-a\n+b\n"}],
             id="a structured result with both texts",
+        ),
+        *(
+            pytest.param(
+                {"kind": "edit", "rawInput": {"path": "/w/a"}},
+                {
+                    "_meta": {
+                        "claudeCode": {
+                            "toolResponse": {
+                                **response,
+                                "structuredPatch": [
+                                    {"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 2, "lines": [" a", "-b", "+b"]}
+                                ],
+                            }
+                        }
+                    }
+                },
+                [{"type": "edit", "diff": f"--- /w/a\n+++ /w/a\n@@ -1,2 +1,2 @@\n a\n-b\n{mark}+b\n"}],
+                id=why,
+            )
+            for why, response, mark in (
+                ("no newline before an edit", {"originalFile": "a\nb", "oldString": "b", "newString": "b\n"}, MARK),
+                ("no newline before a write", {"originalFile": "a\nb", "content": "a\nb\n"}, MARK),
+                ("a file that is not known", {"oldString": "b", "newString": "b\n"}, ""),
+                ("an edit that is not known", {"originalFile": "a\nb"}, ""),
+            )
         ),
         pytest.param(
             {"kind": "edit", "rawInput": {"path": "/w/a"}},
