@@ -20,6 +20,8 @@ class Quirks(Struct, frozen=True):
     """A prompt that comes while a turn runs is heard in this turn, and both are answered at its end."""
     usage_is_total: bool = False
     """The usage of an answer counts the session and not the turn."""
+    usage_is_of_last_call: bool = False
+    """The usage of an answer counts the last call of the model alone: of a turn with tool calls it is not the turn's."""
     says_errors: bool = False
     """An API that fails is told as text that begins with `Error: `; the turn ends as if all were well, without a usage where no call
     of the session has succeeded."""
@@ -54,7 +56,8 @@ _KNOWN: tuple[tuple[str, Quirks], ...] = (
     ("qwen", Quirks(whole_files=True)),
     ("copilot", Quirks(usage_is_total=True, says_errors=True)),
     ("codex", Quirks(tells_failures=True)),
-    ("opencode", Quirks(prompts_join=True)),
+    ("opencode", Quirks(prompts_join=True, usage_is_of_last_call=True)),
+    ("kilo", Quirks(usage_is_of_last_call=True)),
     ("kimi", Quirks(begins_with_names=True)),
     ("pi-acp", Quirks(titles_are_commands=True)),
     ("@factory/", Quirks(asks_for_all=True)),  # Droid

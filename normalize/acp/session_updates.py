@@ -132,6 +132,7 @@ def call(state: State, session: Session, update: updates.ToolCallUpdate) -> list
     if known is None and not session.calls.is_news(update):
         return []
     events = turns.ensure(state, session) + session.texts.pause()
+    session.usage.has_calls = True
     runs = update.status == "in_progress" or bool(update.content)
     if known is not None and not state.overheard and runs and update.status not in ("completed", "failed"):
         events += session.requests.settled(update.tool_call_id, denied=False)

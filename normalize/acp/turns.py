@@ -89,6 +89,7 @@ def start(
     session.turn = Turn(f"turn-{state.next_turn}", origin, prompts, waiting)
     state.next_turn += 1
     session.had_turns = True
+    session.usage.has_calls = False
     session.place.enter_turn(session.turn.id)
     return TurnStarted(**session.place.here, origin=origin, prompts=[*prompts] or None)
 

@@ -43,6 +43,8 @@ class Usage:
         self.quirks = Quirks()
         self.model: str | None = None
         """The model that answers, as the figures name it."""
+        self.has_calls = False
+        """The turn has called a tool, so that the model was called more than once."""
         self._shown: tuple[int | None, int, str | None] | None = None
         self._cost: float | None = None
         self._billed: float | None = None
@@ -100,6 +102,8 @@ class Usage:
             _tokens(fields(result.get("usage"))) or _tokens(fields(quota.get("token_count"))) or self._chunks
         )
         self._chunks = None
+        if self.has_calls and self.quirks.usage_is_of_last_call:
+            told = None
         models = objects(quota, "model_usage")
         self.model = (text(models[0], "model") if len(models) == 1 else None) or self.model
         turn, total = told, None

@@ -480,6 +480,22 @@ def test_usage_that_hangs_on_chunks_is_that_of_the_turn() -> None:
     assert (data["input_tokens"], data["output_tokens"]) == (20, 4)
 
 
+@pytest.mark.parametrize(("agent", "told"), [("OpenCode", None), ("Kilo", None), ("another", 10)])
+def test_tokens_of_the_last_call_of_the_model_are_not_those_of_a_turn_with_more(
+    agent: str, told: int | None
+) -> None:
+    talk = Talk(agent)
+    usage = {"inputTokens": 10, "outputTokens": 2, "totalTokens": 12}
+    talk.prompt(1)
+    talk.update("tool_call", toolCallId="a", title="bash", kind="execute", status="completed")
+    done = only(talk.answers(1, stopReason="end_turn", usage=usage), "complete")["data"]
+    assert (done.get("input_tokens"), done.get("output_tokens")) == (told, told and 2)
+    talk.prompt(2)
+    talk.text("One call.")
+    done = only(talk.answers(2, stopReason="end_turn", usage=usage), "complete")["data"]
+    assert (done["input_tokens"], done["output_tokens"]) == (10, 2)
+
+
 def test_unknown_news_requests_and_notifications_are_kept() -> None:
     talk = Talk()
     talk.prompt(1)
