@@ -168,6 +168,8 @@ test("days are plotted without gaps, many of them by month", () => {
     ["9999-12", 112],
   ]);
   expect(bars([], "day", "cost")).toEqual([]);
+  const weeks = bars([spent("2026-03-02", { cost: 1 }), spent("2026-02-23", { cost: 9 })], "week", "cost");
+  expect(weeks.map(({ name }) => name)).toEqual(["2026-02-23", "2026-03-02"]);
 });
 
 test("of other groups the largest are plotted, the rest together", () => {

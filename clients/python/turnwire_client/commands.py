@@ -204,10 +204,11 @@ class LibraryUsage(Command, frozen=True, kw_only=True, tag="library.usage"):
 
     worker: str | None = None
     """Of a fleet: name or label of the worker whose conversations are meant; all of them when absent."""
-    by: list[Literal["day", "project", "model", "agent"]] | None = None
-    """What to sum up by; the day when absent."""
+    by: list[Literal["day", "week", "month", "block", "session", "project", "model", "agent"]] | None = None
+    """What to sum up by; the day when absent. A week is named by its Monday, a block of five hours by its beginning; all times are those
+    of the hub's machine."""
     since: str | None = None
-    """From this day on, UTC."""
+    """From this day on, in the time of the hub's machine."""
     until: str | None = None
     """Up to this day, included."""
     folder: str | None = None

@@ -2040,9 +2040,12 @@ export interface LibraryUsage {
   /** Of a fleet: name or label of the worker whose conversations are meant; all of them when absent. */
   worker?: string;
   type: "library.usage";
-  /** What to sum up by; the day when absent. */
-  by?: Array<"day" | "project" | "model" | "agent">;
-  /** From this day on, UTC. */
+  /**
+   * What to sum up by; the day when absent. A week is named by its Monday, a block of five hours by its beginning; all times are those
+   * of the hub's machine.
+   */
+  by?: Array<"day" | "week" | "month" | "block" | "session" | "project" | "model" | "agent">;
+  /** From this day on, in the time of the hub's machine. */
   since?: string;
   /** Up to this day, included. */
   until?: string;

@@ -48,7 +48,7 @@ export interface Spent {
   readonly estimated: boolean;
 }
 
-export type By = "day" | "project" | "model" | "agent";
+export type By = "day" | "week" | "month" | "block" | "session" | "project" | "model" | "agent";
 
 const each = (value: JsonValue | undefined): Members[] => (Array.isArray(value) ? value.map(members) : []);
 const text = (value: JsonValue | undefined) => (typeof value === "string" ? value : undefined);

@@ -1,4 +1,4 @@
-/** What was used, summed up and laid out for a plot. Pure; days are those of UTC, as the hub counts them. */
+/** What was used, summed up and laid out for a plot. Pure; days are those of the machine that the hub runs on. */
 import { money } from "../text/format.js";
 import type { By, Spent } from "./answers.js";
 
@@ -13,6 +13,7 @@ export type Measure = "cost" | "tokens";
 const DAYS = 92;
 const YEARS = 5;
 const GROUPS = 12;
+const TIMES: ReadonlySet<By> = new Set(["day", "week", "month", "block"]);
 const DAY_MS = 86_400_000;
 
 export const tokens = (spent: Spent): number => spent.input + spent.output + spent.cached;
@@ -37,10 +38,14 @@ export function total(spent: readonly Spent[]): Spent {
   };
 }
 
+/** Whether groups follow each other in time. */
+export const isTime = (by: By): boolean => TIMES.has(by);
+
 /** The bars of a plot: days in order and without gaps, of others the largest first. */
 export function bars(spent: readonly Spent[], by: By, measure: Measure): Bar[] {
   const found = spent.map((one) => ({ name: one.name, value: measure === "cost" ? (one.cost ?? 0) : tokens(one) }));
   if (by === "day") return days(found);
+  if (isTime(by)) return found.sort((one, other) => (one.name < other.name ? -1 : 1)).slice(-DAYS);
   found.sort((one, other) => other.value - one.value);
   if (found.length <= GROUPS) return found;
   const rest = found.splice(GROUPS - 1);
@@ -71,7 +76,9 @@ export function ticks(largest: number): number[] {
   return Array.from({ length: count + 1 }, (_, index) => Number((index * step).toPrecision(12)));
 }
 
-/** The day so many days before one, which counts itself: `2026-01-31`. */
+/** The day so many days before one, which counts itself, in local time: `2026-01-31`. */
 export function since(today: number, count: number): string {
-  return new Date(today - (count - 1) * DAY_MS).toISOString().slice(0, 10);
+  const day = new Date(today);
+  day.setDate(day.getDate() - (count - 1));
+  return [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
 }

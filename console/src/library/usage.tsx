@@ -6,9 +6,18 @@ import { visibleCode } from "../text/visible.js";
 import { type By, type Spent, usage } from "./answers.js";
 import { Trouble } from "./history.js";
 import { Plot } from "./plot.js";
-import { bars, costOf, type Measure, since, tokens, total } from "./sums.js";
+import { bars, costOf, isTime, type Measure, since, tokens, total } from "./sums.js";
 
-const GROUPS: Record<By, string> = { day: "Day", project: "Project", model: "Model", agent: "Agent" };
+const GROUPS: Record<By, string> = {
+  day: "Day",
+  week: "Week",
+  month: "Month",
+  block: "Five hours",
+  session: "Session",
+  project: "Project",
+  model: "Model",
+  agent: "Agent",
+};
 const SPANS = { 7: "7 days", 30: "30 days", 90: "90 days", 0: "All time" } as const;
 
 const cost = (one: Spent): string => costOf(one) || "unknown";
@@ -124,12 +133,12 @@ export function Usage() {
           <h2>{`${measure === "cost" ? "Cost" : "Tokens"} by ${by}`}</h2>
           <Plot
             bars={bars(spent, by, measure)}
-            columns={by === "day"}
+            columns={isTime(by)}
             format={format}
             label={`${measure === "cost" ? "Cost" : "Tokens"} by ${by}, ${format(measure === "cost" ? (all.cost ?? 0) : tokens(all))} in all; the table below has the values`}
           />
-          <Table spent={by === "day" ? [...spent].reverse() : spent} by={by} all={all} />
-          <p class="quiet">Days are those of UTC.</p>
+          <Table spent={isTime(by) ? [...spent].reverse() : spent} by={by} all={all} />
+          <p class="quiet">Times are those of the machine that turnwire runs on.</p>
         </>
       )}
     </>

@@ -508,7 +508,7 @@ def test_the_commands_of_the_library_answer_and_refuse(
         (["search", "Red", "--folder", "/no/such/folder"], "there is no such folder"),
         (["usage", "--folder", "/no/such/folder"], "there is no such folder"),
         (["sessions", "--folder", "told.html"], "this is no folder"),
-        (["usage", "--by", "week"], "--by takes"),
+        (["usage", "--by", "year"], "--by takes"),
         (["usage", "--since", "yesterday"], "YYYY-MM-DD"),
         (["search", "..."], "no word"),
     ):

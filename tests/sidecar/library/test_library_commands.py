@@ -30,6 +30,7 @@ from turnwire.normalize.events import AgentEvent, from_json, to_json
 from turnwire.normalize.events.envelope import Cursor
 from turnwire.sidecar.config.rulebook import Rulebook
 from turnwire.sidecar.config.settings import Settings
+from turnwire.sidecar.library.index import Index
 from turnwire.sidecar.process.supervision import supervised
 from turnwire.sidecar.sessions.history import PIECE, LibraryTimes
 from turnwire.sidecar.sessions.host import LiveHost
@@ -38,6 +39,7 @@ from turnwire.sidecar.sessions.records.resume_point import ResumePoint
 from turnwire.sidecar.sessions.records.writer import RecordWriter
 from turnwire.sidecar.sessions.registry import SessionRegistry
 from turnwire.sidecar.sessions.services import SessionServices
+from turnwire.tracing.prices import prices
 
 SOMEBODY = Frontend("somebody", "control")
 ECHO = "fallback: {steps: [{text: 'echo: {prompt}'}]}"
@@ -473,6 +475,30 @@ async def test_usage_counts_conversations_and_sessions_once(
         assert both["claude"] == spent
         assert both["echo"]["input_tokens"] >= (complete.data.input_tokens or 0)
         assert await here.refused("library.usage", since="2026-02-31") == "invalid_params"
+
+
+async def test_what_a_session_has_used_is_in_the_index_though_nobody_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, journal="sqlite") as here:
+        session = (await here.do("session.create", workspace=str(here.work), prompt="x"))["session"]
+        seen = await here.until(session, ev.Complete)
+    (complete,) = [event for event in seen if isinstance(event, ev.Complete)]
+    index = Index(tmp_path / "state" / "library.sqlite3", prices())
+    (spent,) = index.usage(["agent", "session"])
+    index.close()
+    assert spent.group == {"agent": "echo", "session": f"live:{session}"}
+    assert spent.input_tokens == complete.data.input_tokens
+
+
+async def test_an_index_that_cannot_be_opened_costs_no_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "library.sqlite3").mkdir()
+    async with place(tmp_path, monkeypatch, journal="sqlite") as here:
+        session = (await here.do("session.create", workspace=str(here.work), prompt="x"))["session"]
+        await here.until(session, ev.Complete)
 
 
 async def test_documents_of_both_are_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -443,12 +443,16 @@ class LibraryUsage(LibraryCommand):
 
     type: Literal["library.usage"]
     by: (
-        Annotated[list[Literal["day", "project", "model", "agent"]], Field(fail_fast=True, max_length=4)]
+        Annotated[
+            list[Literal["day", "week", "month", "block", "session", "project", "model", "agent"]],
+            Field(fail_fast=True, max_length=8),
+        ]
         | None
     ) = None
-    """What to sum up by; the day when absent."""
+    """What to sum up by; the day when absent. A week is named by its Monday, a block of five hours by its beginning; all times are those
+    of the hub's machine."""
     since: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}$")
-    """From this day on, UTC."""
+    """From this day on, in the time of the hub's machine."""
     until: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}$")
     """Up to this day, included."""
     folder: str | None = Field(default=None, max_length=PATH_LENGTH)

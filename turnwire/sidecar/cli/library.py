@@ -180,10 +180,13 @@ def usage_command(
     context: typer.Context,
     *,
     by: Annotated[
-        str, typer.Option(help="Sum up by day, project, model or agent; several with commas.")
+        str,
+        typer.Option(
+            help="Sum up by day, week, month, block (of five hours), session, project, model or agent; several with commas."
+        ),
     ] = "day",
     since: Annotated[
-        str | None, typer.Option(help="From this day on: YYYY-MM-DD, UTC.", show_default=False)
+        str | None, typer.Option(help="From this day on: YYYY-MM-DD, local time.", show_default=False)
     ] = None,
     until: Annotated[str | None, typer.Option(help="Up to this day, included.", show_default=False)] = None,
     folder: Folder = None,
@@ -192,7 +195,7 @@ def usage_command(
     state_dir: StateDir = None,
     config: ConfigOption = None,
 ) -> None:
-    """Say what was used, by day, project, model or agent: tokens, and dollars, estimated where agents do not tell them."""
+    """Say what was used, by day, week, month, session, project, model or agent: tokens, and dollars, estimated where agents do not tell them."""
     from turnwire.sidecar.library.index import GROUPS
     from turnwire.sidecar.library.show import spending, spent, time_of
 

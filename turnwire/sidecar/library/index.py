@@ -9,11 +9,13 @@ Costs and tokens are counted by answers, each once, though forks and resumed ses
 import os
 import sqlite3
 import threading
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from turnwire.files.private import open_private
 from turnwire.normalize.recordings.session_files import (
@@ -125,11 +127,14 @@ class SearchHit(NamedTuple):
     """When the conversation ended, in seconds since 1970."""
 
 
-Group = Literal["day", "project", "model", "agent"]
+Group = Literal["day", "week", "month", "block", "session", "project", "model", "agent"]
 """What usage is summed up by."""
 
-GROUPS: tuple[Group, ...] = ("day", "project", "model", "agent")
+GROUPS: tuple[Group, ...] = get_args(Group)
 """All of them."""
+
+BLOCK_S = 5 * 3600
+"""Seconds of a block, as limits of subscriptions count them: it begins with the hour of its first answer, UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +142,8 @@ class UsageSum:
     """What was used, of one group."""
 
     group: dict[str, str | None]
-    """day (YYYY-MM-DD, UTC), project (the folder), model and agent, as far as they were asked for."""
+    """Of day (YYYY-MM-DD), week (its Monday), month (YYYY-MM), block (when it began: YYYY-MM-DD HH:MM), session, project (the folder),
+    model and agent those that were asked for; times are local."""
     answers: int
     input_tokens: int
     output_tokens: int
@@ -604,7 +610,11 @@ class Index:
     ) -> list[UsageSum]:
         """Return what was used, each answer once, by groups; times are seconds since 1970."""
         columns = {
-            "day": "strftime('%Y-%m-%d', at, 'unixepoch')",
+            "day": "strftime('%Y-%m-%d', at, 'unixepoch', 'localtime')",
+            "week": "strftime('%Y-%m-%d', at, 'unixepoch', 'localtime', 'weekday 0', '-6 days')",
+            "month": "strftime('%Y-%m', at, 'unixepoch', 'localtime')",
+            "block": "strftime('%Y-%m-%d %H:%M', block(at), 'unixepoch', 'localtime')",
+            "session": "session",
             "project": "folder",
             "model": "model",
             "agent": "agent",
@@ -651,6 +661,12 @@ class Index:
             FROM spent WHERE {" AND ".join(conditions)} {f"GROUP BY {by} ORDER BY {by}" if chosen else ""}
         """
         with self._reading():
+            if "block" in groups:
+                begun = _blocks(
+                    at
+                    for (at,) in self._db.execute("SELECT at FROM answers WHERE at IS NOT NULL ORDER BY at")
+                )
+                self._db.create_function("block", 1, partial(_block_of, begun))
             rows = self._db.execute(statement, [*kept_values, *values]).fetchall()
         spent = []
         for row in rows:
@@ -667,6 +683,22 @@ class Index:
                 UsageSum(group, answers, sent, written, read, created, dollars, estimated, not unknown)
             )
         return spent
+
+
+def _blocks(times: Iterable[float]) -> list[float]:
+    """Return when blocks begin, of the times of all answers in order: one ends when its time is over, or nothing comes for so long."""
+    begun: list[float] = []
+    last = 0.0
+    for at in times:
+        if not begun or at - begun[-1] > BLOCK_S or at - last > BLOCK_S:
+            begun.append(at - at % 3600)
+        last = at
+    return begun
+
+
+def _block_of(begun: Sequence[float], at: float | None) -> float | None:
+    place = 0 if at is None else bisect_right(begun, at)
+    return begun[place - 1] if place else None
 
 
 class _TextBatch:

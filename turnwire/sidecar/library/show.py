@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 
 from rich.console import Console
 from rich.table import Table
@@ -79,12 +79,12 @@ def spent(one: UsageSum) -> JsonObject:
 
 
 def time_of(day: str | None, later: int) -> float | None:
-    """Return when a day begins, or the one so many days later, UTC; None for what is no day."""
+    """Return when a day begins here, or the one so many days later; None for what is no day."""
     try:
         begun = date.fromisoformat(day or "") + timedelta(days=later)
-    except (ValueError, OverflowError):
+        return datetime.combine(begun, time()).astimezone().timestamp()
+    except (ValueError, OverflowError, OSError):
         return None
-    return datetime.combine(begun, time(), UTC).timestamp()
 
 
 def _console() -> Console:

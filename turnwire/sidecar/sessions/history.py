@@ -6,6 +6,7 @@ what is known so far.
 
 import asyncio
 import json
+import logging
 import re
 import threading
 import time
@@ -22,7 +23,7 @@ from pydantic import JsonValue
 
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire import frames
-from turnwire.journal.base import Journal
+from turnwire.journal.base import Journal, JournalError
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent, from_json
 from turnwire.normalize.events.envelope import Cursor, Envelope
@@ -38,6 +39,8 @@ from turnwire.sidecar.sessions.live import LiveSession
 if TYPE_CHECKING:
     from turnwire.sidecar.library.index import ListedConversation
     from turnwire.sidecar.library.library import Library
+
+log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -210,6 +213,21 @@ class History:
             return await self._in_pool(self.library().has_message, conversation, message)
         except (LibraryError, CommandRefused):
             return None
+
+    async def take_in(self, session: LiveSession) -> None:
+        """Take what one of turnwire's own sessions has used and said into the index, once it is journaled."""
+        from turnwire.sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
+
+        try:
+            await self._journal.flush()
+            await self._index([session])
+        except (LibraryError, CommandRefused, JournalError):
+            log.debug(
+                "the index did not take in a session", exc_info=True, extra={"session": session.session}
+            )
+        except RuntimeError:
+            if not self._closed.is_set():  # the threads have ended
+                raise
 
     async def forget(self, session: str) -> None:
         """A session of turnwire's own is no more."""

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NoReturn, assert_never
 
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 from pydantic import JsonValue
 
 from turnwire.adapter.process.identity import ProcessIdentity, reap
@@ -51,6 +51,9 @@ Push = Callable[[frames.PushCommand, Frontend], JsonValue]
 FOLLOW_S = 1.0
 """How often a conversation is looked at that others may go on with."""
 
+USAGE_S = 2.0
+"""Seconds that the end waits until the index has taken in what the last turns have used."""
+
 GREETING_S = 15.0
 """How long a CLI that goes back to a message may take to answer `initialize` before it counts as running."""
 
@@ -75,7 +78,7 @@ class LiveHost:
         """
         self._push = push
         self._follow_s = follow_s
-        self._services = services
+        self._services = services = structs.replace(services, turn_over=self._turn_over)
         self._settings = services.settings
         self._store = store
         self._rulebook = rulebook
@@ -84,6 +87,8 @@ class LiveHost:
         self._history = History(services.settings, services.journal, services.spawn, pace or LibraryTimes())
         self._frontend_limits = FrontendLimits(services.settings, Path())
         self._workspaces = Workspaces()
+        self._used: set[str] = set()
+        """Sessions with a turn that the index has not taken in."""
         self._operators: set[str] = set()
         """Sessions that the operator has begun in this life."""
 
@@ -154,7 +159,27 @@ class LiveHost:
             # One that was deleted meanwhile is refused.
             if isinstance(failed, BaseException) and not isinstance(failed, CommandRefused):
                 log.error("a session was not stopped as it should be", exc_info=failed)
+        try:
+            async with asyncio.timeout(USAGE_S):
+                for name in list(self._used):
+                    await self._take_in(name)
+        except TimeoutError:
+            log.warning(
+                "what the last turns have used is not in the index yet; the next turn or look takes it in"
+            )
         self._history.close()
+
+    def _turn_over(self, name: str) -> None:
+        """Take what a turn has used into the index, where `turnwire usage` finds it."""
+        if self._settings.history and self._settings.journal_kind.durable:
+            self._used.add(name)
+            self._services.spawn(f"usage of {name}", self._take_in(name))
+
+    async def _take_in(self, name: str) -> None:
+        session = self._registry.sessions.get(name)
+        if session is not None:
+            await self._history.take_in(session)
+        self._used.discard(name)
 
     def sessions(self) -> Sequence[SessionSummary]:
         """Return all sessions as they are now."""

@@ -526,6 +526,7 @@ class LiveSession:
                     self._call(text, "agent")
                 case ev.Complete():
                     self.amend(options=with_options(self.record, updated=timestamp()).options)
+                    self._services.turn_over(self.session)
                 case _:
                     pass
             match event:
