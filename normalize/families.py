@@ -44,6 +44,7 @@ _OWN: dict[str, str] = {
     "acp": "turnwire.normalize.acp.family:ACP",
     "gemini": "turnwire.normalize.gemini.family:GEMINI",
     "codex-exec": "turnwire.normalize.codex.family:CODEX_EXEC",
+    "codex-app-server": "turnwire.normalize.codex.family:CODEX_APP_SERVER",
 }
 """turnwire's own families. Of two that claim a line, the first has it."""
 

@@ -5,18 +5,15 @@ The wire never asks for permission, and a process that is interrupted leaves no 
 """
 
 import re
-import shlex
 from collections.abc import Sequence
 from typing import Literal
 
-from turnwire.normalize.acp.errors import problem
-from turnwire.normalize.acp.facts import command_line
+from turnwire.normalize.codex.words import failure, unwrapped
 from turnwire.normalize.inputs import Ended
 from turnwire.normalize.payloads.fields import fields, flag, objects, text, whole
 from turnwire.normalize.payloads.work import TodoItem
 from turnwire.normalize.streams.observations import (
     Change,
-    Failure,
     Noticed,
     Observation,
     PlanShown,
@@ -30,11 +27,9 @@ from turnwire.normalize.streams.observations import (
     Usage,
 )
 from turnwire.normalize.streams.reader import OneWay
-from turnwire.protocol.acp.messages import RpcError
 from turnwire.protocol.json_values import JsonObject
 
 _RECONNECTING = re.compile(r"\AReconnecting\.\.\. (\d{1,4})/(\d{1,4})(?: \((.*)\))?\Z", re.DOTALL)
-_SHELL_LINE = re.compile(r"\A\S{1,200}sh -l?c ")
 
 
 class CodexExecReader(OneWay):
@@ -111,22 +106,6 @@ class CodexExecReader(OneWay):
             return []
         self._plans[item_id] = items
         return [PlanShown(items=items, id=item_id)]
-
-
-def failure(words: str) -> Failure:
-    """Return a failure by its words: the wire has no other place for an HTTP status."""
-    told = problem(RpcError(message=words))
-    return Failure(message=told.message, status=told.status, code=told.code)
-
-
-def unwrapped(command: str | None) -> str:
-    """Return the command of `/bin/bash -lc '…'`."""
-    if command is None or not _SHELL_LINE.match(command):
-        return command or ""
-    try:
-        return command_line([*shlex.split(command)]) or command
-    except ValueError:
-        return command
 
 
 def _error(words: str) -> Observation:

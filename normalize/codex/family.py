@@ -1,4 +1,4 @@
-"""The family of `codex exec --json`."""
+"""The families of `codex exec --json` and `codex app-server`."""
 
 from turnwire.normalize.codex.first_member import load
 from turnwire.normalize.streams.family import stream_family
@@ -18,4 +18,16 @@ CODEX_EXEC = stream_family(
         LineShape("turn.failed", ("error",)),
     ),
     load=load,
+)
+
+CODEX_APP_SERVER = stream_family(
+    name="codex-app-server",
+    title="Codex (codex app-server)",
+    reader="turnwire.normalize.codex.app_server_reader:AppServerReader",
+    claims=any_of(
+        LineShape(None, ("method", "params"), ("jsonrpc",)),
+        LineShape(None, ("id", "result"), ("jsonrpc",)),
+        LineShape(None, ("id", "error"), ("jsonrpc",)),
+        LineShape(None, ("method",), ("jsonrpc", "id")),
+    ),
 )

@@ -44,10 +44,11 @@ class Counter:
         """Return the figures of the turn that ends now."""
         calls, turn, thread = self._calls, self._turn, self._thread
         self._calls = self._turn = None
+        turn = turn or calls  # those of subagents are among the calls, and not in the thread's count
         if turn is None and thread is not None and thread is not self._before:
             turn = None if self.goes_on and self._before is None else _since(thread, self._before)
         self._before = thread
-        return Bill(turn=turn or calls, total=thread)
+        return Bill(turn=turn, total=thread)
 
 
 def _sum(one: Usage, other: Usage) -> Usage:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from turnwire.normalize.codex.exec_reader import unwrapped
+from turnwire.normalize.codex.words import unwrapped
 from turnwire.normalize.events import to_json
 from turnwire.normalize.families import new_core
 from turnwire.normalize.inputs import Ended, SessionInput

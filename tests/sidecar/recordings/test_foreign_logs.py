@@ -18,7 +18,6 @@ from turnwire_process import TURNWIRE, environment
 LOGS = ROOT / "tests" / "support" / "recorded" / "foreign"
 NAMES = {
     "ag-ui": "AG-UI events",
-    "codex-app-server": "Codex (codex app-server)",
     "copilot": "Copilot CLI (copilot --output-format json)",
     "cursor": "Cursor (cursor-agent --output-format stream-json)",
     "droid": "Droid (droid exec --output-format stream-json)",

@@ -23,14 +23,6 @@ class Wire(Struct, frozen=True):
 
 WIRES: tuple[Wire, ...] = (
     Wire(
-        "Codex (codex app-server)",
-        (
-            LineShape(None, ("method", "params"), ("jsonrpc",)),
-            LineShape(None, ("id", "result"), ("jsonrpc",)),
-            LineShape(None, ("id", "error"), ("jsonrpc",)),
-        ),
-    ),
-    Wire(
         "Copilot CLI (copilot --output-format json)",
         (
             LineShape("session.*", ("data", "timestamp")),

@@ -1,0 +1,169 @@
+"""The items of `codex app-server`: what each tells when it begins, and when it has ended."""
+
+from collections.abc import Sequence
+
+from turnwire.normalize.codex.words import unwrapped
+from turnwire.normalize.payloads.fields import fields, flag, objects, text, whole
+from turnwire.normalize.streams.observations import (
+    Change,
+    Noticed,
+    Observation,
+    PlanShown,
+    TextWhole,
+    ToolCalled,
+    ToolEnded,
+)
+from turnwire.protocol.json_values import Json, JsonObject
+
+_NO_CALLS = frozenset({"contextCompaction", "hookPrompt", "plan", "reasoning", "sleep"})
+_REVIEWS = {"enteredReviewMode": "The review begins", "exitedReviewMode": "The review is over"}
+
+
+def started(kind: str, item: JsonObject, *, parent: str | None) -> Sequence[Observation] | None:
+    """Return what the beginning of an item tells; None for a type that is not known."""
+    if kind in _NO_CALLS or kind in _REVIEWS:
+        return []
+    called = _called(kind, item, parent)
+    return None if called is None else [called]
+
+
+def completed(kind: str, item: JsonObject, *, parent: str | None) -> Sequence[Observation] | None:
+    """Return what an item tells that has ended; None for a type that is not known."""
+    name = text(item, "id") or ""
+    match kind:
+        case "agentMessage":
+            return [TextWhole(text(item, "text") or "", name, parent=parent)]
+        case "reasoning":
+            return [
+                *_thoughts(item, "summary", name, parent),
+                *_thoughts(item, "content", name, parent),
+            ]
+        case "plan":
+            return [PlanShown(text=text(item, "text") or "", id=name)]
+        case "hookPrompt" | "sleep":
+            return []
+        case "enteredReviewMode" | "exitedReviewMode":
+            return [Noticed(kind="review", text=f"{_REVIEWS[kind]}: {text(item, 'review') or ''}")]
+        case _:
+            called = _called(kind, item, parent)
+            return None if called is None else [called, _ended(kind, name, item)]
+
+
+def summary_id(item_id: str | None, place: int) -> str:
+    """Return the name of one part of a summary of thoughts."""
+    return f"{item_id or ''}:{place}"
+
+
+def content_id(item_id: str | None, place: int) -> str:
+    """Return the name of one part of the thoughts themselves."""
+    return f"{item_id or ''}:content:{place}"
+
+
+def command(item_id: str, told: JsonObject, *, parent: str | None) -> ToolCalled:
+    """Return the call of a command, by an item or by the request to run it."""
+    words = unwrapped(text(told, "command"))
+    return ToolCalled(
+        id=item_id,
+        name="shell",
+        arguments={"command": words},
+        kind="execute",
+        title=words,
+        work_dir=text(told, "cwd"),
+        parent=parent,
+    )
+
+
+def _called(kind: str, item: JsonObject, parent: str | None) -> ToolCalled | None:
+    name = text(item, "id") or ""
+    match kind:
+        case "commandExecution":
+            return command(name, item, parent=parent)
+        case "fileChange":
+            changes = [_change(one) for one in objects(item, "changes")]
+            title = ", ".join(change.path for change in changes)
+            return ToolCalled(
+                id=name, name="apply_patch", kind="edit", title=title, changes=changes, parent=parent
+            )
+        case "mcpToolCall":
+            server, tool = text(item, "server") or "", text(item, "tool") or ""
+            return ToolCalled(
+                id=name, name=tool, arguments=item.get("arguments"), mcp=(server, tool), parent=parent
+            )
+        case "collabAgentToolCall":
+            tool = text(item, "tool") or "collaboration"
+            arguments: JsonObject = {
+                key: item[key] for key in ("prompt", "model", "receiverThreadIds") if item.get(key)
+            }
+            if tool == "spawnAgent":
+                arguments["agentType"] = text(item, "agentType") or "agent"
+            return ToolCalled(id=name, name=tool, arguments=arguments, parent=parent)
+        case "webSearch":
+            query = text(item, "query") or ""
+            return ToolCalled(
+                id=name,
+                name="web_search",
+                arguments={"query": query},
+                kind="fetch",
+                title=query,
+                parent=parent,
+            )
+        case "imageView":
+            path = text(item, "path") or ""
+            return ToolCalled(
+                id=name, name="view_image", arguments={"path": path}, kind="read", title=path, parent=parent
+            )
+        case "dynamicToolCall" | "imageGeneration":
+            tool = text(item, "tool") or "image_generation"
+            return ToolCalled(id=name, name=tool, arguments=item.get("arguments"), parent=parent)
+        case _:
+            return None
+
+
+def _ended(kind: str, name: str, item: JsonObject) -> ToolEnded:
+    status = item.get("status")
+    failed = status == "failed" or flag(item, "success") is False
+    declined = status == "declined"
+    return ToolEnded(
+        id=name,
+        status="denied" if declined else "failed" if failed else "complete",
+        output=_output(kind, item),
+        exit_code=whole(item, "exitCode"),
+        error=text(fields(item.get("error")), "message"),
+    )
+
+
+def _output(kind: str, item: JsonObject) -> Json:
+    match kind:
+        case "commandExecution":
+            return text(item, "aggregatedOutput")
+        case "mcpToolCall":
+            return fields(item.get("result")).get("content")
+        case "collabAgentToolCall":
+            said = [text(fields(one), "message") for one in fields(item.get("agentsStates")).values()]
+            return "\n".join(words for words in said if words) or None
+        case "dynamicToolCall":
+            return item.get("contentItems")
+        case _:
+            return None
+
+
+def _thoughts(item: JsonObject, member: str, name: str, parent: str | None) -> list[Observation]:
+    parts = item.get(member)
+    named = summary_id if member == "summary" else content_id
+    return [
+        TextWhole(part, named(name, place), is_thought=True, parent=parent)
+        for place, part in enumerate(parts if isinstance(parts, list) else [])
+        if isinstance(part, str)
+    ]
+
+
+def _change(told: JsonObject) -> Change:
+    path, words = text(told, "path") or "", text(told, "diff") or ""
+    kind = fields(told.get("kind"))
+    match kind.get("type"):
+        case "add":
+            return Change(path=path, kind="create", new=words)
+        case "delete":
+            return Change(path=path, kind="delete", old=words)
+        case _:
+            return Change(path=text(kind, "move_path") or path, diff=words)

@@ -1,0 +1,247 @@
+"""What the recordings of `codex app-server` have none of."""
+
+import json
+from typing import Any
+
+import pytest
+
+from turnwire.normalize.events import to_json
+from turnwire.normalize.families import new_core
+from turnwire.normalize.inputs import Ended, SessionInput
+from turnwire.normalize.recordings.lines import LineReader
+from turnwire.protocol.json_values import Json, JsonObject
+
+Line = tuple[str, JsonObject]
+
+
+def told(*lines: Line, end: Ended | None = None) -> list[dict[str, Any]]:
+    reader, core = LineReader("codex-app-server"), new_core("codex-app-server")
+    inputs: list[SessionInput] = []
+    for side, value in lines:
+        line = json.dumps(value).encode()
+        inputs += reader.received(line) if side == "<" else reader.sent(line)
+    events = [event for one in inputs + ([end] if end else []) for event in core.handle(one)]
+    return [json.loads(to_json(event)) for event in events]
+
+
+def notice(method: str, **params: Json) -> Line:
+    return "<", {"method": method, "params": {"threadId": "t", **params}}
+
+
+def asks(method: str, number: Json = 0, **params: Json) -> Line:
+    return "<", {"method": method, "id": number, "params": {"threadId": "t", **params}}
+
+
+def answers(result: Json, number: int = 0) -> Line:
+    return ">", {"id": number, "result": result}
+
+
+def done(kind: str, **members: Json) -> Line:
+    return notice("item/completed", item={"type": kind, "id": "i", **members})
+
+
+def began(kind: str, **members: Json) -> Line:
+    return notice("item/started", item={"type": kind, "id": "i", **members})
+
+
+TURN = notice("turn/started", turn={"id": "1"})
+RUNS = began("commandExecution", command="ls", status="inProgress")
+WANTS = asks("item/commandExecution/requestApproval", itemId="i", command="ls")
+
+
+def last(*lines: Line) -> dict[str, Any]:
+    return told(*lines)[-1]
+
+
+def test_what_a_program_answers_and_no_person_is_no_event() -> None:
+    assert told(asks("item/tool/call"), notice("thread/name/updated", name="x")) == []
+
+
+def test_requests_and_lines_that_are_not_known_are_unknown() -> None:
+    kinds = [event["type"] for event in told(asks("weather/ask"), asks("item/tool/call2"), ("<", {"id": 1}))]
+    assert kinds == ["unknown"] * 3
+    assert last(asks("item/tool/requestUserInput", number=None))["type"] == "unknown"
+    assert last(TURN, began("weather"), done("weather"))["type"] == "unknown"
+
+
+def test_a_refused_request_of_the_client_is_a_notice_that_names_it() -> None:
+    refused: Line = "<", {"id": 7, "error": {"code": -32600, "message": "no such thread"}}
+    assert (
+        last((">", {"id": 7, "method": "thread/resume"}), refused)["text"] == "thread/resume: no such thread"
+    )
+    wordless: Line = "<", {"id": None, "error": None}
+    assert last(wordless)["text"] == "request: The server refused a request without a word."
+
+
+def test_an_answer_to_nothing_is_no_event() -> None:
+    assert told(answers({"decision": "accept"})) == []
+    assert told((">", {"id": None, "method": "initialized"})) == []
+
+
+@pytest.mark.parametrize(
+    ("decision", "behavior", "option"),
+    [
+        ("acceptForSession", "allow", "acceptForSession"),
+        ({"acceptWithExecpolicyAmendment": {}}, "allow", "acceptWithExecpolicyAmendment"),
+        ("decline", "deny", "decline"),
+        (None, "deny", "cancel"),
+    ],
+)
+def test_an_answer_is_told_with_its_option(decision: Json, behavior: str, option: str) -> None:
+    resolved = last(TURN, RUNS, WANTS, answers({"decision": decision}))
+    assert (resolved["behavior"], resolved["option_id"]) == (behavior, option)
+
+
+def test_an_error_as_an_answer_denies() -> None:
+    resolved = last(TURN, RUNS, WANTS, (">", {"id": 0, "error": {"code": 1, "message": "nobody is here"}}))
+    assert (resolved["behavior"], resolved["message"]) == ("deny", "nobody is here")
+
+
+def test_options_that_are_not_known_are_offered_under_their_own_names() -> None:
+    offered: Json = ["maybe", {"acceptForever": {}, "refuseForever": {}}, "decline", 7]
+    request = last(
+        TURN, RUNS, asks("item/commandExecution/requestApproval", itemId="i", availableDecisions=offered)
+    )
+    options = [(one["option_id"], one["kind"]) for one in request["permission_options"]]
+    assert options == [
+        ("maybe", "allow_once"),
+        ("acceptForever", "allow_always"),
+        ("refuseForever", "reject_always"),
+        ("decline", "reject_once"),
+    ]
+
+
+def test_leave_for_more_than_the_sandbox_allows_is_asked_and_answered() -> None:
+    wants = asks(
+        "item/permissions/requestApproval", itemId="p", permissions={"network": True}, reason="To fetch"
+    )
+    granted = told(TURN, wants, answers({"permissions": {"network": True}}))
+    assert [event["type"] for event in granted][-3:] == [
+        "tool_call",
+        "permission_request",
+        "permission_resolved",
+    ]
+    assert granted[-1]["behavior"] == "allow"
+    assert last(TURN, wants, answers({"permissions": {}}))["behavior"] == "deny"
+
+
+def test_an_elicitation_is_a_question_and_its_answer_counts() -> None:
+    wants = asks("mcpServer/elicitation/request", serverName="s", message="Which?", requestedSchema={})
+    events = told(TURN, wants, answers({"action": "accept"}))
+    assert (events[-2]["kind"], events[-2]["mcp_server"], events[-1]["behavior"]) == (
+        "elicitation",
+        "s",
+        "allow",
+    )
+
+
+def test_a_question_is_over_though_its_answer_was_not_heard() -> None:
+    wants = asks("item/tool/requestUserInput", questions=[])
+    assert last(TURN, wants, notice("serverRequest/resolved", requestId=0))["behavior"] == "answer"
+    assert told(notice("serverRequest/resolved", requestId=[])) == []
+
+
+def test_a_command_says_what_was_decided_where_no_answer_was_heard() -> None:
+    over = notice("serverRequest/resolved", requestId=0)
+    ended = done("commandExecution", command="ls", status="declined")
+    kinds = [(event["type"], event.get("behavior")) for event in told(TURN, RUNS, WANTS, over, ended)]
+    assert kinds[-2:] == [("permission_resolved", "deny"), ("tool_update", None)]
+
+
+@pytest.mark.parametrize(
+    ("item", "name", "kind"),
+    [
+        ({"type": "webSearch", "query": "q"}, "web_search", "http_request"),
+        ({"type": "imageView", "path": "/a.png"}, "view_image", "read_file"),
+        ({"type": "dynamicToolCall", "tool": "mine", "success": False}, "mine", "generic"),
+        ({"type": "imageGeneration"}, "image_generation", "generic"),
+    ],
+)
+def test_every_kind_of_call_is_told(item: JsonObject, name: str, kind: str) -> None:
+    call, update = told(TURN, notice("item/completed", item={"id": "i", **item}))[-2:]
+    assert (call["tool_name"], call["normalized"]["kind"]) == (name, kind)
+    assert update["tool_status"] == ("error" if "success" in item else "complete")
+
+
+def test_items_that_are_no_calls() -> None:
+    assert told(TURN, began("sleep"), done("sleep"), done("hookPrompt"))[2:] == []
+    assert last(TURN, done("enteredReviewMode", review="Look."))["text"] == "The review begins: Look."
+    assert last(TURN, done("plan", text="1. Go"))["plan_content"] == "1. Go"
+    thought = last(TURN, done("reasoning", summary=[7], content=["Hm."]))
+    assert (thought["reasoning_text"], thought["message_id"]) == ("Hm.", "i:content:0")
+    assert last(TURN, notice("item/reasoning/textDelta", itemId="i", delta="H"))["reasoning_text"] == "H"
+    assert (
+        last(TURN, done("userMessage", content=[{"type": "text", "text": "a"}, {"type": "image"}]))["text"]
+        == "a"
+    )
+
+
+def test_a_patch_is_told_while_it_is_written_and_a_file_can_move() -> None:
+    changes: Json = [
+        {"path": "/a", "kind": {"type": "update", "move_path": "/b"}, "diff": "@@ -1 +1 @@\n-a\n+b\n"},
+        {"path": "/c", "kind": {"type": "delete"}, "diff": "c\n"},
+    ]
+    call = last(TURN, notice("item/fileChange/patchUpdated", itemId="i", changes=changes))
+    mutations = call["normalized"]["modify_file"]["mutations"]
+    assert [(one["type"], one.get("file_path")) for one in mutations] == [("edit", None), ("delete", "/c")]
+    assert call["normalized"]["modify_file"]["file_path"] == "/b"
+
+
+def test_a_failure_of_a_subagent_fails_no_turn() -> None:
+    error: Json = {"message": "unexpected status 500", "codexErrorInfo": "internalServerError"}
+    sub: Line = "<", {"method": "error", "params": {"threadId": "u", "error": error}}
+    assert last(TURN, sub)["kind"] == "subagent_error"
+
+
+def test_a_failure_before_any_text_is_tried_again() -> None:
+    error: Json = {
+        "message": "unexpected status 503",
+        "codexErrorInfo": {"httpConnectionFailed": {"httpStatusCode": 503}},
+    }
+    retry = last(TURN, notice("error", error=error, willRetry=True))
+    assert (retry["type"], retry["attempt"], retry["status"]) == ("api_retry", 1, 503)
+
+
+def test_a_conversation_that_follows_in_the_same_process_is_the_session() -> None:
+    reply: Line = "<", {"id": 1, "result": {"thread": {"id": "t"}, "cwd": "/"}}
+    other: Line = "<", {"method": "thread/started", "params": {"thread": {"id": "v", "cwd": "/"}}}
+    child: Line = "<", {"method": "thread/started", "params": {"thread": {"id": "u", "parentThreadId": "t"}}}
+    assert [event["session_id"] for event in told(reply, child) if event["type"] == "session_status"] == ["t"]
+    assert [event["session_id"] for event in told(reply, other) if event["type"] == "session_status"] == [
+        "t",
+        "v",
+    ]
+
+
+def test_what_a_subagent_is_told_and_its_compaction_are_its_own() -> None:
+    def sub(method: str, **params: Json) -> Line:
+        return "<", {"method": method, "params": {"threadId": "u", **params}}
+
+    prompt: Json = {"type": "userMessage", "id": "p", "content": []}
+    lines = (
+        sub("item/started", item=prompt),
+        sub("item/completed", item=prompt),
+        sub("item/started", item={"type": "agentMessage", "id": "m"}),
+        sub("item/completed", item={"type": "contextCompaction", "id": "c"}),
+    )
+    assert told(TURN, *lines)[2:] == []
+
+
+def test_a_server_that_does_not_start_and_another_model_are_told() -> None:
+    failed = notice("mcpServer/startupStatus/updated", name="calc", status="failed")
+    assert last(failed)["text"] == "The MCP server calc does not start: it does not say why"
+    assert last(notice("model/rerouted", toModel="small"))["model"] == "small"
+    assert last(notice("configWarning"))["text"] == "warning"
+
+
+def test_a_count_of_tokens_that_comes_again_counts_once() -> None:
+    def tokens(total: int, call: int, **more: Json) -> Line:
+        usage: Json = {
+            "total": {"totalTokens": total, "inputTokens": total},
+            "last": {"totalTokens": call, "inputTokens": call},
+        }
+        return notice("thread/tokenUsage/updated", tokenUsage=usage, **more)
+
+    end = notice("turn/completed", turn={"status": "completed"})
+    complete = last(tokens(500, 100), TURN, tokens(500, 100), tokens(600, 100), end)
+    assert (complete["data"]["input_tokens"], complete["data"]["total_input_tokens"]) == (100, 600)
