@@ -115,6 +115,9 @@ TRIED_BY = {
 CANNOT = {
     "make test": "this runs in it",
     "make test-long": "the same",
+    ".venv/bin/python -m pytest tests/normalize/native --update-goldens": "writes goldens",
+    ".venv/bin/python -m pytest tests/normalize/native": "these tests run beside it",
+    "TURNWIRE_NATIVE_CORPUS=FOLDER .venv/bin/python -m pytest tests/normalize/native": "reads recordings of one's own",
     "make audit": "asks the network which packages have known faults",
     "python bench/redaction.py FOLDER …": "measures folders of one's own",
     "pipx install .": "takes packages from the network; tests/e2e/test_wheel.py installs the wheel",
