@@ -67,6 +67,16 @@ from turnwire.normalize.vocabulary import VoidReason
 MAX_SETTLED = 1000
 """Requests whose outcome is remembered, for those who answer late."""
 
+_DECIDED = {
+    "allow": "it is allowed",
+    "deny": "it is denied",
+    "answer": "it is answered",
+    "ask": "a person is asked",
+    "pass": "nothing",
+    "error": "it failed",
+}
+"""Decisions, as people are told of them who answer late."""
+
 MAX_STOP_BLOCKS = 1
 """Times in a turn that the agent is sent back for uncommitted changes."""
 
@@ -331,7 +341,7 @@ def _finish(state: State, request: Waiting, outcome: Outcome) -> Step:
         effects.append(Remember(outcome.grants))
         state = replace(state, grants=(*state.grants, *(grant for grant, _ in outcome.grants)))
     decision = outcome.decision
-    words = f"{decision.by} has already decided: {decision.option_id or decision.behavior}"
+    words = f"{decision.by} has already decided: {_DECIDED[decision.behavior]}"
     return _settle(state, request_id, words), effects
 
 

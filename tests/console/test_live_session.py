@@ -113,7 +113,7 @@ async def test_an_edited_command_is_what_the_agent_is_told_to_run(
         await page.keyboard.press("Control+Enter")
         over = page.locator(".request-over")
         await expect(over).to_contain_text("Allowed")
-        await expect(over).to_contain_text("by console-")
+        await expect(over).to_contain_text("by you")
         await over.get_by_text("Input as edited").click()
         await expect(over).to_contain_text("touch made.txt other.txt")
         card = page.locator(".card.tool")
@@ -182,6 +182,7 @@ async def test_an_answer_in_one_tab_closes_the_dialog_in_the_other(
         await one.locator(".request").get_by_role("button", name="Allow").first.click()
         await expect(other.locator(".request")).to_have_count(0)
         await expect(other.locator(".request-over")).to_contain_text("by console-")
+        await expect(one.locator(".request-over")).to_contain_text("by you")
         await expect(other.get_by_text("All is done.", exact=True)).to_be_visible()
 
 

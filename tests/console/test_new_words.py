@@ -120,6 +120,24 @@ async def test_a_row_that_cannot_be_drawn_takes_nothing_with_it(browser: Browser
             await expect(page.get_by_role("textbox", name="Prompt")).to_be_visible()
 
 
+@pytest.mark.long
+async def test_a_request_that_cannot_be_drawn_leaves_the_prompt_and_the_way_to_its_event(
+    browser: Browser,
+) -> None:
+    request = {
+        "type": "permission_request", "pending_id": "p", "permission_title": "X", "action_type": "file_write",
+        "permission_options": [{"option_id": "yes", "name": "Allow", "kind": "allow_once"}],
+        "normalized": {"kind": "modify_file", "renderer": "x", "modify_file": {"file_path": "a", "mutations": 7}},
+    }  # fmt: skip
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "odd", [Entry(json.dumps(request).encode())])
+        async with console(browser, where.url, allowed=("TypeError",)) as page:
+            await expect(page.locator(".dock .broken")).to_contain_text("This page cannot show this request")
+            await page.get_by_role("button", name="Open event 1").click()
+            await expect(page.locator(".inspector")).to_contain_text("modify_file")
+            await expect(page.get_by_role("textbox", name="Prompt")).to_be_visible()
+
+
 OWN = ("a_new_word", "constructor", "__proto__")
 """Words that no table has, and words that every object of JavaScript has a member for."""
 

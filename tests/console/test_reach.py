@@ -152,7 +152,7 @@ async def test_a_request_is_answered_from_its_notification_and_the_first_answer_
             assert len(await shown(worker)) == 1
             await click(worker, "reject")
             (late,) = await shown(worker)
-            assert late[1:] == ["Not answered: notification has already decided: allow_once"]
+            assert late[1:] == ["Not answered: notification has already decided: it is allowed"]
 
             # And after a logout nothing of it opens anything.
             await page.goto(f"{served.base}/#/s/{served.session}")

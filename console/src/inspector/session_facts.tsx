@@ -1,6 +1,7 @@
 /** What is known of the session, and what can be done with it as a whole. */
 import { useState } from "preact/hooks";
 import type { CommandInput } from "turnwire-client";
+import { modeOf } from "../model/modes.js";
 import { isReplay } from "../model/replay.js";
 import { Decide } from "../request/decide.js";
 import { useLive, usePage } from "../state/context.js";
@@ -102,7 +103,7 @@ export function SessionFacts() {
     ["Model", info?.model ?? summary?.model],
     ["Version", info?.version],
     ["Folder", info?.cwd ?? summary?.workspace],
-    ["Permission mode", mode],
+    ["Permission mode", mode === undefined ? undefined : modeOf(mode).name],
     ["Policy", summary?.policy],
     ["Never asks about", summary?.abilities?.never_asks?.join("; ")],
     ["Session of the agent", summary?.cli_session_id],

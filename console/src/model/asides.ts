@@ -15,6 +15,7 @@ import type {
 } from "turnwire-client";
 
 import { known } from "../text/format.js";
+import { modeOf } from "./modes.js";
 
 /** Events that may be quiet. */
 type QuietEvent =
@@ -41,7 +42,7 @@ export function aside(event: QuietEvent): { label: string; text: string } | unde
     case "session_status":
       return { label: "session", text: known(STATUSES, event.data.session_status) ?? `The conversation: ${event.data.session_status}` };
     case "session_mode":
-      return { label: "mode", text: `Permission mode is now ${event.current_mode_id}` };
+      return { label: "mode", text: `Permission mode is now “${modeOf(event.current_mode_id).name}”` };
     case "hook_activity": {
       // What the sidecar was asked and answered stands at the tool or the request it was about.
       if (event.phase === "callback" || event.phase === "answered") return undefined;
@@ -65,7 +66,7 @@ export function aside(event: QuietEvent): { label: string; text: string } | unde
     case "history":
       return { label: "history", text: event.text };
     case "process_status":
-      if (event.state === "started") return { label: "process", text: `The agent started${event.pid ? ` as process ${event.pid}` : ""}` };
+      if (event.state === "started") return { label: "process", text: "The agent started" };
       if (event.state === "resumed") return { label: "process", text: "The agent speaks again" };
       return undefined;
     case "rate_limit":

@@ -93,7 +93,7 @@ export function NewSession({ onDone }: { onDone: () => void }) {
         <input
           type="text"
           list="recent-folders"
-          placeholder="The sidecar’s own"
+          placeholder="Where turnwire was started"
           value={values.workspace}
           onInput={(event) => set({ workspace: event.currentTarget.value })}
         />

@@ -4,9 +4,11 @@ import {
   Client,
   CommandFailed,
   type CommandInput,
+  ConnectionLost,
   type ConnectionState,
   type JsonValue,
   type SessionSummary,
+  TimedOut,
   type Welcome,
 } from "turnwire-client";
 import type { Sought } from "../model/seek.js";
@@ -45,6 +47,13 @@ const ONCE: ReadonlySet<CommandInput["type"]> = new Set([
   "question.answer",
   "set_permission_mode",
 ]);
+
+/** Why a command was not done, for people; the client's own words name commands. */
+function whyNot(error: unknown): string {
+  if (error instanceof ConnectionLost || error instanceof TimedOut)
+    return "There is no connection to turnwire, so this may not have arrived. Try again once it is back.";
+  return error instanceof Error ? error.message : String(error);
+}
 
 const KEPT = 4;
 const SESSION = /^#\/s\/(.+)$/;
@@ -159,7 +168,7 @@ export class Hub {
       return reply;
     } catch (error) {
       if (error instanceof CommandFailed) delete attempt.sent;
-      this.toast(error instanceof Error ? error.message : String(error));
+      this.toast(whyNot(error));
       return undefined;
     }
   }

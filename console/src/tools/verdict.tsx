@@ -3,6 +3,7 @@ import type { RequestRow } from "../model/rows.js";
 import { requestTitle } from "../model/titles.js";
 import { Icon } from "../parts/icons.js";
 import { Json } from "../parts/text.js";
+import { frontendName } from "../state/access.js";
 import { duration, known, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 
@@ -12,6 +13,12 @@ const CANCELLED: Record<string, string | undefined> = {
   process_exited: "the agent exited",
   timeout: "nobody answered in time",
   turn_ended: "the turn ended",
+};
+const REMEMBERED: Record<string, string | undefined> = {
+  session: "until this session ends",
+  localSettings: "in this project, for you",
+  projectSettings: "in this project, for everyone",
+  userSettings: "in all your projects",
 };
 const ANSWERS: Record<string, string | undefined> = { allow: "Allowed", deny: "Denied", ask: "Passed on to a human", answer: "Answered" };
 
@@ -29,9 +36,11 @@ export function Over({ row, inCard = false }: { row: RequestRow; inCard?: boolea
         <span class="verb">{resolved ? (known(ANSWERS, resolved.behavior) ?? visibleCode(resolved.behavior)) : "No longer asked"}</span>
         <span class="subject">{!inCard && visibleCode(title)}</span>
         <span class="facts">
-          {resolved?.by && <span>by {visibleCode(resolved.by)}</span>}
+          {resolved?.by && <span>by {resolved.by === frontendName() ? "you" : visibleCode(resolved.by)}</span>}
           {resolved?.waited_ms !== undefined && <span>after {duration(resolved.waited_ms)}</span>}
-          {resolved?.destination && <span>remembered in {visibleCode(resolved.destination)}</span>}
+          {resolved?.destination && (
+            <span>remembered {visibleCode(known(REMEMBERED, resolved.destination) ?? `in ${resolved.destination}`)}</span>
+          )}
           {cancelled && <span>{known(CANCELLED, cancelled.reason ?? "cancelled") ?? visibleCode(String(cancelled.reason))}</span>}
           {!inCard && <time dateTime={row.ts}>{time(row.ts)}</time>}
         </span>

@@ -97,16 +97,18 @@ export function FactView({ row }: { row: FactRow }) {
         </div>
       );
     }
-    case "error":
+    case "error": {
+      // What the text says already, and a code that says nothing, is not said again.
+      const code = event.code === "process_exited" || event.code === "unknown" ? undefined : event.code;
+      const why = [code, event.code !== "process_exited" && event.status && `HTTP ${event.status}`].filter(Boolean).join(" · ");
       return (
         <Bar tone="bad" icon="warning">
           {visibleCode(event.error.slice(0, 4000))}
-          {event.code !== "process_exited" && (event.code !== undefined || event.status !== undefined) && (
-            <small>{[event.code, event.status && `HTTP ${event.status}`].filter(Boolean).join(" · ")}</small>
-          )}
+          {why && <small>{visibleCode(why)}</small>}
           {row.exit?.stderr_tail && <Terminal text={row.exit.stderr_tail} label="The last it said on standard error" error />}
         </Bar>
       );
+    }
     case "process_status": {
       if (event.state === "stalled")
         return (

@@ -40,7 +40,10 @@ function ContextMeter() {
       >
         <span style={{ width: `${share}%` }} />
       </span>
-      {Math.round(share)} %
+      <span>
+        <span class="wide-only">context </span>
+        {Math.round(share)} %
+      </span>
     </span>
   );
 }

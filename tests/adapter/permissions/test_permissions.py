@@ -202,7 +202,7 @@ def test_the_first_answer_wins_and_the_second_is_told_whose_it_was() -> None:
     refused = refusal(machine.answer("allow_once", by="bob"))
     assert refused.code == "already_answered"
     assert "ada" in refused.message
-    assert "reject_once" in refused.message
+    assert "it is denied" in refused.message
 
 
 def test_an_answer_to_nothing_is_refused() -> None:

@@ -141,8 +141,8 @@ class FrontendLimits:
         """Refuse a permission mode in which nobody is asked."""
         if mode not in MODES and self._loosest != "autonomous":
             _refuse(
-                f"the permission mode {mode!r} leaves it to the agent what it does, and frontends may not go beyond "
-                f"the policy {self._loosest}",
+                f"the permission mode {mode!r} lets the agent act without asking, which the policy {self._loosest!r} "
+                "does not let frontends choose",
                 "frontend_policy",
                 field,
             )

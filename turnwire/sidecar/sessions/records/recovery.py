@@ -19,7 +19,7 @@ from turnwire.sidecar.sessions.state import ObservedState
 
 log = logging.getLogger(__name__)
 
-LOST = "the sidecar ended before the agent did"
+LOST = "turnwire stopped while the agent ran"
 
 
 class OpenAtEnd:
