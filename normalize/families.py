@@ -45,6 +45,7 @@ _OWN: dict[str, str] = {
     "gemini": "turnwire.normalize.gemini.family:GEMINI",
     "codex-exec": "turnwire.normalize.codex.family:CODEX_EXEC",
     "codex-app-server": "turnwire.normalize.codex.family:CODEX_APP_SERVER",
+    "droid": "turnwire.normalize.droid.family:DROID",
 }
 """turnwire's own families. Of two that claim a line, the first has it."""
 

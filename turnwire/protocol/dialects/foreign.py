@@ -43,18 +43,6 @@ WIRES: tuple[Wire, ...] = (
         ),
     ),
     Wire(
-        "Droid (droid exec --output-format stream-json)",
-        (
-            LineShape("system", ("reasoning_effort",), ("mcp_servers", "permissionMode"), "init"),
-            LineShape("message", ("role", "id", "text", "session_id")),
-            LineShape("reasoning", ("id", "text", "session_id")),
-            LineShape("tool_call", ("toolId", "toolName")),
-            LineShape("tool_result", ("toolId", "isError")),
-            LineShape("error", ("source", "message", "session_id")),
-            LineShape("completion", ("finalText",)),
-        ),
-    ),
-    Wire(
         "OpenCode (opencode run --format json)",
         (
             LineShape("step_*", ("sessionID", "part")),

@@ -1,0 +1,1 @@
+"""Droid's own JSON output."""
