@@ -7,8 +7,6 @@ Locals hold prompts, variables of the environment and bodies of requests, and so
 import traceback
 from pathlib import Path
 
-import turnwire
-
 FRAMES = 40
 """Places told of one exception, at most: where it came from, and above all where it was raised."""
 OUTER = 8
@@ -18,7 +16,7 @@ CHAIN = 8
 WORDS = 300
 """Characters told of an exception's words, at most."""
 
-_ROOT = Path(turnwire.__file__).parents[1]
+_ROOT = Path(__file__).parents[3]
 _WORDS_OF = frozenset({"sqlite3", "turnwire"})
 _HARMLESS = (OSError, RecursionError, MemoryError, AttributeError, NameError, ImportError)
 

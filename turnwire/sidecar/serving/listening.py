@@ -79,6 +79,7 @@ async def with_hub(
     metrics: Metrics,
     new_tokens: bool = False,
     work: Work | None = None,
+    signals: bool = True,
     trouble: Callable[[], str | None] | None = None,
     logins: Logins | None = None,
     fleet: Fleet | None = None,
@@ -89,7 +90,7 @@ async def with_hub(
     `stop` ends the host's sessions, also one that `start` is about to begin. A second Ctrl-C ends the process at once, as
     does the end of `stop_timeout_s`: the supervisors end the CLIs, and the next start closes what is open in the journal.
     `trouble` says why it is not ready, where that is more than the journal's. With `logins` a browser's login is good at other
-    hubs, too; `fleet` is given to a hub that is one of several.
+    hubs, too; `fleet` is given to a hub that is one of several. Without `signals` they are left to the program that embeds it.
     """
     probes = Probes(metrics=metrics.text, trouble=trouble or (lambda: journal.trouble))
     access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
@@ -117,7 +118,8 @@ async def with_hub(
         hub = await _listening(settings, access, hub_at, logins)
         access.keep(access.port if "port" in settings.model_fields_set else hub.port)
         stopped = asyncio.Event()
-        on_stop(partial(_stop, stopped), settings.stop_timeout_s, insists=True)
+        if signals:
+            on_stop(partial(_stop, stopped), settings.stop_timeout_s, insists=True)
         watching = tasks.keep("metrics", kept_up("metrics", partial(metrics.watch, hub, host, journal)))
         starting = tasks.begin("start", start())
         stopping = tasks.begin("stop", stopped.wait())

@@ -52,10 +52,12 @@ async def serve(
     grants: Path,
     new_tokens: bool = False,
     work: Work | None = None,
+    signals: bool = True,
 ) -> None:
     """Serve live sessions until a signal; `start` may create the first ones. `grants` is the file of what was allowed for good.
 
-    `check` tells of what was started whether it came up, once all is served. With `work`, it ends when that is done, too. Raises
+    `check` tells of what was started whether it came up, once all is served. With `work`, it ends when that is done, too. Without
+    `signals` those of the process are left alone. Raises
     JournalUnavailable, turnwire.hub.server.access.AccessError and PortError before anything is served, and what `start`, `check` and
     `work` raise.
     """
@@ -122,6 +124,7 @@ async def serve(
                         metrics=metrics,
                         new_tokens=new_tokens,
                         work=work,
+                        signals=signals,
                     )
                 finally:
                     await host.stop()

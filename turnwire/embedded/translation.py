@@ -1,0 +1,41 @@
+"""Events of recorded lines, without an agent. Imports neither pydantic nor asyncio."""
+
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.families import recorded_core
+from turnwire.normalize.inputs import Ended
+from turnwire.protocol.dialects.transcript import Transcript
+from turnwire.protocol.framing import LineFramer
+from turnwire.protocol.wrapped import Unwrapper
+from turnwire.tracing.recordings.reading import read, timed_happenings
+from turnwire.tracing.recordings.recorded import unread
+
+
+def translate(source: str | PathLike[str] | Iterable[bytes]) -> Iterator[AgentEvent]:
+    """Yield the events of a recording, or of an agent's output while it comes.
+
+    Args:
+        source: the path of a recording or of an agent's saved output; or its output as bytes, cut anywhere. A file that is
+            opened in binary mode and the stdout of a process both work. Lines end with a newline.
+
+    Raises:
+        TurnwireError: no line can be read; the message says why.
+    """
+    core = recorded_core()
+    if isinstance(source, str | PathLike):
+        for _, events in timed_happenings(core, read(Path(source))):
+            yield from events
+        return
+    framer, unwrapper, transcript = LineFramer(), Unwrapper(), Transcript()
+    for chunk in source:
+        yield from core.receive_all(transcript.heard(unwrapper.feed(framer.feed(chunk))))
+    last = framer.close()
+    lines = [*unwrapper.feed([] if last is None else [last]), *unwrapper.close()]
+    yield from core.receive_all(transcript.heard(lines))
+    if transcript.looks_like is None:
+        yield from core.handle(Ended("end_of_input"))
+    if (error := unread("the given output", transcript)) is not None:
+        raise error
