@@ -3,6 +3,7 @@
 import base64
 import html
 import json
+import quopri
 import random
 import re
 import string
@@ -68,6 +69,18 @@ def _plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
+def _spelt(text: str) -> str:
+    return re.sub(r"\^\[\[[0-9;]*m", "", text)
+
+
+def _lost(text: str) -> str:
+    return re.sub(r"\[(?:\d+(?:;\d+)*)?m", "", text)
+
+
+def _tagged(text: str) -> str:
+    return re.sub(r"[A-Za-z0-9_\-+/=.~$]{9,}", lambda found: f'<span class="s">{found[0]}</span>', text)
+
+
 def _base64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
@@ -85,6 +98,8 @@ FORMS: dict[str, Form] = {
     "plain": Form(str, str),
     "coloured": Form(_coloured, _plain),
     "coloured in the middle": Form(_marked, _plain),
+    "coloured, `^[` for the escape": Form(lambda text: _coloured(text).replace("\x1b", "^["), _spelt),
+    "coloured, the escape lost": Form(lambda text: _coloured(text).replace("\x1b", ""), _lost),
     "JSON string": Form(json.dumps, json.loads),
     "JSON in JSON": Form(
         lambda text: json.dumps(json.dumps({"a": text})), lambda text: json.loads(json.loads(text))["a"]
@@ -97,6 +112,13 @@ FORMS: dict[str, Form] = {
     ),
     "form-encoded": Form(lambda text: f"q={quote_plus(text)}", lambda text: unquote_plus(text[2:])),
     "HTML": Form(html.escape, html.unescape),
+    "highlighted in HTML": Form(
+        _tagged, lambda text: text.replace('<span class="s">', "").replace("</span>", "")
+    ),
+    "quoted-printable": Form(
+        lambda text: quopri.encodestring(text.encode()).decode(),
+        lambda text: quopri.decodestring(text.encode()).decode(),
+    ),
     "HTML by numbers": Form(lambda text: "".join(f"&#{ord(one)};" for one in text), html.unescape),
     "base64": Form(_base64, _unbase64),
     "base64 of URLs": Form(
@@ -108,6 +130,10 @@ FORMS: dict[str, Form] = {
         lambda text: _base64(json.dumps({"a": text})), lambda text: str(json.loads(_unbase64(text))["a"])
     ),
     "hexadecimal": Form(lambda text: text.encode().hex(), lambda text: bytes.fromhex(text).decode()),
+    "hexadecimal, wrapped": Form(
+        lambda text: "\n".join(textwrap.wrap(text.encode().hex(), 60)),
+        lambda text: bytes.fromhex(text).decode(),
+    ),
 }
 """A text of ASCII, as it is met."""
 
@@ -214,6 +240,21 @@ NOTATIONS: dict[str, str] = {
     "redis.conf": "requirepass {}",
     "wpa": 'psk="{}"',
     "AWS CSV": "User name,Password,Console login link\nada,{},https://x.example\n",
+    "shell, upper case tail": 'rails_env=x SECRET_KEY_BASE="{}"',
+    "name that ends in Pass": 'smtpPass: "{}"',
+    "name that ends in SK": "VENDOR_SK={}",
+    "salt": "define( 'LOGGED_IN_SALT', '{}' );",
+    "Gradle": "storePassword '{}'",
+    "curl -u": "curl -sS -uada:{} https://api.example",
+    "curl cookie": "curl -b 'session={}' https://api.example",
+    "here-string": "gh secret set DEPLOY <<< {}",
+    "Doppler": "doppler secrets set APP {}",
+    "GitLab variable": "glab variable set DEPLOY {}",
+    "Vault mount": "vault kv put -mount=secret app a={}",
+    "Pulumi": "pulumi config set --secret dbPassword {}",
+    "RabbitMQ": "rabbitmqctl add_user ada {}",
+    "net user": "net user ada {} /add",
+    "expect": 'send "{}\\r"',
     "SQL": "ALTER USER me PASSWORD '{}';",
 }
 """Where a name, a command or a place gives away any secret."""

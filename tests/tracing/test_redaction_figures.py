@@ -8,8 +8,8 @@ import pytest
 from drawn_secrets import FORMS, NOTATIONS, drawn
 
 from cases import for_each
-from turnwire.tracing.redaction.kinds import KINDS
 from turnwire.tracing.redaction.redaction import Redaction
+from turnwire.tracing.redaction.secret_kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
 DRAWN = 3

@@ -18,9 +18,16 @@ _PERCENT = re.compile(r"%(?:0[9aAdD]|[2-7][0-9a-fA-F])")
 _FORM = re.compile(rf"{_PERCENT.pattern}|\+")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|amp|lt|gt|quot|apos|nbsp);")
 _ORDER = re.compile(
+    # as programs write the escape, and colours that have lost it
+    r"(?:\^\[|\u241b|<0?x?1[bB]>)\[[0-9;:]{0,64}[A-Za-z]|"
+    r"(?<!x1b)(?<!x1B)(?<!001b)(?<!001B)(?<!033)(?<!\\e)\[(?:\d{1,3}(?:[;:]\d{0,3}){0,12}|(?=m[A-Z_a-z]))m|"
     r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|[\]PX^_][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|[ -/]{0,8}[0-~])|\x9b[0-?]{0,64}[ -/]{0,8}[@-~]|[\x1b\x9b]"
 )
 """What a terminal obeys (ECMA-48): a control sequence, a string with its end, or two characters."""
+_HAS_ORDER = re.compile(r"[\x1b\x9b]|(?:\^\[|\u241b|>)\[|\[\d[\d;:]{0,40}m")
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
+_SOFT_END = re.compile(r"=\r?\n")
+_QUOTED = re.compile(r"=[2-7][0-9A-F]")
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "e": "\x1b"}
 
 
@@ -92,6 +99,26 @@ def without_entities(source: str) -> Unescaped:
     return _without(source, _ENTITY, lambda escape: html.unescape(escape)[:1] or " ")
 
 
+def has_orders(source: str) -> bool:
+    """Tell whether a text has something that a terminal obeys, or the rest of it."""
+    return _HAS_ORDER.search(source) is not None
+
+
+def without_tags(source: str) -> Interrupted:
+    """Read a text without the tags of HTML, as highlighted code has them within its words."""
+    return without(source, _TAG)
+
+
+def without_soft_ends(source: str) -> Interrupted:
+    """Read the lines of quoted-printable text that go on in the next one."""
+    return without(source, _SOFT_END)
+
+
+def without_quoted(source: str) -> Unescaped:
+    """Read `=3D` as quoted-printable text has it."""
+    return _without(source, _QUOTED, _percent_character)
+
+
 def without_orders(source: str) -> Interrupted:
     """Read a text as it stands on a terminal, without colours and other orders."""
     return without(source, _ORDER)
@@ -125,8 +152,8 @@ def _escaped(escape: str, character: str) -> str:
 
 def _forms(escape: str, code: int) -> Sequence[str]:
     size = len(escape)
-    if escape[0] == "%":
-        return (f"%{code:02X}",)
+    if escape[0] in "%=":
+        return (f"{escape[0]}{code:02X}",)
     if escape[:3] in ("&#x", "&#X"):
         return (f"{escape[:3]}{code:0{size - 4}x};",)
     if escape[0] == "&":

@@ -14,6 +14,7 @@ from hashlib import blake2b
 
 from turnwire.tracing.redaction.escapes import (
     Unescaped,
+    has_orders,
     with_blank_orders,
     without,
     without_entities,
@@ -21,6 +22,9 @@ from turnwire.tracing.redaction.escapes import (
     without_json_escapes,
     without_orders,
     without_percent_escapes,
+    without_quoted,
+    without_soft_ends,
+    without_tags,
 )
 from turnwire.tracing.redaction.keywords import Keywords
 from turnwire.tracing.redaction.secret_kinds import (
@@ -45,7 +49,7 @@ from turnwire.tracing.redaction.secret_kinds import (
 _STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?', re.DOTALL)
 _SIBLINGS = re.compile(r"\s*,\s*")
 _ESCAPED = re.compile(r"\\[\"'\\/bfnrtuUxe0-3]")
-_ESCAPES = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[bfnrt])?|%[0-9A-F]{2}|&#?\w{1,7};")
+_ESCAPES = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[bfnrt])?|[%=][0-9A-F]{2}|&#?\w{1,7};")
 _ENTITY = re.compile(r"&(?:#\w{1,8}|amp|lt|gt|quot|apos|nbsp);")
 _ENCODED = re.compile(r"(?<![^\s\"'<>])[^\s\"'<>%+]*+[%+][^\s\"'<>]*+")
 _IN_FORM = re.compile(r"%[0-9a-fA-F]{2}|=[^+=]*+\+|\w\+[\w\-]+\+[\w\-]")
@@ -58,13 +62,18 @@ _WRAPPED = re.compile(
 )
 """Base64 that goes on in further lines, also where these are numbered, quoted, or joined by blanks."""
 _LONG_WORD = re.compile(r"[A-Za-z0-9+/_\-]{16}")
-_HEX = re.compile(r"(?<![0-9a-zA-Z])(?:[2-7][0-9a-fA-F]|0[9aAdD]){12,}+(?![0-9a-zA-Z])")
-_KEY_BLOCK = re.compile(
-    r"(?P<begin>-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY(?: BLOCK)?|Static key V1)-----)"
-    r"(?P<body>[^\x00]{0,65536}?)(?P<end>-----END|\Z)|"
-    r"(?P<begin2>-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY(?: BLOCK)?|Static key V1)-----)(?P<body2>[^\x00]{65536})",
+_HEX = re.compile(
+    r"(?<![0-9a-zA-Z])(?:[2-7][0-9a-fA-F]|0[9aAdD]){12,}+(?:\r?\n[ \t]{0,40}(?:[2-7][0-9a-fA-F]|0[9aAdD])++)*+(?![0-9a-zA-Z])"
 )
-_KEY_RUN = re.compile(r"[A-Za-z0-9+/]{12,}={0,2}")
+"""Hexadecimal digits of text, in one line or several."""
+_HEX_END = re.compile(r"\r?\n[ \t]{0,40}")
+_KEY_BEGINS = r"----[- ]BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY(?: BLOCK)?|Static key V1)[- ]----"
+_KEY_BLOCK = re.compile(
+    rf"(?P<begin>{_KEY_BEGINS})(?P<body>[^\x00]{{0,65536}}?)(?P<end>---- ?-?END|\Z)|"
+    rf"(?P<begin2>{_KEY_BEGINS})(?P<body2>[^\x00]{{65536}})",
+)
+_KEY_RUN = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|.)|[A-Za-z0-9+/]{12,}={0,2}")
+"""A line of a key, or an escape, which stays."""
 _KEY_LINES = re.compile(
     r"[A-Za-z0-9+/]{60,}={0,2}(?:[^A-Za-z0-9+/=]{1,12}\d{0,5}[^A-Za-z0-9+/=]{0,8}[A-Za-z0-9+/]{1,80}={0,2}(?![A-Za-z0-9+/=]))*"
 )
@@ -103,6 +112,10 @@ _TO_URL = str.maketrans("+/", "-_")
 _LONGEST_FORM = 65_536
 
 _DIGIT = re.compile(r"\d")
+_BEGINS_LINE = re.compile(r"(?:\A|[\"'`=])[ \t+\-#>|→:0-9\"'`\\]*+\Z")
+"""What may stand before the first word of a line: its number, a quote, or the mark of a change."""
+_CHARACTER = re.compile(r"[A-Za-z0-9]")
+_OTHER_CASE = re.compile(r"[a-z](?=[A-Z])|[A-Z](?=[a-z])")
 _SPACE = re.compile(r"\s")
 
 _DEEPEST = 5
@@ -199,15 +212,22 @@ class Redaction:
 
     def _prose(self, text: str, depth: int) -> str:
         """Any text: the deepest reading first, since patterns see through no escapes."""
-        if "\x1b" in text or "\x9b" in text:
+        if has_orders(text):
             plain = without_orders(text)
-            text = plain.restored(self._deeper(plain.text, depth))
+            if plain.places:
+                text = plain.restored(self._deeper(plain.text, depth))
             # what an order stands before begins a word
             clean = self._scan(blank := with_blank_orders(text))
             if clean != blank:
                 text = "".join(
                     new if new != old else was for was, old, new in zip(text, blank, clean, strict=True)
                 )
+        if "=3D" in text or "=\n" in text or "=\r\n" in text:
+            text = self._quoted(text, depth)
+        if "</" in text:
+            plain = without_tags(text)
+            if plain.places:
+                text = plain.restored(self._deeper(plain.text, depth))
         if "\\" in text and _ESCAPED.search(text):
             meaning = without_json_escapes(text)
             if meaning.text != text:
@@ -227,6 +247,14 @@ class Redaction:
 
     def _meant(self, meaning: Unescaped, depth: int) -> str:
         return meaning.restored(self._deeper(meaning.text, depth)) if meaning.places else meaning.source
+
+    def _quoted(self, source: str, depth: int) -> str:
+        """Look into quoted-printable text."""
+        plain = without_soft_ends(source)
+        meaning = without_quoted(plain.text)
+        if not meaning.places and not plain.places:
+            return source
+        return plain.restored(meaning.restored(self._deeper(meaning.text, depth)))
 
     def _form(self, source: str, depth: int) -> str:
         """Look into what may be part of a URL or a form."""
@@ -274,6 +302,10 @@ class Redaction:
 
     def _hex(self, encoded: str, depth: int) -> str:
         """Look into hexadecimal digits that are ASCII."""
+        lines = without(encoded, _HEX_END)
+        return lines.restored(self._hex_line(lines.text, depth))
+
+    def _hex_line(self, encoded: str, depth: int) -> str:
         text = bytes.fromhex(encoded).decode("latin-1")
         clean = self._deeper(text, depth)
         if clean == text:
@@ -283,7 +315,7 @@ class Redaction:
 
     def _scan(self, text: str) -> str:
         low = _lower(text)
-        if "key" in low and "-----begin" in low:
+        if "key" in low and ("-----begin" in low or "---- begin" in low):
             text = _KEY_BLOCK.sub(self._key_block, text)
         places = _KEYWORDS.places(low)
         hit = set().union(*(_BY_HINT[hint] for hint in places)) if places else set()
@@ -312,7 +344,11 @@ class Redaction:
         """Return the group that is the secret, if this is one."""
         groups = rule.pattern.groups
         group: str | int = (
-            "secret" if "secret" in rule.pattern.groupindex else 1 if groups and found[1] else 0
+            "secret"
+            if "secret" in rule.pattern.groupindex
+            else 1
+            if groups and len(found[1] or "") >= 8
+            else 0
         )
         secret = found[group]
         if secret in self._replaced or found[0] in self._replaced:
@@ -343,7 +379,12 @@ class Redaction:
         if "sign" not in groups and not name.isupper() and ("(" in value or value.endswith(",")):
             return None  # an argument on a line of its own
         if sign.strip(" \t\n\r\"',") == "":  # no sign at all: an option and its value
-            is_option = name.startswith("-") and not value.startswith("-") and not _PLACEHOLDER.match(value)
+            is_option = (
+                name.startswith("-")
+                and "\n" not in sign
+                and not value.startswith("-")
+                and not _PLACEHOLDER.match(value)
+            )
             if is_option:
                 return group
             before = found.string[max(0, at - len(begun) - _LONGEST_CALL) : at - len(begun)]
@@ -353,7 +394,13 @@ class Redaction:
                 and quoted is not None
                 and (found.string[found.start("sign") - 1] in "\"'" or before.endswith("{"))
             )
-            is_secret = (is_called or is_pair) and _has_digit(value) and _is_value(name, value, quoted=True)
+            begins = before.rpartition("\n")[2]
+            is_setting = quoted is not None and "," not in sign and _BEGINS_LINE.search(begins) is not None
+            is_secret = (
+                (is_called or is_pair or is_setting)
+                and _has_digit(value)
+                and _is_value(name, value, quoted=True)
+            )
             return group if is_secret else None
         if sign.strip() in ("(", "{") and not _has_digit(value):
             return None
@@ -362,8 +409,8 @@ class Redaction:
 
     def _put(self, kind: str, secret: str) -> str:
         """Letters for letters and digits; punctuation stays."""
-        if secret in self._replaced:
-            return secret
+        if secret in self._replaced or (secret.startswith("3D") and secret[2:] in self._replaced):
+            return secret  # 3D: what is left of a sign in quoted-printable text
         self.counts[kind] = self.counts.get(kind, 0) + 1
         stream = blake2b(secret.encode("utf-8", "surrogatepass"), key=self._key, digest_size=64).digest()
         fresh = "".join(
@@ -380,7 +427,7 @@ class Redaction:
         """A private key between its two lines; without the second, what still looks like one."""
         begin, body = found["begin"] or found["begin2"], found["body"] if found["begin"] else found["body2"]
         run = _KEY_RUN if found["end"] else _KEY_LINES
-        clean = run.sub(lambda one: re.sub(r"[A-Za-z0-9]", "x", one[0]), body)
+        clean = run.sub(lambda one: one[0] if one[0][0] == "\\" else _CHARACTER.sub("x", one[0]), body)
         if clean != body:
             self.counts["private key"] = self.counts.get("private key", 0) + 1
         return begin + clean + (found["end"] or "")
@@ -472,14 +519,19 @@ def _is_value(name: str, value: str, *, quoted: bool, tight: bool = True) -> boo
         if not has_digit and _SAYS_ITSELF.search(value):
             return False
         # `password: str` and `password = value` are code; `PASSWORD=value` and a quoted word are not
-        return quoted or has_digit or tight or _CODE.match(value) is None
+        return quoted or has_digit or tight or _CODE.match(value) is None or _is_random(value)
     if SECRET_NAME.search(name[-LONGEST_NAME:]) is None:
         return len(value) >= 20 and has_digit and value.isascii()
     if len(value) < 8 or (not has_digit and _SAYS_ITSELF.search(value)):
         return False
     if has_digit:
         return any(character.isalpha() for character in value)
-    return len(value) >= 20 and _CODE.match(value) is None
+    return _is_random(value) or (len(value) >= 20 and _CODE.match(value) is None)
+
+
+def _is_random(text: str) -> bool:
+    """Tell letters that were drawn from the words of a name such as getUserToken: these change their case less often."""
+    return len(text) >= 12 and len(_OTHER_CASE.findall(text)) >= 0.4 * len(text)
 
 
 def _has_digit(text: str) -> bool:

@@ -1,6 +1,6 @@
 r"""The kinds of secrets that are found, as tables: those that say themselves what they are, and those that stand in a place.
 
-The well-known formats are `detect-secrets`' detectors; the table (kinds.py) adds what these lack or match too narrowly for a copy
+The well-known formats are `detect-secrets`' detectors; the tables (formats.py, places.py) add what these lack or match too narrowly for a copy
 that leaves the house: there, a placeholder replaced in vain costs less than a key that stays. A rule is tried only where
 one of its `hints` occurs, which is what keeps lines of megabytes quick. No pattern may repeat what it repeats.
 """
@@ -28,9 +28,15 @@ from detect_secrets.plugins.stripe import StripeDetector
 from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
 from detect_secrets.plugins.twilio import TwilioKeyDetector
 
-from turnwire.tracing.redaction.kinds import KINDS, Kind
+from turnwire.tracing.redaction.formats import FORMATS
+from turnwire.tracing.redaction.kind import Kind
+from turnwire.tracing.redaction.places import PLACES
 
 Look: TypeAlias = Literal["at", "near", "all"]
+
+
+KINDS: tuple[Kind, ...] = (*FORMATS, *PLACES)
+"""The rows of our own tables, in the order in which they are tried."""
 
 
 class Rule(NamedTuple):
@@ -52,12 +58,14 @@ _WORD = r"(?<![A-Za-z0-9_])"
 _HEX = "[0-9a-fA-F]"
 
 _WORDS = (
-    r"(?:pass(?:word|wd|phrase|code|wort)|pwd|(?<![A-Za-z])pass|secret(?:[_\-.]?(?:access[_\-.]?)?key)?|token|credentials?|"
+    r"(?:pass(?:word|wd|[_-]?phrase|code|wort)|(?:ssh|db|user|mysql|smtp|ftp|admin|root)pass|pwd|(?<![A-Za-z])pass|secret(?:[_\-.]?(?:access[_\-.]?)?key)?|token|credentials?|"
     r"(?:api|app|access|account|auth|private|client|encryption|signing|master|shared[_\-.]?access|session|license|service|"
-    r"admin|write|read|deploy|consumer|application|secret|storage|primary|secondary|hmac|jwt|ssh|webhook)[_\-.]?key|(?<![A-Za-z])(?:_?auth|pat|dsn|psk|pin))"
+    r"admin|write|read|deploy|consumer|application|secret|storage|primary|secondary|hmac|jwt|ssh|webhook)[_\-.]?key|"
+    r"(?:auth|nonce|logged[_\-]in|secret|secure|password|hash|encryption|cookie|jwt|session)[_\-]?salt|app[_\-]?certificate|"
+    r"(?<![A-Za-z])(?:_?auth|pat|dsn|psk|pin))"
 )
-_TAIL = r"(?:[_\-.]?(?:base(?:64)?|b64|value|string|prod|dev|test|live|staging|old|new|main|root|raw|plain|text|\d{1,3}))?"
-SECRET_NAME = re.compile(rf"(?i:{_WORDS}{_TAIL})[\"'\])]{{0,2}}$")
+_TAIL = r"(?:[_\-.]?(?:base(?:64)?|b64|value|string|prod|dev|test|live|staging|old|new|main|root|raw|plain|text|private|\d{1,3}))?"
+SECRET_NAME = re.compile(rf"(?:(?i:{_WORDS}{_TAIL})|(?<=[a-z])Pass|(?<=[A-Z]_)(?:SK|SKEY))[\"'\])]{{0,2}}$")
 """The end of a name whose value is a secret: DB_PASSWORD, clientSecret, api-key, AWS_SECRET_ACCESS_KEY."""
 PASSWORD_NAME = re.compile(r"(?i:pass(?:word|wd|phrase|code|wort)?|pwd|psk|pin)\W{0,4}$")
 """Of these, the names whose value a human has chosen: words count, too."""
@@ -68,7 +76,7 @@ HARMLESS_NAME = re.compile(
     r"token[_\-]?type)$"
 )
 """Names that only sound like it: places in a list, and the words of a language model."""
-_LAST_WORD = rf"(?i:pass(?:word|wd|phrase|code|wort)?|pwd|secret|token|credentials?|key|auth|pat|dsn|psk|pin){_TAIL}(?![A-Za-z0-9_])"
+_LAST_WORD = rf"(?i:(?:pass(?:word|wd|[_-]?phrase|code|wort)?|pwd|secret|token|credentials?|key|auth|pat|dsn|psk|pin|salt|certificate|_skey|_sk){_TAIL})(?![A-Za-z0-9_])"
 LAST_WORD = re.compile(_LAST_WORD)
 """The last word of a name that may be a secret's."""
 _SIGN = (
@@ -87,13 +95,28 @@ _WRAPPED = (
 """What may stand before a quoted value: a prefix of the string, or what wraps it."""
 ASSIGNMENT = Rule(
     "assignment",
-    ("pass", "pwd", "secret", "token", "credential", "key", "auth", "pat", "dsn", "psk", "pin"),
+    (
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "credential",
+        "key",
+        "auth",
+        "pat",
+        "dsn",
+        "psk",
+        "pin",
+        "salt",
+        "certificate",
+        "_sk",
+    ),
     re.compile(
         rf"{_LAST_WORD}(?:[\"'\]\\)]{{0,3}}(?:\[\w{{0,20}}\]?)?(?P<sign>{_SIGN}){_WRAPPED}"
         r"(?:\"(?P<double>[^\"\n]{1,4096})\"|'(?P<single>[^'\n]{1,4096})'|`(?P<back>[^`\n]{1,4096})`|"
         r"(?P<bare>[^\s\"'`<>,;&|(){}\[\]]{4,1024})(?P<after>[(\[]?))|"
         # an element of XML, or the one after it
-        r"(?P<tag>[\"']?(?:\s[^<>\n]{0,60})?>\s{0,8}(?:</?\w{1,20}>\s{0,40}){0,2}|</\w{1,20}>\s{0,40}<\w{1,20}>)(?P<element>[^<>\n]{4,1024})</)"
+        r"(?P<tag>[\"']?(?:\s[^<>\n]{0,60})?>\s{0,8}(?:</?\w{1,20}(?:\s[^<>\n]{0,60})?>\s{0,40}){0,2}|</\w{1,20}>\s{0,40}<\w{1,20}>)(?P<element>[^<>\n]{4,1024})</)"
     ),
 )
 """The last word of a name, and its value, in every notation that code, commands and configuration have."""
@@ -157,7 +180,7 @@ def _own(kind: Kind) -> Rule:
         look: Look = "near" if kind.inside and hints else "all" if kind.inside else "at"
         return Rule(kind.name, hints, re.compile(kind.pattern), look=look)
     # a hash begins with punctuation: what stands before it does not matter
-    before = "" if kind.keywords.startswith(("$", ".")) else _WORD
+    before = "" if kind.keywords.startswith(("$", ".", "/")) else _WORD
     starts = "|".join(re.escape(word) for word in words)
     return Rule(kind.name, hints, re.compile(f"{before}(?:{starts})(?P<secret>{kind.pattern})"))
 
