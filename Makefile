@@ -25,7 +25,7 @@ NODE := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Num
 MARKS := not long$(if $(NODE),, and not node)
 
 .DEFAULT_GOAL := help
-.PHONY: agents help venv system demo test test-long test-web collect coverage lint lint-web types golden bench web web-deps client-types web-types pictures release-check pins audit image worker-image clean
+.PHONY: agents help venv system demo test test-long test-web collect coverage lint lint-web types golden docs bench web web-deps client-types web-types pictures release-check pins audit image worker-image clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -136,6 +136,9 @@ golden: venv ## write goldens and generated documents anew; read the diff before
 	$(BIN)/python -m pytest tests/normalize tests/sidecar/checks/test_drift.py tests/sidecar/config/test_operating_page.py --update-goldens
 	$(BIN)/python docs/generate_events.py
 	$(BIN)/python -m turnwire.hub.schema.reference >docs/protocol.md
+
+docs: venv ## build the documentation as a site in .stamps/site; fails for links and anchors that lead nowhere
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 bench: venv ## measure
 	@set -e; for script in bench/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
