@@ -46,6 +46,7 @@ _OWN: dict[str, str] = {
     "codex-exec": "turnwire.normalize.codex.family:CODEX_EXEC",
     "codex-app-server": "turnwire.normalize.codex.family:CODEX_APP_SERVER",
     "droid": "turnwire.normalize.droid.family:DROID",
+    "kimi": "turnwire.normalize.kimi.family:KIMI",
 }
 """turnwire's own families. Of two that claim a line, the first has it."""
 

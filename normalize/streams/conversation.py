@@ -86,6 +86,8 @@ class Conversation:
         self._resumed = self._counter.goes_on = resumed
         self._known: str | None = None
         """The conversation whose beginning was told."""
+        self._told_as: str | None = None
+        """What was told of its beginning."""
         self._mode: str | None = None
 
     def take(self, one: Observation) -> list[AgentEvent]:
@@ -194,8 +196,12 @@ class Conversation:
         known = self.place.session_id or ""
         if self._known == known or (self._known is not None and not init):
             return []
-        self._known = known
-        data = SessionStatusData(session_status="resumed" if self._resumed else "new", init=init or None)
+        status: Literal["new", "resumed"] = "resumed" if self._resumed else "new"
+        is_news = self._known != "" or self._told_as != status
+        self._known, self._told_as = known, status
+        if not is_news:  # it was told before its agent said which one it is
+            return []
+        data = SessionStatusData(session_status=status, init=init or None)
         return [SessionStatus(**self.place.here, data=data)]
 
     def _ensure(self) -> list[AgentEvent]:
