@@ -130,7 +130,7 @@ class CompleteData(Published, frozen=True, kw_only=True):
     """What a turn cost and gave. Times in milliseconds, money in US dollars."""
 
     outcome: Outcome | None = None
-    """How it ended; always there in our own events, absent in lines of spec 3's original."""
+    """How it ended; always there in our own events, absent in events that others recorded."""
     is_error: bool
     """True when the turn failed."""
     cost_usd: float | None = None
@@ -159,7 +159,7 @@ class CompleteData(Published, frozen=True, kw_only=True):
     total_output_tokens: int | None = None
     """Tokens received by the CLI process up to now."""
     last_message_uuid: str | None = None
-    """The last committed message: what `--resume-session-at` takes from 2.0.76 on (spec 3, "Message UUIDs")."""
+    """The last committed message: what `--resume-session-at` takes from 2.0.76 on."""
     resume_token: str | None = None
     """What `--resume-session-at` takes for the version that wrote this: a message id for 2.0.14, a UUID later."""
     errors: list[str] | None = None
@@ -194,7 +194,7 @@ class Complete(Event, frozen=True, kw_only=True, tag="complete"):
     error: str | None = None
     """All errors in one line."""
     last_message_uuid: str | None = None
-    """The same as in `data` (spec 3 has both)."""
+    """The same as in `data`."""
 
 
 class Error(ThreadEvent, frozen=True, kw_only=True, tag="error"):
@@ -222,7 +222,7 @@ class Retraction(Event, frozen=True, kw_only=True, tag="retraction"):
 
 
 class Queued(Event, frozen=True, kw_only=True, tag="queued"):
-    """A prompt waits for its turn (spec 1, "Out-of-Turn Message Delivery")."""
+    """A prompt waits for its turn."""
 
     position: int | None = None
     """Place in the queue, from 1."""
@@ -231,7 +231,7 @@ class Queued(Event, frozen=True, kw_only=True, tag="queued"):
 
 
 class Injected(Event, frozen=True, kw_only=True, tag="injected"):
-    """Waiting prompts joined the running turn (spec 1; wire fact "folded into the running turn")."""
+    """Waiting prompts joined the running turn."""
 
     message_count: int
     """How many."""

@@ -7,7 +7,7 @@ from turnwire.normalize.model import JsonObject, Published
 
 
 class SessionStatusData(Published, frozen=True, kw_only=True):
-    """Spec 3's data of session_status."""
+    """The data of session_status."""
 
     session_status: Literal["new", "resumed"]
     """Is the conversation new, or does it go on?"""
@@ -267,7 +267,7 @@ class ApiRetry(Event, frozen=True, kw_only=True, tag="api_retry"):
 
 
 class Consolidation(Event, frozen=True, kw_only=True, tag="consolidation"):
-    """The agent wrote to its long-term memory (spec 1)."""
+    """The agent wrote to its long-term memory."""
 
     entries_created: int
     """New entries."""

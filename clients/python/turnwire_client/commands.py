@@ -348,7 +348,7 @@ class SessionCreate(Command, frozen=True, kw_only=True, tag="session.create"):
     model: str | None = None
     """Model to use."""
     policy: Literal["autonomous", "supervised", "plan"] | None = None
-    """Permission policy (spec 3, "Permission Modes"), none looser than `frontend_policy`."""
+    """Permission policy, none looser than `frontend_policy`."""
     permission_mode: str | None = None
     """The CLI's own permission mode."""
     mcp_servers: JsonObject | None = None

@@ -212,7 +212,7 @@ class CompleteData(Value, frozen=True, kw_only=True):
         ]
         | None
     ) = None
-    """How it ended; always there in our own events, absent in lines of spec 3's original."""
+    """How it ended; always there in our own events, absent in events that others recorded."""
     is_error: bool
     """True when the turn failed."""
     cost_usd: float | None = None
@@ -241,7 +241,7 @@ class CompleteData(Value, frozen=True, kw_only=True):
     total_output_tokens: int | None = None
     """Tokens received by the CLI process up to now."""
     last_message_uuid: str | None = None
-    """The last committed message: what `--resume-session-at` takes from 2.0.76 on (spec 3, "Message UUIDs")."""
+    """The last committed message: what `--resume-session-at` takes from 2.0.76 on."""
     resume_token: str | None = None
     """What `--resume-session-at` takes for the version that wrote this: a message id for 2.0.14, a UUID later."""
     errors: list[str] | None = None
@@ -282,7 +282,7 @@ class Complete(Event, frozen=True, kw_only=True, tag="complete"):
     error: str | None = None
     """All errors in one line."""
     last_message_uuid: str | None = None
-    """The same as in `data` (spec 3 has both)."""
+    """The same as in `data`."""
 
 
 class Error(Event, frozen=True, kw_only=True, tag="error"):
@@ -330,7 +330,7 @@ class Retraction(Event, frozen=True, kw_only=True, tag="retraction"):
 
 
 class Queued(Event, frozen=True, kw_only=True, tag="queued"):
-    """A prompt waits for its turn (spec 1, "Out-of-Turn Message Delivery")."""
+    """A prompt waits for its turn."""
 
     session_id: str | None = None
     """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
@@ -345,7 +345,7 @@ class Queued(Event, frozen=True, kw_only=True, tag="queued"):
 
 
 class Injected(Event, frozen=True, kw_only=True, tag="injected"):
-    """Waiting prompts joined the running turn (spec 1; wire fact "folded into the running turn")."""
+    """Waiting prompts joined the running turn."""
 
     session_id: str | None = None
     """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
@@ -642,7 +642,7 @@ class HookActivity(Event, frozen=True, kw_only=True, tag="hook_activity"):
 
 
 class SessionStatusData(Value, frozen=True, kw_only=True):
-    """Spec 3's data of session_status."""
+    """The data of session_status."""
 
     session_status: Literal["new", "resumed"]
     """Is the conversation new, or does it go on?"""
@@ -976,7 +976,7 @@ class ApiRetry(Event, frozen=True, kw_only=True, tag="api_retry"):
 
 
 class Consolidation(Event, frozen=True, kw_only=True, tag="consolidation"):
-    """The agent wrote to its long-term memory (spec 1)."""
+    """The agent wrote to its long-term memory."""
 
     session_id: str | None = None
     """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""

@@ -835,13 +835,13 @@ export interface Complete {
   data: CompleteData;
   /** All errors in one line. */
   error?: string;
-  /** The same as in `data` (spec 3 has both). */
+  /** The same as in `data`. */
   last_message_uuid?: string;
 }
 
 /** What a turn cost and gave. Times in milliseconds, money in US dollars. */
 export interface CompleteData {
-  /** How it ended; always there in our own events, absent in lines of spec 3's original. */
+  /** How it ended; always there in our own events, absent in events that others recorded. */
   outcome?: "completed" | "interrupted" | "error" | "max_turns" | "max_tokens" | "refusal" | "budget" | "process_exited" | "hung";
   /** True when the turn failed. */
   is_error: boolean;
@@ -872,7 +872,7 @@ export interface CompleteData {
   total_input_tokens?: number;
   /** Tokens received by the CLI process up to now. */
   total_output_tokens?: number;
-  /** The last committed message: what `--resume-session-at` takes from 2.0.76 on (spec 3, "Message UUIDs"). */
+  /** The last committed message: what `--resume-session-at` takes from 2.0.76 on. */
   last_message_uuid?: string;
   /** What `--resume-session-at` takes for the version that wrote this: a message id for 2.0.14, a UUID later. */
   resume_token?: string;
@@ -957,7 +957,7 @@ export interface Retraction {
   message_ids?: string[];
 }
 
-/** A prompt waits for its turn (spec 1, "Out-of-Turn Message Delivery"). */
+/** A prompt waits for its turn. */
 export interface Queued {
   type: "queued";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
@@ -972,7 +972,7 @@ export interface Queued {
   prompt?: string;
 }
 
-/** Waiting prompts joined the running turn (spec 1; wire fact "folded into the running turn"). */
+/** Waiting prompts joined the running turn. */
 export interface Injected {
   type: "injected";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
@@ -1285,7 +1285,7 @@ export interface SessionStatus {
   data: SessionStatusData;
 }
 
-/** Spec 3's data of session_status. */
+/** The data of session_status. */
 export interface SessionStatusData {
   /** Is the conversation new, or does it go on? */
   session_status: "new" | "resumed";
@@ -1599,7 +1599,7 @@ export interface ApiRetry {
   error?: string;
 }
 
-/** The agent wrote to its long-term memory (spec 1). */
+/** The agent wrote to its long-term memory. */
 export interface Consolidation {
   type: "consolidation";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
@@ -2241,7 +2241,7 @@ export interface SessionCreate {
   agent?: string;
   /** Model to use. */
   model?: string;
-  /** Permission policy (spec 3, "Permission Modes"), none looser than `frontend_policy`. */
+  /** Permission policy, none looser than `frontend_policy`. */
   policy?: "autonomous" | "supervised" | "plan";
   /** The CLI's own permission mode. */
   permission_mode?: string;

@@ -118,7 +118,7 @@ class SessionCreate(Traced):
     model: str | None = Field(default=None, max_length=NAME_LENGTH)
     """Model to use."""
     policy: Policy | None = None
-    """Permission policy (spec 3, "Permission Modes"), none looser than `frontend_policy`."""
+    """Permission policy, none looser than `frontend_policy`."""
     permission_mode: str | None = Field(default=None, max_length=NAME_LENGTH)
     """The CLI's own permission mode."""
     mcp_servers: JsonObject | None = None

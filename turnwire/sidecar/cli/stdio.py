@@ -110,7 +110,7 @@ def runner_command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
 )
 def stdio_command(context: typer.Context) -> None:
-    """Be one agent on stdin and stdout, over any CLI: for the official SDK, spec 1 and JSON-RPC."""
+    """Be one agent on stdin and stdout, over any CLI: for the official SDK, the miriad-code protocol and JSON-RPC."""
     from turnwire.sidecar.streams.stdio.command import run
 
     raise typer.Exit(run(context.args))

@@ -294,7 +294,7 @@ class Settings(BaseSettings):
     model: str | None = None
     """Model to ask for."""
     policy: Policy | None = None
-    """Permission policy (spec 3); without one the CLI asks by its own rules and frontends answer."""
+    """Permission policy; without one the CLI asks by its own rules and frontends answer."""
     rules: Path | None = None
     """TOML file with permission rules and hooks."""
     mcp_servers: JsonObject = {}
@@ -332,7 +332,7 @@ class Settings(BaseSettings):
     max_line_bytes: int = Field(default=128 << 20, ge=1 << 16)
     """Bytes of one line of an agent that are held; a longer one is published as malformed, with its beginning."""
     attachments: Literal["blocks", "files"] = "blocks"
-    """Attachments as content blocks, or as files in the workspace (spec 3, "Image Attachments")."""
+    """Attachments as content blocks, or as files in the workspace."""
     max_attachments: int = Field(default=20, ge=0)
     """Attachments of one prompt."""
     max_attachment_bytes: int = Field(default=5 << 20, ge=1)
@@ -365,7 +365,7 @@ class Settings(BaseSettings):
         default=False,
         validation_alias=AliasChoices("record", "TURNWIRE_RECORD", "KANDEV_DEBUG_AGENT_MESSAGES"),
     )
-    """Write recordings (spec 3, "Debug Logging")."""
+    """Write recordings."""
     record_dir: Path = Field(
         default=Path(),
         validation_alias=AliasChoices("record_dir", "TURNWIRE_RECORD_DIR", "KANDEV_DEBUG_LOG_DIR"),

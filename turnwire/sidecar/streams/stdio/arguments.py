@@ -26,11 +26,11 @@ The whole sidecar as one agent on stdin and stdout, over any CLI underneath.
   --config  TOML file with settings
   -v        the version of the CLI underneath
 
-Everything after these options goes to the CLI, but for --stdio and --db FILE: whoever gives one speaks spec 1.
+Everything after these options goes to the CLI, except --stdio and --db FILE: they select the miriad-code protocol.
 
 Examples:
   turnwire stdio --agent demo -p --output-format stream-json --input-format stream-json   # as an SDK starts it
-  turnwire stdio --stdio --db state.db                                                     # spec 1
+  turnwire stdio --stdio --db state.db                                                     # the miriad-code protocol
 """
 
 SPEAKS = (

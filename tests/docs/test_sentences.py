@@ -1,0 +1,38 @@
+"""The pages that are written in plain words stay so: short sentences, none too long."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from recordings import ROOT
+
+SCRIPT = runpy.run_path(str(Path(__file__).with_name("sentences.py")))
+
+PLAIN = [
+    "CHANGELOG.md",
+    "README.md",
+    "docs/from-kandev.md",
+    "docs/library.md",
+    "docs/start.md",
+]
+"""Pages that are held to it; a page that is rewritten in plain words joins them."""
+
+
+@pytest.mark.parametrize("page", PLAIN)
+def test_a_page_in_plain_words_has_short_sentences(page: str) -> None:
+    found = SCRIPT["sentences"]((ROOT / page).read_text("utf-8"))
+    count, mean, _ = SCRIPT["figures"](found)
+    assert count > 10
+    assert mean < SCRIPT["MEAN"]
+    assert [" ".join(words) for words in found if len(words) > SCRIPT["MOST"]] == []
+
+
+def test_code_headings_and_markup_are_no_words() -> None:
+    page = "# A heading of some words here\n\nRun `make demo now please` and read [the long page](x.md). Then stop it at once!\n\n    make demo and some more\n\n- An item that goes\n  on here.\n\n| a cell of four | b |\n|---|---|\n"
+    assert [" ".join(words) for words in SCRIPT["sentences"](page)] == [
+        "Run code and read the long page.",
+        "Then stop it at once!",
+        "An item that goes on here.",
+        "a cell of four",
+    ]
