@@ -14,6 +14,8 @@ PLAIN = [
     "README.md",
     "docs/from-kandev.md",
     "docs/library.md",
+    "docs/performance.md",
+    "docs/scale.md",
     "docs/start.md",
 ]
 """Pages that are held to it; a page that is rewritten in plain words joins them."""
