@@ -1,7 +1,9 @@
-"""The families of agents, by name: each is loaded when it is asked for. A new one is its folders, its core and one entry here."""
+"""How agents are run, by the family that they speak: what each registered family names is loaded when it is asked for."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
+from functools import cache
+from importlib import import_module
 
 from turnwire.adapter.capabilities import impossible
 from turnwire.adapter.family import AgentFamily
@@ -12,43 +14,43 @@ from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import AgentSession
 from turnwire.adapter.session.notices import Notify
 from turnwire.normalize.core import Core
+from turnwire.normalize.families import FAMILIES as CORES
+from turnwire.normalize.families import named
 
-
-def _claude(name: str) -> AgentFamily:
-    from turnwire.adapter.claude.family import CLAUDES  # noqa: PLC0415 - whoever runs one family need not wait for the others
-
-    return CLAUDES[name]
-
-
-def _acp(_: str) -> AgentFamily:
-    from turnwire.adapter.acp.family import ACP  # noqa: PLC0415 - as above
-
-    return ACP
-
-
-_LOADERS: dict[str, Callable[[str], AgentFamily]] = {
-    "claude": _claude,
-    "auto": _claude,
-    "qwen": _claude,
-    "miriad": _claude,
-    "json_rpc": _claude,
-    "acp": _acp,
+_MORE: dict[str, str] = {
+    "auto": "turnwire.adapter.claude.family:AUTOMATIC_AGENTS",
+    "qwen": "turnwire.adapter.claude.family:QWEN",
 }
+"""Agents of Claude's family that are run in another way: what runs each."""
 
 
 class _Families(Mapping[str, AgentFamily]):
     def __getitem__(self, name: str) -> AgentFamily:
-        return _LOADERS[name](name)
+        reference = _MORE.get(name) or named(name).agents
+        if reference is None:
+            raise CommandError(
+                "family", f"agents of {named(name).title} are not run, their output is only read"
+            )
+        return _load(reference)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_LOADERS)
+        return iter((*_MORE, *(name for name, family in CORES.items() if family.agents is not None)))
 
     def __len__(self) -> int:
-        return len(_LOADERS)
+        return len([*self])
+
+
+@cache
+def _load(reference: str) -> AgentFamily:
+    module, _, attribute = reference.partition(":")
+    found = getattr(import_module(module), attribute)
+    if not isinstance(found, AgentFamily):
+        raise CommandError("family", f"{reference} is not an AgentFamily")
+    return found
 
 
 FAMILIES: Mapping[str, AgentFamily] = _Families()
-"""Every family by its name."""
+"""Every family whose agents are run, by its name. CommandError for one that is only read, UnknownFamily for one that is not there."""
 
 
 def open_session(

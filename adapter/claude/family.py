@@ -52,3 +52,9 @@ CLAUDES = {
     )
 }
 """By their names; `auto` is a CLI whose dialect is heard."""
+
+CLAUDE_CODE = CLAUDES["claude"]
+AUTOMATIC_AGENTS = CLAUDES["auto"]
+QWEN = CLAUDES["qwen"]
+MIRIAD_AGENTS = CLAUDES["miriad"]
+JSON_RPC_AGENTS = CLAUDES["json_rpc"]

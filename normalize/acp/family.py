@@ -43,4 +43,5 @@ ACP = Family(
     claims=_claims,
     model_calls=_model_calls,
     files=KEPT_BY_OTHERS,
+    agents="turnwire.adapter.acp.family:ACP",
 )

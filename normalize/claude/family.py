@@ -31,16 +31,19 @@ CLAUDE = Family(
     model_calls=_model_calls,
     exchanges=_exchanges,
     files=(ClaudeSessionFiles(),),
+    agents="turnwire.adapter.claude.family:CLAUDE_CODE",
 )
 MIRIAD = Family(
     name="miriad",
     title="Claude's protocol in the words of miriad",
     core=ClaudeCore,
     wire=Transcript,
+    agents="turnwire.adapter.claude.family:MIRIAD_AGENTS",
 )
 JSON_RPC = Family(
     name="json_rpc",
     title="Claude's protocol over JSON-RPC",
     core=ClaudeCore,
     wire=Transcript,
+    agents="turnwire.adapter.claude.family:JSON_RPC_AGENTS",
 )

@@ -5,7 +5,7 @@ once; requests, each with one end; and the sums of tokens.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
 
 from turnwire.normalize.acp.turns import exited
@@ -14,7 +14,7 @@ from turnwire.normalize.cores.outcomes import DecidedAhead
 from turnwire.normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
 from turnwire.normalize.inputs import Announced, Decision, Ended, Message, Received, Sent, SessionInput
 from turnwire.normalize.streams.conversation import Conversation
-from turnwire.normalize.streams.observations import Observation
+from turnwire.normalize.streams.observations import Observation, PermissionAsked
 from turnwire.normalize.streams.reader import Reader
 from turnwire.protocol import malformed
 from turnwire.protocol.json_values import JsonObject
@@ -31,6 +31,9 @@ class StreamCore:
         self._reader = reader()
         self._conversation = Conversation(resumed=resumed, first_turn=first_turn)
         self._ahead = DecidedAhead()
+        self._newest: Message | None = None
+        self._asked: list[PermissionAsked] = []
+        """What the newest message asks."""
 
     @property
     def turns(self) -> int:
@@ -47,9 +50,12 @@ class StreamCore:
         """The requests that wait for a human."""
         return self._conversation.requests.pending
 
-    def pending_id(self, request_id: str) -> str | None:
-        """Return the name under which a request of the agent was published; None if it does not wait."""
-        return self._conversation.requests.name_of(request_id)
+    def asked_by(self, message: Message) -> Sequence[tuple[str, PermissionAsked]]:
+        """Return what a message asks leave for, with the name of each request that waits; nothing but for the newest message."""
+        if message is not self._newest:
+            return []
+        waiting = ((self._conversation.requests.name_of(one.id), one) for one in self._asked)
+        return [(name, one) for name, one in waiting if name is not None]
 
     def handle(self, happened: SessionInput) -> list[AgentEvent]:
         """Translate whatever has happened in the session."""
@@ -84,6 +90,7 @@ class StreamCore:
         if seen is None:
             stats.unknown += 1
             return [self._unknown(_type_of(message.value), message.value, line)]
+        self._newest, self._asked = message, [one for one in seen if isinstance(one, PermissionAsked)]
         events = self._ahead.settle(self._told(seen), self._conversation.decided)
         if events:
             stats.published += 1

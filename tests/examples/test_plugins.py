@@ -1,5 +1,6 @@
 """The example plug-ins, installed as distributions of their own beside turnwire."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from live import Frontend
 from recordings import ROOT
 from turnwire.client import connect
+from turnwire.client.events import MessageChunk
 from turnwire_process import TURNWIRE, environment, turnwire
 
 INSTALL_S = 300.0
@@ -84,3 +86,61 @@ async def test_the_example_journal_passes_the_suite_and_keeps_a_session(tmp_path
         assert sum(event.type == "complete" for event in frontend.events) == 1
     code, text = said(env, tmp_path, "doctor", "--journal", "lines", "--state-dir", str(state))
     assert "journal.jsonl" in text, (code, text)
+
+
+@pytest.mark.long
+async def test_the_example_family_is_run_read_and_tried_like_ones_of_ours(tmp_path: Path) -> None:
+    target = installed(tmp_path, "family_plugin")
+    env = with_plugin(tmp_path, target)
+    suite = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null"),
+            *("-o", "asyncio_default_fixture_loop_scope=function", "--rootdir", tmp_path),
+            ROOT / "examples" / "family_plugin" / "test_echo.py",
+        ],
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert suite.returncode == 0, suite.stdout
+    command = ("--family", "echo", "--", sys.executable, str(target / "echo_agent.py"))
+    state, records = tmp_path / "state", tmp_path / "records"
+    options = ("--record", "--record-dir", str(records), "--state-dir", str(state))
+    async with (
+        turnwire(tmp_path, "run", *options, *command, env=env) as served,
+        connect(served.url) as client,
+    ):
+        frontend = Frontend(client, client.known_sessions[0].session)
+        await frontend.turn("Hello, echo.")
+    assert "Hello, echo." in "".join(
+        event.text for event in frontend.events if isinstance(event, MessageChunk)
+    )
+    (recording,) = records.rglob("raw-*.jsonl")
+    log = tmp_path / "stdout.jsonl"
+    log.write_text('{"echo":"hello","session":"e"}\n{"echo":"say","session":"e","text":"Hi."}\n')
+    for call in (("translate", recording), ("replay", recording), ("translate", log), ("replay", log)):
+        code, text = said(env, tmp_path, *map(str, call))
+        assert (code, '"message_chunk"' in text) == (0, True), (call, text)
+    code, text = said(env, tmp_path, "inspect", str(log))
+    assert (code, "2 published" in text) == (0, True), text
+    code, text = said(env, tmp_path, "doctor", str(log))
+    assert "all types and fields of 2 lines are known" in text
+    code, text = said(env, tmp_path, "conform", "agent", "--json", *command)
+    verdicts = {finding["verdict"] for finding in json.loads(text)}
+    assert (code, verdicts) == (0, {"held", "not supported"}), text
+    config = tmp_path / "turnwire.toml"
+    config.write_text(
+        f'[agents.echo]\nfamily = "echo"\ncommand = ["{sys.executable}", "{target}/echo_agent.py"]\n'
+    )
+    code, text = said(env, tmp_path, "agents", "--config", str(config))
+    assert (code, "speaks echo" in text) == (0, True), text
+    code, text = said(env, tmp_path, "sessions", "--config", str(config))
+    assert code == 0, text
+
+
+def test_a_family_that_is_not_installed_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    code, text = said(environment(tmp_path / "home"), tmp_path, "run", "--family", "echo", "--", "x")
+    assert code == 2
+    assert "there is no family 'echo'; choose one of claude, qwen, acp" in " ".join(text.split())

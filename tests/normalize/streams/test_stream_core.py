@@ -57,6 +57,7 @@ class Play:
         self.behind: list[Observation] = []
         reader = type("Reader", (Both,), {"behind": self.behind, "at_end": at_end})
         self.core = StreamCore(reader, **given)
+        self.newest = line({})
 
     def put(self, *things: Observation | SessionInput) -> Told:
         events: Told = []
@@ -67,7 +68,8 @@ class Play:
 
     def as_line(self, one: Observation) -> Received:
         self.behind.append(one)
-        return Received(b"{}", line({"n": len(self.behind) - 1}))
+        self.newest = line({"n": len(self.behind) - 1})
+        return Received(b"{}", self.newest)
 
 
 def types(events: Told) -> list[str]:
@@ -257,9 +259,11 @@ def test_leave_is_asked_and_answered() -> None:
         "outside",
     )
     assert play.core.pending == (asked["pending_id"],)
-    assert play.core.pending_id("1") == asked["pending_id"]
-    assert play.core.pending_id("2") is None
+    ((name, one),) = play.core.asked_by(play.newest)
+    assert (name, one) == (asked["pending_id"], LEAVE)
+    assert play.core.asked_by(line({})) == []
     (resolved,) = play.put(seen.Answered(id="1", behavior="allow", option_id="yes"))
+    assert play.core.asked_by(play.newest) == []
     assert (resolved["behavior"], resolved["option_id"]) == ("allow", "yes")
     assert play.put(seen.Answered(id="1", behavior="allow")) == []
     assert play.put(seen.ToolEnded(id="c", output="", exit_code=0))[-1]["tool_status"] == "complete"

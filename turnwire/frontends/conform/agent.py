@@ -318,7 +318,8 @@ class AgentTrial:
         try:
             await self._client.resume(talk.session)
         except CommandFailed as failed:
-            if failed.code == "not_supported":
+            if failed.code == "not_supported" or "resume: an agent that speaks" in str(failed):
+                self._talk = None  # it is closed, and the next check begins with a new one
                 raise NotSupported(str(failed)) from None
             raise
         wanted = word()

@@ -1,13 +1,13 @@
 """The commands that try agents and frontends."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from turnwire.sidecar.cli.application import app, examples, fail
 from turnwire.sidecar.cli.event_loop import serving
-from turnwire.sidecar.cli.options import ConfigOption, configured
+from turnwire.sidecar.cli.options import AgentFamilyOption, ConfigOption, configured
 
 conform_app = typer.Typer(
     help="Try an agent or a frontend: what it supports, and where it breaks its protocol.",
@@ -36,10 +36,7 @@ def agent_command(
         ),
     ] = None,
     agent: Annotated[str | None, typer.Option(help="An agent by its name; see `turnwire agents`.")] = None,
-    family: Annotated[
-        Literal["claude", "qwen", "acp"] | None,
-        typer.Option(help="What the command speaks.", show_default="by its program, else claude"),
-    ] = None,
+    family: AgentFamilyOption = None,
     workspace: Annotated[
         Path | None,
         typer.Option(help="Empty folder in which it works.", show_default="one that is removed at the end"),

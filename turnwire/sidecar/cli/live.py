@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -10,6 +10,7 @@ from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
 from turnwire.sidecar.cli.event_loop import serving
 from turnwire.sidecar.cli.options import (
     Agent,
+    AgentFamilyOption,
     ConfigOption,
     FamilyOption,
     Host,
@@ -69,10 +70,7 @@ def run_command(
             show_default="the configured agent",
         ),
     ] = None,
-    family: Annotated[
-        Literal["claude", "qwen", "acp"] | None,
-        typer.Option(help="What the CLI after `--` speaks.", show_default="by its program, else claude"),
-    ] = None,
+    family: AgentFamilyOption = None,
     workspace: Annotated[
         Path | None, typer.Option(help="Directory the CLI works in.", show_default="here")
     ] = None,

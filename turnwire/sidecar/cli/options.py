@@ -11,6 +11,28 @@ from turnwire.sidecar.cli.application import plain_errors
 if TYPE_CHECKING:
     from turnwire.sidecar.config.settings import Settings
 
+
+def _is_run(family: str | None) -> str | None:
+    """Check the name of a family; typer says what is wrong with it."""
+    if family is not None:
+        from turnwire.sidecar.config.agents import checked_family
+
+        try:
+            checked_family(family)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+    return family
+
+
+AgentFamilyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--family",
+        help="What the CLI after `--` speaks: claude, qwen, acp or another registered family.",
+        show_default="by its program, else claude",
+        callback=_is_run,
+    ),
+]
 FamilyOption = Annotated[
     str | None,
     typer.Option(

@@ -10,6 +10,7 @@ from turnwire.sidecar.cli.application import app, check_address, examples
 from turnwire.sidecar.cli.event_loop import serving
 from turnwire.sidecar.cli.options import (
     Agent,
+    AgentFamilyOption,
     ConfigOption,
     Host,
     Journal,
@@ -63,10 +64,7 @@ def runner_command(
             help="An agent that `turnwire agents` lists, or a configured name.", show_default="claude"
         ),
     ] = None,
-    family: Annotated[
-        Literal["claude", "acp"] | None,
-        typer.Option(help="What the CLI after `--` speaks.", show_default="by its program, else claude"),
-    ] = None,
+    family: AgentFamilyOption = None,
     at_end: Annotated[
         Literal["drain", "cancel"], typer.Option(help="What becomes of running runs at the end of stdin.")
     ] = "drain",

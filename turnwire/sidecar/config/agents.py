@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct, field
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from turnwire import scripted_agent
 from turnwire.protocol.errors import TurnwireError
@@ -18,6 +18,9 @@ from turnwire.sidecar.config.known_agents import KNOWN, Family, KnownAgent, reco
 DEMOS: Mapping[str, Family] = {"demo": "claude", "demo-acp": "acp"}
 """The scripted agent's demo, by what it speaks."""
 
+
+OWN_FAMILIES = ("claude", "qwen", "acp")
+"""The families of turnwire's own whose agents are run."""
 
 ClientFiles = Literal["none", "read", "write"]
 
@@ -42,6 +45,11 @@ class AgentSetting(BaseModel):
     client_terminals: bool = False
     """Whether it may have turnwire run commands."""
 
+    @field_validator("family")
+    @classmethod
+    def _is_run(cls, family: Family | None) -> Family | None:
+        return None if family is None else checked_family(family)
+
 
 class Agent(Struct, frozen=True):
     """A way to start an agent."""
@@ -62,6 +70,18 @@ class Agent(Struct, frozen=True):
     """What it may have its client do with the workspace's files."""
     client_terminals: bool = False
     """Whether it may have its client run commands."""
+
+
+def checked_family(family: str) -> Family:
+    """Return the name of a family whose agents are run; raises ValueError with the names there are."""
+    if family in OWN_FAMILIES:
+        return family
+    from turnwire.adapter.families import FAMILIES  # noqa: PLC0415 - few configurations name another
+
+    if family not in FAMILIES:
+        more = sorted({*FAMILIES} - {*OWN_FAMILIES, "auto", "miriad", "json_rpc"})
+        raise ValueError(f"there is no family {family!r}; choose one of {', '.join((*OWN_FAMILIES, *more))}")
+    return family
 
 
 def demo_script() -> str:

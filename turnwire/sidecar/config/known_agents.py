@@ -5,12 +5,13 @@ trying the versions named there.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import TypeAlias
 
 from msgspec import Struct
 
-Family = Literal["claude", "qwen", "acp"]
-"""What agents speak: Claude Code's stream-json, the same as Qwen Code has it, or the Agent Client Protocol."""
+Family: TypeAlias = str
+"""What agents speak: claude (Claude Code's stream-json), qwen (the same as Qwen Code has it), acp (the Agent Client Protocol), or the
+name of a family that another distribution registers."""
 
 
 class KnownAgent(Struct, frozen=True, kw_only=True):

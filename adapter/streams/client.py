@@ -1,0 +1,53 @@
+"""An agent's lines as messages, both ways."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import msgspec
+
+from turnwire.adapter.process.transport import ProcessGone, Transport
+from turnwire.adapter.session.lines import Lines
+from turnwire.normalize.inputs import Received, Sent
+from turnwire.protocol.framing import OversizeLine
+from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.wire import Wire
+
+
+class StreamClient:
+    """Reads and writes the lines of one agent."""
+
+    def __init__(
+        self, transport: Transport, wire: Wire, *, on_sent: Callable[[Sent], None], line_limit: int
+    ) -> None:
+        """`on_sent` is told of every line right before it is written."""
+        self.lines = Lines(transport, limit=line_limit)
+        self._wire = wire
+        self._on_sent = on_sent
+
+    async def batches(self) -> AsyncIterator[list[Received]]:
+        """Yield what the agent writes until its output ends, in lists of bounded size."""
+        async for lines in self.lines.slices():
+            yield [received for line in lines for received in self._received(line)]
+
+    def say(self, value: JsonObject) -> asyncio.Future[None]:
+        """Queue a line; the future says when it was written."""
+        line = msgspec.json.encode(value)
+        sent = [Sent(line, message) for message in self._wire.sent(line)]
+
+        def before() -> None:
+            for one in sent:
+                self._on_sent(one)
+
+        return self.lines.post(line + b"\n", before)
+
+    async def write_posted(self) -> None:
+        """Write what is posted, until the agent takes no more; the one task that writes."""
+        await self.lines.write_posted()
+
+    def give_up(self, reason: ProcessGone) -> None:
+        """Fail everything that waits, and whatever is still to be said: the agent is no more."""
+        self.lines.give_up(reason)
+
+    def _received(self, line: bytes | OversizeLine) -> list[Received]:
+        head = line if isinstance(line, bytes) else line.head
+        return [Received(own or head, message) for own, message in self._wire.heard((line,))]

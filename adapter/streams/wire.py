@@ -1,0 +1,67 @@
+"""How such agents ask for leave and are answered; pure."""
+
+from collections.abc import Sequence
+
+from turnwire.adapter.acp.wire import call_of
+from turnwire.adapter.permissions.requests import (
+    AgentRequest,
+    Allow,
+    Deny,
+    Offer,
+    Reply,
+    ToolRequest,
+    UnreadableRequest,
+)
+from turnwire.adapter.session.wire import Asking
+from turnwire.adapter.streams.words import Words
+from turnwire.normalize.inputs import Message
+from turnwire.normalize.streams.core import StreamCore
+from turnwire.normalize.streams.observations import PermissionAsked
+from turnwire.protocol.acp.updates import ToolCallUpdate
+from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.wire import JsonLine
+
+
+class StreamWire:
+    """Requests of an agent, by the names that the session's core has given them."""
+
+    def __init__(self, core: StreamCore, words: Words) -> None:
+        self._core = core
+        self._words = words
+
+    def requests(self, message: Message) -> Sequence[Asking]:
+        """Return what the message asks for that the core has heard last."""
+        return [_tool(name, asked) for name, asked in self._core.asked_by(message)]
+
+    def replies(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> Sequence[Message]:
+        """Return the line that tells the agent the reply."""
+        asked = None if isinstance(request, UnreadableRequest) else request.message
+        if not isinstance(request, ToolRequest) or not isinstance(asked, PermissionAsked):
+            return []
+        allow = isinstance(reply, Allow)
+        kinds = ("allow_once", "allow_always") if allow else ("reject_once", "reject_always")
+        chosen = reply.option_id if isinstance(reply, Allow | Deny) else None
+        said = self._words.permission(asked, allow=allow, option_id=chosen or request.option_of(*kinds))
+        return [JsonLine("", said)]
+
+
+def _tool(name: str, asked: PermissionAsked) -> ToolRequest:
+    call = asked.call
+    # rules know tools by Claude's names, which go by what a tool does
+    update = ToolCallUpdate(
+        kind=call.kind, raw_input=call.arguments, name=call.name if call.kind in (None, "other") else None
+    )
+    said: JsonObject = {
+        "id": asked.id,
+        "tool": call.name,
+        "arguments": call.arguments,
+        "reason": asked.reason,
+    }
+    return ToolRequest(
+        request_id=name,
+        call=call_of(update),
+        offers=[Offer(option) for option in asked.options],
+        is_editable=False,
+        said=said,
+        message=asked,
+    )

@@ -1,0 +1,22 @@
+"""What a family says to its agents: the half that its reader hears of them is normalize/streams/reader.py."""
+
+from typing import Protocol
+
+from turnwire.normalize.streams.observations import PermissionAsked
+from turnwire.protocol.json_values import JsonObject
+
+
+class Words(Protocol):
+    """Makes the lines that an agent is told, each a JSON object. What the reader's `sent` says of them begins turns."""
+
+    def prompt(self, text: str, prompt_id: str) -> JsonObject:
+        """Return a prompt. The agent is told the next one when its turn is over."""
+        ...
+
+    def interrupt(self) -> JsonObject | None:
+        """Return what stops the turn; None for an agent that is sent SIGINT."""
+        ...
+
+    def permission(self, asked: PermissionAsked, *, allow: bool, option_id: str | None) -> JsonObject:
+        """Return the answer to a request for leave; `option_id` is the option that was chosen, where it had some."""
+        ...
