@@ -37,7 +37,7 @@ class _Families(Mapping[str, AgentFamily]):
         return iter((*_MORE, *(name for name, family in CORES.items() if family.agents is not None)))
 
     def __len__(self) -> int:
-        return len([*self])
+        return sum(1 for _ in self)
 
 
 @cache

@@ -110,6 +110,9 @@ class StreamSession(RunningAgent):
         try:
             while True:
                 await self._has_waiting.wait()
+                if self.stopping is not None:
+                    self.withdraw_all()
+                    return
                 _, words = self._waiting.popleft()
                 if not self._waiting:
                     self._has_waiting.clear()

@@ -53,6 +53,29 @@ def run(folder: Path) -> tuple[set[str], str]:
 
 
 @pytest.mark.long
+def test_the_examples_pass_the_types_that_turnwire_is_held_to(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("\n".join(EXAMPLES))
+    checked = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--config-file",
+            ROOT / "pyproject.toml",
+            "--cache-dir",
+            tmp_path,
+            file,
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.long
 def test_the_suites_pass_what_keeps_the_contract_and_name_what_does_not(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text("\n".join(EXAMPLES) + BROKEN)
     failed, said = run(tmp_path)

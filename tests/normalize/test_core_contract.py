@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import ClassVar
 
+from native_recordings import native_recordings
+
 from tests.fuzz.rows import acp_sessions, claude_sessions, rows_of, spoken_in
 from tests.fuzz.targets import decoder
 from turnwire.normalize.core import Core
@@ -55,6 +57,18 @@ class TestMiriad(OfAFamily):
 
 class TestJsonRpc(OfAFamily):
     family = JSON_RPC.name
+
+
+class TestWiresOfTheirOwn(OfAFamily):
+    """Agents that write JSON of their own: a recording of each scenario's kind."""
+
+    family = "auto"
+
+    def recordings(self) -> Iterable[Recording]:
+        chosen = {
+            (one.agent, one.folder.name): one for one in native_recordings(with_corpus=False) if one.family
+        }
+        return [[(False, line) for line in one.lines()] for one in chosen.values()][::3]
 
 
 class TestAnyRecording(OfAFamily):
