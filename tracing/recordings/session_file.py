@@ -16,7 +16,6 @@ from turnwire.normalize.families import with_session_files
 from turnwire.normalize.inputs import Ended
 from turnwire.protocol.framing import LineFramer, OversizeLine
 from turnwire.protocol.parsing import glued
-from turnwire.tracing.prices import prices
 from turnwire.tracing.recordings.recorded import CHUNK, Timed, lines
 
 if TYPE_CHECKING:
@@ -111,6 +110,8 @@ def survey_of(
     path: Path, files: "SessionFiles", tell: "Callable[[SearchableText], None] | None" = None
 ) -> "Survey":
     """Look over a session file and its subagents'; raises OSError. `tell` gets what can be searched for."""
+    from turnwire.tracing.prices import prices  # noqa: PLC0415 - most recordings are no session files
+
     survey = files.survey(prices().estimate)
     for agent in agent_files(path):
         if (call := call_of(agent.path)) is not None:

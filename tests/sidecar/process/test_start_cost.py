@@ -89,7 +89,7 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
             DRAWS + TRACES + SERVES + ("turnwire.sidecar.config.settings", "turnwire.hub") + OPTIONAL,
             290,
         ),
-        (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 268),
+        (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 270),
         (
             ["inspect", str(RECORDING), "--json"],
             DRAWS + TRACES + SERVES + ("turnwire.sidecar.config.settings",),
@@ -108,7 +108,7 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
         (
             ["doctor", "--json", "--agent", "demo"],
             DRAWS + TRACES + ("uvloop", *HUB, *CORES, *OPTIONAL, *OTHER_COMMANDS),
-            457,
+            460,
         ),
     ],
     ids=lambda value: " ".join(value[:1]) if isinstance(value, list) else "",
