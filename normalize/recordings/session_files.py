@@ -133,6 +133,10 @@ class Reader(Protocol):
         """Return what a line says; `agent` names the subagent in whose own file it is. Never raises."""
         ...
 
+    def settle(self) -> Sequence[DatedInput]:
+        """Return the end of the open turn, where its lines say that it is over though nothing follows them yet."""
+        ...
+
     def close(self) -> Sequence[DatedInput]:
         """Return the end of the last turn, where it has one."""
         ...

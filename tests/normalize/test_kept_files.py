@@ -438,6 +438,11 @@ def test_tokens_that_codex_tells_again_are_counted_once() -> None:
     assert [answer.input_tokens for answer in outline.answers] == [5, 3]
 
 
+def test_nothing_but_its_lines_ends_a_turn_of_codex() -> None:
+    reader = of("codex").survey().reader()
+    assert [*reader.settle(), *reader.close()] == []
+
+
 def test_codex_tells_the_window_of_its_model() -> None:
     def call(total: int, window: int | None, used: int | None) -> tuple[str, object]:
         info = {

@@ -18,6 +18,7 @@ from recordings import recordings
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import FAMILIES, new_core
+from turnwire.normalize.inputs import SessionInput
 from turnwire.normalize.recordings.session_files import ConversationSummary, SessionFiles
 from turnwire.protocol.claude import session_lines
 from turnwire.sidecar.library.following import Follower
@@ -289,6 +290,16 @@ def record(uuid: str, parent: str | None, kind: str = "user", **more: object) ->
         **more,
     }
     return json.dumps(line).encode()
+
+
+def stopped(uuid: str, parent: str, reason: str) -> bytes:
+    """An answer that says why it stops."""
+    content = [{"type": "text", "text": uuid}]
+    if reason == "tool_use":
+        content = [{"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}]  # type: ignore[dict-item]
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    message = {"id": uuid, "model": "m", "content": content, "stop_reason": reason, "usage": usage}
+    return record(uuid, parent, "assistant", message=message)
 
 
 def written(path: Path, *lines: bytes) -> Path:
@@ -564,6 +575,55 @@ def test_a_window_that_any_answer_of_the_file_outgrows_is_not_known_from_the_beg
         (100_000, 200_000),
         (100_000, None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_over"),
+    [
+        ([record("a", "p", "assistant")], False),
+        (
+            [record("a", "p", "assistant"), record("d", "a", "system", subtype="turn_duration", content="")],
+            True,
+        ),
+        ([record("d", "p", "system", subtype="turn_duration", content="")], False),
+        ([stopped("a", "p", "end_turn")], True),
+        ([stopped("a", "p", "tool_use")], False),
+        ([record("i", "p", content="[Request interrupted by user]")], True),
+        ([record("a", "p", "assistant", isApiErrorMessage=True)], True),
+    ],
+)
+def test_a_turn_that_is_over_has_its_end_though_nothing_follows(
+    lines: list[bytes], is_over: bool, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "s.jsonl", record("p", None), *lines)
+    found = format_of(path)
+    assert found is not None
+    follower = Follower(path, found.files)
+    core = new_core()
+
+    def hears(happened: list[SessionInput]) -> list[AgentEvent]:
+        return [event for one in happened for event in core.handle(one)]
+
+    assert follower.settle() == []
+    hears([one for piece in follower.first() for one in piece])
+    ends = [event for event in hears(follower.settle()) if isinstance(event, ev.Complete)]
+    assert (len(ends), core.busy) == (int(is_over), not is_over)
+    assert follower.settle() == [] or not is_over
+    with path.open("ab") as file:
+        file.write(record("q", "p") + b"\n" + record("b", "q", "assistant") + b"\n")
+    told = hears(follower.more())
+    assert len([event for event in told if isinstance(event, ev.TurnStarted)]) == 1
+    assert len([event for event in told if isinstance(event, ev.Complete)]) == int(not is_over)
+
+
+def test_a_duration_of_no_turn_ends_none(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "s.jsonl",
+        record("d", None, "system", subtype="turn_duration", content=""),
+        record("p", "d"),
+        record("a", "p", "assistant"),
+    )
+    assert len(transcript(events_of(path)).completes) == 1
 
 
 def test_a_line_of_a_session_file_is_read_whatever_is_odd_in_it() -> None:

@@ -315,7 +315,7 @@ export function Composer() {
               ))}
             </select>
           )}
-          {running && hub.summary?.abilities?.interrupt !== false && (
+          {running && !hub.summary?.followed && hub.summary?.abilities?.interrupt !== false && (
             <button
               type="button"
               class="stop"

@@ -126,7 +126,8 @@ export function Now() {
   return (
     <div class="now">
       {running && pending.size === 0 && <Doing />}
-      {hub.mayControl && hub.summary?.state === "exited" && !isReplay(hub.summary) && (
+      {hub.summary?.followed && <span>Open in a terminal, and shown as it grows there.</span>}
+      {hub.mayControl && hub.summary?.state === "exited" && !hub.summary.followed && !isReplay(hub.summary) && (
         <span>
           The agent has exited.{" "}
           {hub.summary.abilities?.resume !== false && (

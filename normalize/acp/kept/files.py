@@ -295,6 +295,10 @@ class KeptReader:
         """Return the end of the last turn, where it has one."""
         return self._over("end_turn") if self._answered and not self._calls else ()
 
+    def settle(self) -> Sequence[DatedInput]:
+        """Return nothing: what ends a turn stands in these files, or is the next prompt."""
+        return ()
+
     def _cut(self) -> list[DatedInput]:
         if self._told or not self._branches:
             return []

@@ -7,6 +7,8 @@ from turnwire.normalize.claude.kept.answers import counts_of
 from turnwire.protocol.claude.session_lines import MessageHead, SessionLine, Tokens
 
 _USAGE = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_LAST = frozenset({"end_turn", "stop_sequence", "max_tokens", "refusal"})
+"""Why an answer stops that is the last of its turn."""
 _MODEL_USAGE = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "costUSD")
 
 
@@ -30,6 +32,8 @@ class OpenTurn:
     stop_reason: str | None = None
     used: dict[str, tuple[str, bool, Tokens]] = field(default_factory=dict)
     """Model, whether it is the main thread's, and tokens, by the answer's key."""
+    over: bool = False
+    """The CLI has noted how long it took: it is over (`turn_duration`, of conversations in a terminal)."""
     ended: float | None = None
     """When the last thing happened in it."""
 
@@ -37,6 +41,12 @@ class OpenTurn:
     def finished(self) -> bool:
         """It has come to an end of its own, or was brought to one."""
         return self.command or self.interrupted or self.error is not None or (self.said and not self.calls)
+
+    @property
+    def settled(self) -> bool:
+        """Nothing more is to come in it, though no prompt follows yet."""
+        is_told = self.over or self.interrupted or self.error is not None or self.stop_reason in _LAST
+        return is_told and self.finished and (self.said or self.interrupted)
 
     def note(self, line: SessionLine, head: MessageHead) -> None:
         """Take in a record of the model."""

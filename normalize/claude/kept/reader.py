@@ -223,6 +223,10 @@ class ClaudeReader:
         ended = self._result(self._last) if self._turn is not None and self._turn.finished else []
         return [*found, *ended]
 
+    def settle(self) -> Sequence[DatedInput]:
+        """Return the end of the open turn, where its lines say that it is over though nothing follows them yet."""
+        return self._result(self._last) if self._turn is not None and self._turn.settled else []
+
     def _counted(self, at: float | None) -> DatedInput:
         return DatedInput(at or self._last, _COUNTED)
 
@@ -359,6 +363,10 @@ class ClaudeReader:
                 if typed is not None:
                     return self._prompted(told, at, {"role": "user", "content": typed}, command=typed)
                 return self._printed(told, at, content)
+            case "turn_duration":
+                if self._turn is not None:
+                    self._turn.over = True
+                return [self._counted(at)]
             case _ if content and not told.is_meta:
                 wire = {
                     "type": "system",

@@ -477,6 +477,48 @@ async def test_usage_counts_conversations_and_sessions_once(
         assert await here.refused("library.usage", since="2026-02-31") == "invalid_params"
 
 
+async def test_a_conversation_that_is_open_and_idle_in_a_terminal_has_no_turn_that_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        noted = here.projects.parent / "sessions" / "1.json"
+        noted.parent.mkdir()
+        noted.write_text(json.dumps({"pid": os.getpid(), "sessionId": file.stem}))
+        opened = (await here.do("library.open", conversation=file.stem))["session"]
+        seen = await here.events(opened)
+        begun = [event for event in seen if isinstance(event, ev.TurnStarted)]
+        done = [event for event in seen if isinstance(event, ev.Complete)]
+        assert here.summary(opened).followed
+        assert len(begun) == len(done) > 0
+        assert done[-1].data.outcome == "completed"
+
+
+async def test_what_follows_a_conversation_ends_without_a_word_when_the_host_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        before = asyncio.all_tasks()
+        await here.do("library.open", conversation=file.stem)
+        following = asyncio.all_tasks() - before
+        await here.host.stop()
+        async with asyncio.timeout(10):
+            await asyncio.wait(following)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+async def test_a_script_goes_on_with_nobodys_real_conversation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, agent="demo") as here:
+        file = here.keep("denied")
+        opened = (await here.do("library.open", conversation=file.stem))["session"]
+        assert here.summary(opened).agent == "claude"
+        refused = await here.refused("session.create", resume=file.stem, agent="demo")
+        assert refused == "invalid_params"
+
+
 async def test_what_a_session_has_used_is_in_the_index_though_nobody_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

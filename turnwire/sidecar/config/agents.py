@@ -100,6 +100,8 @@ def family_named(name: str, configured: Mapping[str, AgentSetting]) -> Family:
 
 def goes_on_with(name: str, kept: str, configured: Mapping[str, AgentSetting]) -> bool:
     """Tell whether the agent of that name can go on with conversations that another, one of KNOWN, has kept."""
+    if name in DEMOS and name not in configured:
+        return False  # a script knows nothing of what was said
     family = family_named(name, configured)
     if kept == "claude":
         return family == "claude"

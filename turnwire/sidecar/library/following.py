@@ -120,6 +120,10 @@ class Follower:
         # looked over as a whole first: a record may be written before the one it hangs on
         return [happened for line, agent in added for _, happened in self._reader.read(line, agent)]
 
+    def settle(self) -> list[SessionInput]:
+        """Return the end of the turn that is over, as its lines say, while nothing follows them."""
+        return [] if self._reader is None else [happened for _, happened in self._reader.settle()]
+
     def close(self) -> list[SessionInput]:
         """Return the end of the last turn, if it has one."""
         return [] if self._reader is None else [happened for _, happened in self._reader.close()]

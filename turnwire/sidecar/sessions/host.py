@@ -21,6 +21,7 @@ from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary
 from turnwire.journal.base import Journal, JournalError
 from turnwire.journal.sessions import SessionRecord, SessionStore
 from turnwire.normalize import events as ev
+from turnwire.protocol.errors import TurnwireError
 from turnwire.sidecar.config.agents import goes_on_with
 from turnwire.sidecar.config.rulebook import Rulebook
 from turnwire.sidecar.library.visibility import VisibleConversations
@@ -485,16 +486,23 @@ class LiveHost:
         self._services.changed()
         return session
 
+    def _is_stopping(self) -> bool:
+        return self._stopping
+
     async def _follow(self, session: LiveSession, conversation: str) -> None:
         """Follow a conversation until a CLI of ours has it, or nobody wants it any more."""
         while (
             session.followable
             and self._registry.sessions.get(session.session) is session
-            and not self._stopping
+            and not self._is_stopping()
         ):
             await asyncio.sleep(self._follow_s)
-            async with session.changing:
-                await session.follow(running=await self._history.is_running(conversation))
+            try:
+                async with session.changing:
+                    await session.follow(running=await self._history.is_running(conversation))
+            except (TurnwireError, RuntimeError):
+                if not self._is_stopping():  # the library and its threads have ended
+                    raise
 
     async def _resume(self, command: frames.SessionResume) -> JsonValue:
         async with self._alone_with(command.session) as session:

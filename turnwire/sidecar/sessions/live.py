@@ -227,6 +227,8 @@ class LiveSession:
             added = await asyncio.to_thread(self._follower.more)
             if added:
                 await self._pipeline.feed(added)
+            if not over and self._pipeline.core.busy and (settled := self._follower.settle()):
+                await self._pipeline.feed(settled)
             if over and self._pipeline.core.busy:
                 await self._pipeline.feed(self._follower.close())
                 if self._pipeline.core.busy:
