@@ -9,7 +9,7 @@ from msgspec import Struct
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.patterns import finds, read
 from turnwire.adapter.permissions.rules import PathContext, Rule, RuleMatch, first_match
-from turnwire.adapter.permissions.shell import UNKNOWN
+from turnwire.adapter.permissions.shell_syntax import UNKNOWN
 
 
 class Explanation(Struct, frozen=True):

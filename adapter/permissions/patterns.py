@@ -6,7 +6,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from turnwire.adapter.permissions.shell import UNKNOWN, Reading, read_line
+from turnwire.adapter.permissions.shell import Reading, read_line
+from turnwire.adapter.permissions.shell_syntax import UNKNOWN
 
 Match: TypeAlias = Literal["yes", "maybe", "no"]
 """Whether a call is meant; "maybe" where only the shell will know."""
@@ -39,7 +40,9 @@ def finds(pattern: str, line: str) -> Match:
                 return "yes"
             maybe = maybe or (UNKNOWN in command and may_match(one, f"{command} "))
     maybe = maybe or any(
-        fnmatchcase(f"{command} ", one) or fnmatchcase(command, one)
+        fnmatchcase(f"{command} ", one)
+        or fnmatchcase(command, one)
+        or (UNKNOWN in command and command[0] != UNKNOWN and may_match(one, f"{command} "))
         for command in reading.possible
         for one in patterns
     )

@@ -29,7 +29,7 @@ from turnwire.adapter.permissions.addresses import (
 )
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.patterns import Match, covers, finds, is_plain, read
-from turnwire.adapter.permissions.shell import UNKNOWN
+from turnwire.adapter.permissions.shell_syntax import UNKNOWN
 from turnwire.protocol.errors import TurnwireError
 
 Action: TypeAlias = Literal["allow", "deny", "ask"]

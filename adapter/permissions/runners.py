@@ -92,7 +92,7 @@ PREFIXES: Mapping[str, Prefix] = {
     "fakechroot": Prefix("sldbec"),
     "fakeroot": Prefix("lsib"),
     "firejail": Prefix(),
-    "flock": Prefix("wE", ("--timeout", "--conflict-exit-code"), operands=1),
+    "flock": Prefix("wE", ("--timeout", "--wait", "--conflict-exit-code"), operands=1),
     "gosu": Prefix(operands=1),
     "gtimeout": Prefix("ks", ("--kill-after", "--signal"), operands=1),
     "gxargs": Prefix("adEILnPs"),
@@ -123,6 +123,7 @@ PREFIXES: Mapping[str, Prefix] = {
     "setpriv": Prefix(),
     "setsid": Prefix(),
     "softlimit": Prefix("acdfmlorst"),
+    "ssh-agent": Prefix("aEOPt"),
     "start-stop-daemon": Prefix(),
     "stdbuf": Prefix("ioe", ("--input", "--output", "--error")),
     "strace": Prefix("abeEIoOpPsSuUX"),
@@ -185,6 +186,8 @@ ANYWHERE = frozenset(
         "start-stop-daemon",
         "perf",
         "fakechroot",
+        "tmux",
+        "screen",
     }
 )
 """Programs whose options are so many that the command may begin at any word."""
@@ -223,8 +226,6 @@ SUBCOMMANDS: Mapping[str, Mapping[str, Prefix]] = {
 SHELLS = frozenset(
     {"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "csh", "tcsh", "hush"}
 )
-OF_A_SHELL = frozenset({"-o", "+o", "-O", "+O"})
-"""Options of a shell that take a value."""
 STANDARD_INPUTS = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 FINDS: Mapping[str, frozenset[str]] = {
     "find": frozenset({"-exec", "-execdir", "-ok", "-okdir"}),
@@ -322,6 +323,10 @@ RUN_VARIABLES = frozenset(
     }
 )
 """Variables that a shell runs or evaluates by itself."""
+COUNTED_VARIABLES = frozenset(
+    {"RANDOM", "SRANDOM", "SECONDS", "OPTIND", "HISTCMD", "BASH_ARGV0", "EPOCHSECONDS"}
+)
+"""Variables of the shell that hold a number: what they are given is evaluated."""
 LINE_VARIABLES = frozenset(
     {
         "PAGER",
@@ -528,6 +533,55 @@ DATA = frozenset(
     }
 )
 """Commands whose arguments are data: none of them is run, but for what the other tables say."""
+TOOLS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(
+        (
+            *("npm", "pnpm", "yarn", "docker", "podman", "kubectl", "pip", "pip3", "apt", "apt-get", "brew"),
+            *("systemctl", "go", "rustc", "gcc", "g++", "clang", "tsc", "eslint", "pytest", "wget", "dpkg"),
+        ),
+        frozenset[str](),
+    ),
+    "git": frozenset(
+        {
+            *(
+                "add",
+                "am",
+                "apply",
+                "blame",
+                "branch",
+                "checkout",
+                "cherry-pick",
+                "commit",
+                "describe",
+                "diff",
+                "grep",
+            ),
+            *(
+                "init",
+                "log",
+                "ls-files",
+                "merge",
+                "mv",
+                "reflog",
+                "reset",
+                "restore",
+                "rev-parse",
+                "revert",
+                "rm",
+            ),
+            *("shortlog", "show", "stash", "status", "switch", "tag"),
+        }
+    ),
+    "gh": frozenset(
+        {"api", "auth", "browse", "issue", "label", "pr", "release", "repo", "run", "search", "status"}
+    ),
+}
+"""Programs that can run others in many ways, by options or settings; and those of their subcommands that do not."""
+WITH_SUBCOMMANDS = frozenset(
+    {"git", "gh", "npm", "pnpm", "yarn", "docker", "podman", "kubectl", "pip", "pip3", "apt", "apt-get"}
+    | {"brew", "systemctl", "go"}
+)
+"""Those of them whose first operands say what they do: `docker rm` removes a container."""
 GIT_VALUES = frozenset(
     {"-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--attr-source", "--list-cmds"}
 )

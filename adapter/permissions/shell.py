@@ -8,18 +8,30 @@ a command UNKNOWN: it may run anything. What a program does by itself is not see
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from turnwire.adapter.permissions import runners
 from turnwire.adapter.permissions.runners import Prefix
+from turnwire.adapter.permissions.shell_syntax import (
+    SUBSTITUTES,
+    UNKNOWN,
+    Word,
+    decoded,
+    misread,
+    parser,
+    span_of,
+    text_of,
+    value_of,
+    values_of,
+    walk,
+    words_behind,
+    words_of,
+)
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
-
-UNKNOWN = "\0"
-"""Stands in a command's text for any characters, or none."""
+    from tree_sitter import Node
 
 MAX_LENGTH = 50_000
 """Characters of a line that are read; a longer one may run anything."""
@@ -75,137 +87,25 @@ def _with_names(texts: Iterable[str]) -> Iterator[str]:
             yield name.rpartition("/")[2] + space + rest
 
 
-class _Word(NamedTuple):
-    text: str
-    is_pattern: bool = False
-    """True where the shell puts names of files in the place of *, ? and []."""
-    splits: bool = False
-    """True where the shell may make several words of it."""
-    is_bare: bool = False
-    """True for a word without quotes and backslashes."""
-
-
 _SURE, _POSSIBLE, _GUESSED = 2, 1, 0
 """Commands that are run; that may be, as a known program may run any of its arguments; that an unknown one may run."""
 
-_UNDERSTOOD = frozenset(
-    {
-        "program",
-        "list",
-        "pipeline",
-        "subshell",
-        "compound_statement",
-        "do_group",
-        "if_statement",
-        "elif_clause",
-        "else_clause",
-    }
-    | {
-        "while_statement",
-        "for_statement",
-        "c_style_for_statement",
-        "case_statement",
-        "case_item",
-        "function_definition",
-    }
-    | {
-        "negated_command",
-        "variable_assignments",
-        "array",
-        "command_substitution",
-        "process_substitution",
-        "command_name",
-    }
-    | {
-        "concatenation",
-        "file_descriptor",
-        "heredoc_start",
-        "heredoc_end",
-        "comment",
-        "raw_string",
-        "translated_string",
-        "brace_expression",
-    }
-    | {
-        "file_redirect",
-        "herestring_redirect",
-        "binary_expression",
-        "unary_expression",
-        "postfix_expression",
-        "ternary_expression",
-    }
-    | {"parenthesized_expression", "test_operator", "simple_expansion", "special_variable_name"}
-    | {
-        "command",
-        "redirected_statement",
-        "heredoc_redirect",
-        "heredoc_body",
-        "variable_assignment",
-        "subscript",
-        "string",
-        "expansion",
-    }
-    | {
-        "ansi_c_string",
-        "arithmetic_expansion",
-        "declaration_command",
-        "unset_command",
-        "test_command",
-        "word",
-    }
-)
-"""Nodes that are understood by what is in them."""
-_LEAVES = frozenset(
-    {"word", "number", "variable_name", "regex", "extglob_pattern", "string_content", "heredoc_content"}
-)
-"""Nodes of text in which nothing is run."""
-_WITH_TEXT = frozenset(
-    {"string", "heredoc_body", "expansion", "string_content", "heredoc_redirect", "translated_string"}
-)
-"""Nodes whose text is not all in the nodes below them."""
-_QUOTED = frozenset({"raw_string", "ansi_c_string", "string", "translated_string"})
-_IN_A_HEREDOC = frozenset(
-    {
-        "heredoc_start",
-        "heredoc_body",
-        "heredoc_end",
-        "file_redirect",
-        "herestring_redirect",
-        "file_descriptor",
-        "pipeline",
-        "list",
-        "command",
-    }
-    | {
-        "redirected_statement",
-        "subshell",
-        "compound_statement",
-        "negated_command",
-        "test_command",
-        "declaration_command",
-    }
-)
-_HIDDEN = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$\(|\$\{|[<>]\()")
-_HIDDEN_IN_QUOTES = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$\(|\$\{)")
 _BACKTICKS = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
-_GAP = re.compile(r"(?:\s|\\\n)*")
 _NAMED_DESCRIPTOR = re.compile(r"(?<![$\w])\{\w+(?:\[[^]]*\])?\}(?:\\\n)*[<>]")
 _CONTINUED = re.compile(rb"(?<!\\)((?:\\\\)*+)\\\n")
 _DASH = re.compile(rb"[ \t]+-[ \t]*<<")
 """A word that the grammar passes over."""
 _COMPARES = frozenset({"-v", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
-_SUBSTITUTES = re.compile(r"[$`]")
+_SUBCOMMAND = re.compile(r"\w[\w-]*")
+_ATTACHED = re.compile(r"(?<!\S)-[A-Za-z](?=\w)")
+_INDENTED = re.compile(r"\n[ \t]+")
+_LITERAL = re.compile(r"[$`\0]")
 _NUMBERS = re.compile(r"[\d\s]*")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
-_ESCAPED = re.compile(r"\\(\n|.|\Z)", re.DOTALL)
-_KNOWN_ESCAPES = frozenset("abfnrtvxuU01234567\\'\"\n")
-_ESCAPED_IN_QUOTES = re.compile(r'\\([\n$`"\\])')
 _PLAIN = re.compile(r"[\w./+:@%,~\-]*")
-_WILD = re.compile(r"[*?\[]")
 _PUNCTUATION = re.compile(r"[^\w./~\-]+")
 _PUNCTUATION_AND_PATHS = re.compile(r"[^\w.~\-]+")
 _OPERATORS = "|&()[<>$~"
-_parsers: "list[Parser]" = []
 
 
 def read_line(line: str) -> Reading:
@@ -232,14 +132,19 @@ class _Reader:
         self._certainty = _SURE
         self._evaluates = ""
         """What evaluates names and numbers as the shell does, and runs what is substituted in them; "" for nothing."""
-        self._counts: dict[str, str] = {}
+        self._counts = dict.fromkeys(runners.COUNTED_VARIABLES, "arithmetic")
         """Variables that are evaluated as numbers, and by what."""
         self._texts: set[str] = set()
         """Variables that are given a text here."""
         self._hears: set[str] = set()
-        """What reads its standard input: a "shell", "code" in another language; or a "file" that may be written here."""
+        """What reads its standard input: a "shell", "code" in another language; or a "file" that may be written here.
+
+        A "text" is read by a program that may run what it is told, or finds in a variable or a file.
+        """
         self._told: list[str] = []
         """Texts that are said here, and that these may read."""
+        self._held: list[str] = []
+        """Texts that variables and arguments hold, in which a program may find a command."""
         self._blind = False
         """Whether only the shell knows the name of a command that an unknown program may run."""
         self._reads = False
@@ -259,15 +164,17 @@ class _Reader:
             self._anything(0, f"{by} may run what is substituted in a text")
 
     def _hear(self, is_fed: bool) -> None:
-        """Read what is said in the line where something in it reads what others say."""
+        """Read what is said in the line where something in it may run that."""
         read: set[str] = set()
         while (fresh := [text for text in self._told if text not in read]) and self._hears:
             read.update(fresh)
             for text in fresh:
                 if self._hears & {"shell", "file"}:
-                    self._line(text, 0)
-                if self._hears & {"code", "file"}:
-                    self._code([text])
+                    self._line(text, 0, _SURE if "shell" in self._hears else _POSSIBLE)
+                self._code([text])
+        if self._hears:
+            for text in self._held:
+                self._code([text])
         if "shell" in self._hears:  # what is said here, or anything
             self._anything(1, "a shell reads what others say")
         elif "code" in self._hears and is_fed and not read:
@@ -292,18 +199,22 @@ class _Reader:
             self._anything(depth, f"the character U+{ord(odd):04X}")
         if _NAMED_DESCRIPTOR.search(line):
             self._anything(depth, "a descriptor in a variable")
-        root = _parser().parse(source).root_node
+        root = parser().parse(source).root_node
         if root.has_error:
             self._anything(depth, "the grammar of bash does not know it")
         self._tree(root, source, depth)
         if "\\\n" in line:  # the shell joins lines before it looks at words, the grammar does not
             # a comment ends with its line, whatever its last character is
-            ends = {node.end_byte for node in _walk(root) if node.type == "comment"}
+            ends = {node.end_byte for node in walk(root) if node.type == "comment"}
             careful = _CONTINUED.sub(lambda found: found[0] if found.end() - 1 in ends else found[1], source)
             for joined in {line.replace("\\\n", ""), careful.decode()} - {line}:
                 self.read(joined, depth + 1)
         if "&>" in line:  # other shells than bash end a command there
             self.read(line.replace("&>", "& >"), depth + 1)
+        if "<<" in line and _INDENTED.search(
+            line
+        ):  # the grammar runs nothing in a here-document behind blanks
+            self.read(_INDENTED.sub("\n", line), depth + 1)
         if "\n\\" in line:  # the grammar takes a backslash at the beginning of a line for the command before
             self.read(line.replace("\n\\", "\n \\"), depth + 1)
 
@@ -311,48 +222,56 @@ class _Reader:
         behind: dict[int, list[Node]] = {}
         shape: list[bytes] = []
         done = 0
-        for node in _walk(root):
-            if why := _misread(node, source):
+        for node in walk(root):
+            if why := misread(node, source):
                 self._anything(depth, why)
             match node.type:
                 case "redirected_statement":
                     self._redirected(node, source, depth, behind)
                 case "command":
-                    words = [*_words(node, source), *(_value(one, source) for one in behind.get(node.id, ()))]
+                    words = [*words_of(node, source), *values_of(behind.get(node.id, ()), source)]
                     if words and _DASH.match(source, node.end_byte):
-                        words.append(_Word("-"))
+                        words.append(Word("-"))
                     if words:
                         self._command(words, depth)
                     if depth == 0 and node.start_byte >= done:
-                        start, end = _span(node)
+                        start, end = span_of(node)
                         shape += (source[done:start], UNKNOWN.encode())
                         done = end
+                case "command_substitution" if (text := text_of(node, source)).startswith(
+                    "`"
+                ) and "\\" in text:
+                    for plain in {
+                        re.sub(r"\\([`$\\])", r"\1", text[1:-1]),
+                        re.sub(r'\\([`$\\"])', r"\1", text[1:-1]),
+                    }:
+                        self.read(plain, depth + 1)
                 case "declaration_command" | "unset_command" | "test_command":
-                    text = _source(node, source)
+                    text = text_of(node, source)
                     self._add(text, depth)
-                    self._evaluated(node, source)
+                    self._evaluated(node, source, depth)
                 case "herestring_redirect":
-                    self._told += [_value(child, source).text for child in node.named_children]
+                    self._told += [value_of(child, source).text for child in node.named_children]
                 case "heredoc_redirect":
                     self._told += self._heredoc(node, source, depth)
                 case "variable_assignment":
                     self._assignment(node, source, depth)
                 case _:
-                    self._evaluated(node, source)
+                    self._evaluated(node, source, depth)
         if depth == 0:
             shape.append(source[done:])
             self._reading.shape = b"".join(shape).decode().strip()
 
     def _redirected(self, node: "Node", source: bytes, depth: int, behind: "dict[int, list[Node]]") -> None:
         """Find the words behind redirections, which belong to the command before."""
-        words = [word for child in node.children for word in _behind(child)]
+        words = [word for child in node.children for word in words_behind(child)]
         if not words:
             return
         body = node.child_by_field_name("body")
         while body is not None and body.type in ("pipeline", "list", "negated_command"):
             body = body.named_children[-1]
         if body is None:
-            self._command([_value(word, source) for word in words], depth)
+            self._command(values_of(words, source), depth)
         elif body.type == "command":
             behind[body.id] = words
         else:
@@ -365,14 +284,17 @@ class _Reader:
         if start is None or end is None:
             self._anything(depth, "a here-document without an end")
             return []
-        name = _source(start, source)
+        name = text_of(start, source)
         quoted = any(one in name for one in "'\"\\")
-        if _source(end, source).strip() != re.sub(r"['\"\\]", "", name):
+        if text_of(end, source).strip() != re.sub(r"['\"\\]", "", name):
             self._anything(depth, "a here-document without an end")
-        text = _source(body, source) if body is not None else ""
-        if _SUBSTITUTES.search(text if quoted else "".join(re.findall(r"\\.", text))):
+        text = text_of(body, source) if body is not None else ""
+        if SUBSTITUTES.search(text if quoted else "".join(re.findall(r"\\.", text))):
             self._substitutes = True
         if not quoted:
+            if re.search(r"\$\[|\$\{|\$\(\(", text):  # the grammar does not know them there
+                self._evaluates = "a here-document"
+            self._literal("".join(re.findall(r"(?:\\.|[^\\$`])+", text)).replace("\\", ""), depth)
             found = _BACKTICKS.findall(text)
             for line in found:
                 self.read(re.sub(r"\\([`$\\])", r"\1", line), depth + 1)
@@ -384,36 +306,57 @@ class _Reader:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is None:
             return
-        spelled = _source(name, source)
-        text = _source(value, source) if value is not None else ""
-        self._assigned(spelled.partition("[")[0], _value(value, source).text if value else "", depth)
+        spelled = text_of(name, source)
+        text = text_of(value, source) if value is not None else ""
+        said = value_of(value, source).text if value is not None else ""
+        if said == UNKNOWN:
+            self._held.append(text)
+        self._assigned(spelled.partition("[")[0], said, depth)
         if not _NUMBERS.fullmatch(text) and (value is None or value.type != "arithmetic_expansion"):
             self._texts.add(spelled.partition("[")[0])
 
     def _assigned(self, name: str, value: str, depth: int) -> None:
-        if name in runners.RUN_VARIABLES and (name.endswith("ENV") or re.search(r"[$`\0\\]", value)):
+        self._held.append(value)
+        if name in runners.RUN_VARIABLES and (
+            name.startswith("BASH_") or name == "ENV" or re.search(r"[$`\0\\]", value)
+        ):
             self._anything(depth, f"the shell runs what {name} says")
         if name in runners.LINE_VARIABLES or name.startswith("GIT_CONFIG_"):
-            self._line(value, depth)
+            self._line(value.lstrip("!"), depth)
 
-    def _evaluated(self, node: "Node", source: bytes) -> None:
+    def _literal(self, text: str, depth: int) -> None:
+        """Note a text whose substitutions are run where something evaluates it."""
+        if not _LITERAL.search(text):
+            return
+        self._substitutes = True
+        found = [text[one.end() :].rpartition(")")[0] for one in re.finditer(r"\$\(", text)]
+        if found := [*found[:8], *text.split("`")[1:16:2]]:
+            self._code([text])
+            before = self._certainty, self._blind, self._hears
+            self._certainty, self._hears = _GUESSED, set()
+            for line in found:
+                self.read(line.replace(UNKNOWN, "${_}"), depth + 1)
+            self._certainty, self._blind, self._hears = before
+
+    def _evaluated(self, node: "Node", source: bytes, depth: int) -> None:
         """Note what a node has evaluated, and texts that would be run then."""
         match node.type:
             case "raw_string":
-                if _SUBSTITUTES.search(_source(node, source)):
-                    self._substitutes = True
+                self._literal(text_of(node, source)[1:-1], depth)
             case "ansi_c_string":
-                if re.search(r"[$`]|\\[0-7xuU]", _source(node, source)):
-                    self._substitutes = True
-            case "word" | "string_content":
-                if re.search(r"\\[$`]", _source(node, source)):
-                    self._substitutes = True
+                self._literal(value_of(node, source).text, depth)
+            case "word" | "string" | "concatenation":
+                if node.type == "concatenation" or re.search(r"\\[$`]", text_of(node, source)):
+                    self._literal(value_of(node, source).text, depth)
+            case "array":
+                if re.search(r"(?:^\(|\s)\[", text_of(node, source)):
+                    self._evaluates = "a subscript"
             case "arithmetic_expansion" | "subscript" | "c_style_for_statement":
                 self._count(node, source, "arithmetic")
             case "compound_statement" if node.children and node.children[0].type == "((":
                 self._count(node, source, "arithmetic")
             case "expansion":
-                text = _source(node, source)
+                text = text_of(node, source)
                 if "@" in [child.type for child in node.children] and re.search(r"@[PAEka]\}$", text):
                     self._evaluates = "${…@P}"
                 elif text.startswith("${!"):
@@ -421,8 +364,8 @@ class _Reader:
                 elif ":" in [child.type for child in node.children]:
                     self._count(node, source, "${…:…}")
             case "test_command":
-                text = _source(node, source)
-                if any(re.search(rf"(?<!\S){option}(?!\S)", text) for option in _COMPARES):
+                text = text_of(node, source)
+                if any(re.search(rf"(?<![^\s(]){option}(?!\S)", text) for option in _COMPARES):
                     self._evaluates = "[[ … ]]"
             case "declaration_command":
                 if any(
@@ -436,14 +379,14 @@ class _Reader:
                 name = node.child_by_field_name("variable")
                 values = node.children_by_field_name("value")
                 if name is not None and not all(value.type == "number" for value in values):
-                    self._texts.add(_source(name, source))
+                    self._texts.add(text_of(name, source))
             case _:
                 pass
 
     def _count(self, node: "Node", source: bytes, by: str) -> None:
-        for inside in _walk(node):
+        for inside in walk(node):
             if inside.type in ("variable_name", "word", "special_variable_name"):
-                self._counts[_source(inside, source)] = by
+                self._counts[text_of(inside, source)] = by
 
     def _anything(self, depth: int, why: str) -> None:
         if self._certainty == _GUESSED:
@@ -467,11 +410,16 @@ class _Reader:
     def _code(self, texts: Iterable[str]) -> None:
         text = " ".join(texts)
         self._take(text)
-        self._reading.code.append(_PUNCTUATION.sub(" ", text))
+        plain = _PUNCTUATION.sub(" ", text)
+        self._reading.code.append(plain)
+        if (detached := _ATTACHED.sub(" ", plain)) != plain:
+            self._reading.code.append(detached)
+        if "\\" in text and (plainer := decoded(text)) != text:
+            self._code([plainer])
         if "/" in text:
             self._reading.code.append(_PUNCTUATION_AND_PATHS.sub(" ", text))
 
-    def _command(self, words: list[_Word], depth: int) -> None:
+    def _command(self, words: list[Word], depth: int) -> None:
         """Take a command and what it runs."""
         certainty = self._certainty
         waiting = [(words, depth, certainty)]
@@ -486,6 +434,8 @@ class _Reader:
             if UNKNOWN in texts[0] and not is_unknown:  # "$X/bin/python": one word, of which the end is known
                 texts[0] = name
             self._add(" ".join(texts), depth)
+            if _ASSIGNED.match(texts[0]):  # an assignment behind a redirection, or a name that is odd
+                self._anything(depth, f"{texts[0][:40]!r} where a command is")
             if is_unknown:
                 self._only_the_shell(depth, "only the shell knows the name of a command")
             elif words[0].is_bare and name in runners.RESERVED and self._keyword(name, words):
@@ -494,20 +444,40 @@ class _Reader:
             waiting += self._run_by(name, words, texts, depth)
         self._certainty = certainty
 
-    def _keyword(self, name: str, words: list[_Word]) -> bool:
+    def _keyword(self, name: str, words: list[Word]) -> bool:
         """Tell whether a word of the grammar that was read as a command hides what is run."""
         if name not in ("time", "coproc"):
             return True
         return any(word.is_bare and word.text in runners.RESERVED - {"in"} for word in words[1:4])
 
     def _read_arguments(self, name: str, texts: list[str], depth: int) -> None:
-        """Read the lines and the programs in a command's arguments."""
+        """Take what a command says, hears or evaluates of its arguments."""
         match name:
             case "echo" | "printf":
                 self._told += {" ".join(texts[1:]), *texts[1:MAX_DOUBTFUL]}
+            case "env" if any(text.startswith(("-S", "-vS", "-iS", "--s")) for text in texts) and any(
+                "\\" in text for text in texts
+            ):
+                self._anything(depth + 1, "env reads what it splits in its own way")
+            case "set":
+                self._held += texts[1:MAX_DOUBTFUL]
             case "alias":
                 for text in texts[1:]:
                     self._line(text.partition("=")[2] or (UNKNOWN if UNKNOWN in text else ""), depth)
+                if any("=" in text for text in texts[1:]):
+                    self._anything(depth, "an alias may stand for any command")
+            case "ssh":
+                self._code(texts[1:])
+            case "man" if any(text.startswith("-") for text in texts):
+                self._code(texts[1:])
+            case "find" | "gfind" | "fd" | "fdfind":
+                self._hears.add("text")
+                if UNKNOWN in texts:  # it may say -exec
+                    self._code(texts[1:])
+            case "fc":
+                self._anything(depth, "fc runs what was run before")
+            case "history" if len(texts) > 1 and texts[1].startswith(("-s", "-p")):
+                self._anything(depth, "history may run again what it is told")
             case "source" | ".":
                 stdin = any(text in runners.STANDARD_INPUTS or UNKNOWN in text for text in texts[1:2])
                 self._hears.add("shell" if stdin else "file")
@@ -519,24 +489,32 @@ class _Reader:
                 self._anything(depth, f"{name} runs or evaluates what it is given")
             case _:
                 pass
+        self._read_lines(name, texts, depth)
+        self._read_programs(name, texts, depth)
+
+    def _read_lines(self, name: str, texts: list[str], depth: int) -> None:
+        """Read the lines of shell in a command's arguments."""
         if name in runners.SHELLS and (heard := self._shell(texts[1:], depth)):
             self._hears.add(heard)
         if name in runners.LINES_IN_ARGUMENTS or (name == "su" and "-c" not in texts):
-            self._line(" ".join(texts[1:]), depth)
+            self._line(" ".join(texts[2 if texts[1:2] == ["--"] else 1 :]), depth)
             for text in texts[1:MAX_DOUBTFUL]:
-                if " " in text or name in ("trap", "parallel", "hyperfine"):
-                    self._line(text, depth, _POSSIBLE if name in ("tmux", "screen") else _SURE)
+                is_line = " " in text or name in ("trap", "parallel", "hyperfine")
+                self._line(text, depth, _SURE if is_line and name not in runners.ANYWHERE else _POSSIBLE)
         if (option := runners.LINES_IN_OPTIONS.get(name)) is not None:
             self._lines_in_options(texts, option, depth)
         if name in runners.EVALUATES:
             self._evaluating(name, texts)
+
+    def _read_programs(self, name: str, texts: list[str], depth: int) -> None:
+        """Take the arguments that may be programs in other languages, and what reads such programs."""
         if runners.CODE.fullmatch(name):
-            if any(runners.CODE_OPTION.fullmatch(text[:8]) for text in texts[1:]):
-                self._code(texts[1:])
-            elif _script(texts[1:]) in runners.STANDARD_INPUTS and not _asks_only(texts[1:]):
-                self._hears.add("code")
+            self._interpreter(texts[1:])
+        if (inert := runners.TOOLS.get(name)) is not None:
+            self._tool(name, texts[1:], inert)
         if name in runners.AWKS:
             self._code(texts[1:])
+            self._hears.add("text")
             for at, text in enumerate(texts):
                 if name in ("make", "gmake") and text.startswith(("--eval", "-E")):
                     self._line(text.partition("=")[2] or " ".join([text[2:], *texts[at + 1 : at + 2]]), depth)
@@ -544,8 +522,8 @@ class _Reader:
                 self._hears |= {"code", "file"}
 
     def _run_by(
-        self, name: str, words: list[_Word], texts: list[str], depth: int
-    ) -> Iterator[tuple[list[_Word], int, int]]:
+        self, name: str, words: list[Word], texts: list[str], depth: int
+    ) -> Iterator[tuple[list[Word], int, int]]:
         """Yield what a command runs of its arguments, each with its depth and certainty."""
         certainty = self._certainty
         if name == "ssh":
@@ -555,6 +533,8 @@ class _Reader:
         if (prefix := runners.PREFIXES.get(name)) is not None:
             for rest, depth_of, how in self._inner(name, prefix, words, depth):
                 yield _fed(name, texts, rest), depth_of, how
+                if name in ("xargs", "gxargs"):
+                    yield [*rest, Word(UNKNOWN)], depth_of, _POSSIBLE
             for text in texts[1:]:
                 if (found := _ASSIGNED.match(text)) is not None:
                     self._assigned(found[0].rstrip("+="), text[found.end() :], depth)
@@ -570,7 +550,7 @@ class _Reader:
                     yield rest, depth_of, how if at < 4 else min(how, _POSSIBLE)
                 break
         if (options := runners.FINDS.get(name)) is not None:
-            yield from ((rest, depth + 1, certainty) for rest in _found(words, options) if rest)
+            yield from ((_completed(rest), depth + 1, certainty) for rest in _found(words, options) if rest)
         if name in runners.ANYWHERE:
             if len(words) > MAX_DOUBTFUL:
                 self._anything(depth, f"{name} may run any of its arguments")
@@ -580,8 +560,8 @@ class _Reader:
             self._unknown(name, words, texts, depth)
 
     def _inner(
-        self, name: str, prefix: Prefix, words: list[_Word], depth: int
-    ) -> Iterator[tuple[list[_Word], int, int]]:
+        self, name: str, prefix: Prefix, words: list[Word], depth: int
+    ) -> Iterator[tuple[list[Word], int, int]]:
         """Yield the commands in the arguments of one that runs others, each with its depth and certainty."""
         certainty = self._certainty
         sure, doubtful, unknown = _after(name, prefix, words)
@@ -600,9 +580,10 @@ class _Reader:
         self._blind = True
         self._anything(depth, why)
 
-    def _unknown(self, name: str, words: list[_Word], texts: list[str], depth: int) -> None:
+    def _unknown(self, name: str, words: list[Word], texts: list[str], depth: int) -> None:
         """Look for commands in the arguments of a program that is in no table, and may be a runner."""
         self._code(texts[1:])
+        self._hears |= {"text", "file"} if "/" in texts[0] else {"text"}
         before, self._certainty = self._certainty, _GUESSED
         was_blind, self._blind = self._blind, False
         for at, text in enumerate(texts[1:MAX_DOUBTFUL], 1):
@@ -614,6 +595,27 @@ class _Reader:
         if self._blind:
             self._anything(depth, f"{name} may run a command that only the shell knows")
         self._blind = self._blind or was_blind
+
+    def _interpreter(self, arguments: list[str]) -> None:
+        """Take what `python3 -c` and its like may run; what a script is given for arguments is its own."""
+        self._hears.add("text")
+        script = _script(arguments)
+        runs_code = any(runners.CODE_OPTION.fullmatch(text[:8]) or text[:2] == "-m" for text in arguments)
+        is_file = script in arguments and _PLAIN.fullmatch(script) and not runs_code
+        self._code(arguments[: arguments.index(script)] if is_file else arguments)
+        if script in runners.STANDARD_INPUTS and not _asks_only(arguments):
+            self._hears.add("code")
+
+    def _tool(self, name: str, arguments: list[str], inert: frozenset[str]) -> None:
+        """Take what a program of many uses may run of its arguments, but for those of uses that run nothing."""
+        operands = [text for text in arguments if not text.startswith("-")]
+        if operands and operands[0] in inert:
+            return
+        if name in runners.WITH_SUBCOMMANDS and operands:
+            at = arguments.index(operands[0])
+            until = at + 1 + bool(arguments[at + 1 : at + 2] and _SUBCOMMAND.fullmatch(arguments[at + 1]))
+            arguments = [*arguments[:at], *arguments[until:]]
+        self._code(arguments)
 
     def _evaluating(self, name: str, texts: list[str]) -> None:
         match name:
@@ -632,7 +634,7 @@ class _Reader:
                 if any("[" in text or UNKNOWN in text or text.startswith("-") for text in texts[1:]):
                     self._evaluates = name
 
-    def _git(self, words: list[_Word], texts: list[str], depth: int) -> Iterator[list[_Word]]:
+    def _git(self, words: list[Word], texts: list[str], depth: int) -> Iterator[list[Word]]:
         """Yield what git runs for its arguments."""
         at = 1
         while at < len(texts) and texts[at].startswith("-"):
@@ -662,7 +664,7 @@ class _Reader:
                     if text not in ("--recursive", "-q", "--quiet")
                 )
             )
-            yield words[at + 1 + rest.index("foreach") + 1 :] or [_Word("git")]
+            yield words[at + 1 + rest.index("foreach") + 1 :] or [Word("git")]
         if sub == "bisect" and rest[:1] == ["run"] and rest[1:]:
             yield words[at + 2 :]
         if sub == "filter-branch":
@@ -676,24 +678,24 @@ class _Reader:
 
     def _shell(self, arguments: list[str], depth: int) -> str:
         """Read `sh -c`; tell whether the shell reads its standard input ("shell") or a "file" instead."""
-        runs_line = takes_value = False
+        runs_line, values = False, 0
         for argument in arguments:
-            if takes_value:
-                takes_value = False
-            elif argument in runners.OF_A_SHELL:
-                takes_value = True
+            if values:
+                values -= 1
             elif argument in runners.STANDARD_INPUTS:
                 return "shell"
             elif argument in ("--rcfile", "--init-file"):
                 self._anything(1, f"the file of {argument}")
-                takes_value = True
-            elif argument.startswith(("-", "+")):
-                if argument == "--command" or (not argument.startswith("--") and "c" in argument):
-                    runs_line = True
-                elif not argument.startswith("--") and "s" in argument:
-                    return "shell"
-                elif argument in ("--version", "--help"):
+                values = 1
+            elif argument.startswith("--"):
+                runs_line = runs_line or argument == "--command"
+                if argument in ("--version", "--help"):
                     return ""
+            elif argument.startswith(("-", "+")):
+                values = argument.lower().count("o")  # of `-euo pipefail`
+                runs_line = runs_line or "c" in argument
+                if "s" in argument and not runs_line:
+                    return "shell"
             else:
                 if runs_line:
                     self._line(argument, depth)
@@ -711,13 +713,15 @@ class _Reader:
                 self._line(" ".join(texts[at + 1 :]), depth)
                 if at + 1 < len(texts):
                     self._line(texts[at + 1], depth)
-            elif text.startswith(("--command", "--split-string", "--session-command", "--run", "--call")):
+            elif (found := re.match(rf"-[A-Za-z]+{option[1]}(.+)", text, re.DOTALL)) is not None:
+                self._line(" ".join([found[1], *texts[at + 1 :]]), depth, _POSSIBLE)
+            elif text.startswith(("--c", "--s", "--r")):
                 self._line(" ".join([text.partition("=")[2], *texts[at + 1 :]]), depth)
 
     def _line(self, text: str, depth: int, certainty: int = _SURE) -> None:
         if text.strip():
             before, self._certainty = self._certainty, min(self._certainty, certainty)
-            self.read(text.replace(UNKNOWN, "$_"), depth + 1)
+            self.read(text.replace(UNKNOWN, "${_}"), depth + 1)
             self._certainty = before
 
 
@@ -733,7 +737,7 @@ def _asks_only(options: Sequence[str]) -> bool:
     )
 
 
-def _fed(name: str, texts: list[str], words: list[_Word]) -> list[_Word]:
+def _fed(name: str, texts: list[str], words: list[Word]) -> list[Word]:
     """Return the command of a prefix; of xargs, with what xargs is told where that may be a command or a line."""
     inner = _name(words)
     if name not in ("xargs", "gxargs"):
@@ -743,181 +747,19 @@ def _fed(name: str, texts: list[str], words: list[_Word]) -> list[_Word]:
         for at, text in enumerate(texts)
         if text.startswith(("-I", "-i"))
     ]
-    if not (inner in places or inner in runners.SHELLS or runners.may_run(inner)):
+    if not (any(place in inner for place in places) or inner in runners.SHELLS or runners.may_run(inner)):
         return words
     for place in places:
-        words = [_Word(word.text.replace(place, UNKNOWN), splits=True) for word in words]
-    return [*words, _Word(UNKNOWN, splits=True)]
+        words = [Word(word.text.replace(place, UNKNOWN), splits=True) for word in words]
+    return [*words, Word(UNKNOWN, splits=True)]
 
 
-def _misread(node: "Node", source: bytes) -> str:
-    """Say why a node is not understood; "" when it is."""
-    kind = node.type
-    if not node.is_named:
-        return ""
-    if kind in _LEAVES and not node.children:
-        text = _source(node, source)
-        hidden = _HIDDEN_IN_QUOTES if kind in ("string_content", "heredoc_content") else _HIDDEN
-        if kind != "heredoc_content" and hidden.search(text):
-            return f"what is run in {text[:40]!r}"
-        return ""
-    if kind not in _UNDERSTOOD and kind not in _LEAVES:
-        return f"{kind.replace('_', ' ')}: {_source(node, source)[:40]!r}"
-    if kind == "expansion" and node.parent is not None and node.parent.type in ("string", "heredoc_body"):
-        for inside in _walk(node):  # between double quotes, single ones are letters
-            if inside.type in ("raw_string", "ansi_c_string") and _SUBSTITUTES.search(
-                _source(inside, source)
-            ):
-                return f"quotes in {_source(node, source)[:40]!r}"
-    if node.children and kind not in _WITH_TEXT:
-        done = node.start_byte
-        for child in node.children:
-            gap = source[done : child.start_byte].decode()
-            if not _GAP.fullmatch(gap) and not (kind == "redirected_statement" and gap.strip() == "-"):
-                return f"text between the parts of {_source(node, source)[:40]!r}"
-            done = child.end_byte
-    return ""
-
-
-def _behind(redirect: "Node") -> "Iterator[Node]":
-    """Yield the words behind a redirection."""
-    match redirect.type:
-        case "file_redirect":
-            words = [child for child in redirect.named_children if child.type != "file_descriptor"]
-            closes = any(child.type in ("<&-", ">&-") for child in redirect.children)
-            yield from words if closes else words[1:]
-        case "heredoc_redirect":
-            for child in redirect.named_children:
-                if child.type == "file_redirect":
-                    yield from _behind(child)
-                elif child.type not in _IN_A_HEREDOC:
-                    yield child
-        case "herestring_redirect":
-            yield from redirect.named_children[1:]
-        case _:
-            pass
-
-
-def _parser() -> "Parser":
-    if not _parsers:
-        import tree_sitter_bash  # noqa: PLC0415  only where a rule is about a shell's line
-        from tree_sitter import Language, Parser  # noqa: PLC0415  as above
-
-        _parsers.append(Parser(Language(tree_sitter_bash.language())))
-    return _parsers[0]
-
-
-def _walk(root: "Node") -> "Iterator[Node]":
-    """Yield a tree's nodes in the order of the text, however deep it is."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += reversed(node.children)
-
-
-def _source(node: "Node", source: bytes) -> str:
-    return source[node.start_byte : node.end_byte].decode()
-
-
-def _words(command: "Node", source: bytes) -> list[_Word]:
-    """Return a command's name and arguments; empty for assignments and redirections alone."""
-    words: list[_Word] = []
-    for child in command.children:
-        if child.type == "command_name":
-            words.append(_value(child.children[0], source) if child.children else _Word(UNKNOWN))
-        elif child.type.endswith("_redirect"):
-            words += (_value(word, source) for word in _behind(child))
-        elif words:
-            words.append(_value(child, source))
-    return words
-
-
-def _span(command: "Node") -> tuple[int, int]:
-    """Return where a command's words are: assignments before it and redirections after it are not."""
-    inside = [
-        child
-        for child in command.children
-        if not child.type.endswith("_redirect") and child.type != "variable_assignment"
-    ]
-    if not inside:
-        return command.start_byte, command.start_byte
-    return inside[0].start_byte, inside[-1].end_byte
-
-
-def _value(node: "Node", source: bytes) -> _Word:
-    """Return a word without its quotes."""
-    text = _source(node, source)
-    match node.type:
-        case "word" | "number" | "variable_name" | "extglob_pattern" | "regex" | "test_operator":
-            if _has_braces(text) or text.startswith("="):  # zsh: `=rm` is the path of rm
-                return _Word(UNKNOWN, splits=True)
-            is_pattern = _WILD.search(text) is not None
-            return _Word(_ESCAPED.sub(_unescaped, text), is_pattern, is_pattern, "\\" not in text)
-        case "raw_string":
-            return _Word(text[1:-1])
-        case "ansi_c_string":
-            try:
-                known = _ESCAPED.sub(_as_in_python, text[2:-1])
-                return _Word(known.encode("latin-1").decode("unicode_escape").replace("\0", ""))
-            except ValueError:
-                return _Word(UNKNOWN)
-        case "string" | "translated_string":
-            return _Word(_quoted(node, source), splits="@" in text)
-        case "concatenation":
-            parts = [_value(child, source) for child in node.children]
-            if _has_braces(
-                "".join(_source(child, source) for child in node.children if child.type not in _QUOTED)
-            ):
-                return _Word(UNKNOWN, splits=True)
-            return _Word(
-                "".join(part.text for part in parts),
-                any(part.is_pattern for part in parts),
-                any(part.splits for part in parts),
-            )
-        case _ if not node.is_named:
-            return _Word(text, is_bare=True)
-        case _:
-            return _Word(UNKNOWN, splits=True)
-
-
-def _has_braces(text: str) -> bool:
-    """Tell whether a word may be several: {a,b}, {1..3}."""
-    _, brace, rest = text.partition("{")
-    return bool(brace) and ("," in rest or ".." in rest)
-
-
-def _as_in_python(found: re.Match[str]) -> str:
-    """Return an escape of $'…' as Python reads it; what is none in the shell stays as it is."""
-    return found[0] if found[1] in _KNOWN_ESCAPES else f"\\\\{found[1]}"
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    return "" if found[1] == "\n" else found[1]
-
-
-def _quoted(node: "Node", source: bytes) -> str:
-    """Return the inside of double quotes; what is expanded there is unknown."""
-    if node.type == "translated_string":
-        return "".join(_quoted(child, source) for child in node.named_children)
-    parts: list[str] = []
-    # quotes that nothing closes end where the text does, perhaps in the middle of a character's bytes
-    first, last = node.children[0], node.children[-1]
-    done, end = first.end_byte, last.start_byte if last.type == '"' and last != first else node.end_byte
-    for child in node.named_children:
-        if child.type != "string_content":
-            parts += (source[done : child.start_byte].decode(), UNKNOWN)
-            done = child.end_byte
-    parts.append(source[done:end].decode())
-    return "".join(part if part == UNKNOWN else _ESCAPED_IN_QUOTES.sub(_unescaped, part) for part in parts)
-
-
-def _as_name(word: _Word) -> str:
+def _as_name(word: Word) -> str:
     """Return a word as the name of a command, which a pattern of files may complete."""
     return re.sub(r"[*?\[\]]+", UNKNOWN, word.text) if word.is_pattern else word.text
 
 
-def _name(words: list[_Word]) -> str:
+def _name(words: list[Word]) -> str:
     return words[0].text.rpartition("/")[2]
 
 
@@ -926,13 +768,13 @@ def _leads(texts: Sequence[str], at: int) -> bool:
     return all(text.startswith("-") for text in texts[1:at])
 
 
-def _after(name: str, prefix: Prefix, words: list[_Word]) -> tuple[list[list[_Word]], list[list[_Word]], str]:
+def _after(name: str, prefix: Prefix, words: list[Word]) -> tuple[list[list[Word]], list[list[Word]], str]:
     """Return the commands in a command's arguments; those that may be others; and why it may be any, or "".
 
     There are none where the arguments have none.
     """
     operands, at, unknown, is_ended = prefix.operands, 1, "", False
-    doubtful: list[list[_Word]] = []
+    doubtful: list[list[Word]] = []
     while at < len(words):
         text, begin = words[at].text, at
         if name == "command" and text in ("-v", "-V"):
@@ -945,8 +787,7 @@ def _after(name: str, prefix: Prefix, words: list[_Word]) -> tuple[list[list[_Wo
         elif text == "-" and name == "env":
             at += 1
         elif not is_ended and text.startswith("-") and len(text) > 1:
-            # the last letter of a group takes the next word
-            at += 2 if not text.startswith("--") and text[-1] in prefix.short else 1
+            at += 2 if _takes_next(text, prefix.short) else 1
             if text.startswith("--") and "=" not in text and text not in runners.FLAGS:
                 doubtful = doubtful or [words[later:] for later in range(at + 1, len(words))]
         elif _ASSIGNED.match(text):
@@ -967,10 +808,24 @@ def _after(name: str, prefix: Prefix, words: list[_Word]) -> tuple[list[list[_Wo
         # the name of a coprocess may be before
         return [rest, rest[1:]] if name == "coproc" and len(rest) > 1 else [rest], doubtful, unknown
     runs_a_shell = name in ("sudo", "chroot", "unshare", "nsenter") and len(words) > 1
-    return [[_Word("sh")]] if runs_a_shell else [], doubtful, unknown
+    return [[Word("sh")]] if runs_a_shell else [], doubtful, unknown
 
 
-def _found(words: list[_Word], options: frozenset[str]) -> Iterator[list[_Word]]:
+def _completed(words: list[Word]) -> list[Word]:
+    """Return a command of find, with what find puts into its name, or the name of what it runs in turn."""
+    if "{}" in words[0].text or runners.may_run(_name(words)):
+        return [Word(word.text.replace("{}", UNKNOWN)) for word in words]
+    return words
+
+
+def _takes_next(option: str, short: str) -> bool:
+    """Tell whether the value of an option, or of the last in a group, is the next word."""
+    letters = option[1:]
+    first = next((at for at, letter in enumerate(letters) if letter in short), None)
+    return not option.startswith("--") and first is not None and first == len(letters) - 1
+
+
+def _found(words: list[Word], options: frozenset[str]) -> Iterator[list[Word]]:
     """Yield the commands of `find -exec … ;`."""
     begin: int | None = None
     for at, word in enumerate(words):

@@ -17,7 +17,8 @@ from turnwire.adapter.permissions.grants import Grant
 from turnwire.adapter.permissions.patterns import covers, finds, is_plain, may_match
 from turnwire.adapter.permissions.policies import PermissionSettings, judge_call
 from turnwire.adapter.permissions.rules import PathContext, RuleMatch, first_match, read_rules
-from turnwire.adapter.permissions.shell import MAX_TEXT, UNKNOWN, read_line
+from turnwire.adapter.permissions.shell import MAX_TEXT, read_line
+from turnwire.adapter.permissions.shell_syntax import UNKNOWN
 from turnwire.normalize.vocabulary import Policy
 
 
