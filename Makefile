@@ -133,7 +133,7 @@ types: venv ## mypy --strict over everything, tests included
 	$(BIN)/mypy
 
 golden: venv ## write goldens and generated documents anew; read the diff before committing it
-	$(BIN)/python -m pytest tests/normalize tests/sidecar/checks/test_drift.py tests/sidecar/config/test_operating_page.py --update-goldens
+	$(BIN)/python -m pytest tests/normalize tests/sidecar/checks/test_drift.py tests/sidecar/config/test_tables.py --update-goldens
 	$(BIN)/python docs/generate_events.py
 	$(BIN)/python -m turnwire.hub.schema.reference >docs/protocol.md
 

@@ -1,7 +1,7 @@
 """What is measured: the instruments, and the measurements that a session's inputs give; pure.
 
 Durations, tokens and first chunks are read off the finished spans of the GenAI conventions, so that a metric and a
-trace never disagree. docs/operating.md has the table; a test keeps it equal to this one.
+trace never disagree. docs/tracing.md has the table; a test keeps it equal to this one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from turnwire.normalize.model_calls import AnswerPart, ToolPart
 from turnwire.tracing.spans.span import Attribute, cut_text
 
 CONVENTIONS = "1.41.0"
-"""The version of the semantic conventions whose names these are; docs/operating.md names it, too."""
+"""The version of the semantic conventions whose names these are; docs/tracing.md names it, too."""
 
 SCHEMA_URL = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
 """What exported spans, metrics and log records say of their names."""

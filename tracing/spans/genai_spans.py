@@ -3,7 +3,7 @@
 invoke_agent over the turn, chat for each API message, or for each run of what an agent says that tells of none, execute_tool for each tool call, await_human while a request
 waits for somebody; a subagent's invoke_agent stands under the call that started it, also when it goes on in the
 background after its turn. Names and attributes are those of the semantic conventions 1.41 (in development there),
-pinned in docs/operating.md. Content only on request.
+pinned in docs/tracing.md. Content only on request.
 """
 
 from turnwire.normalize import events as ev

@@ -126,7 +126,7 @@ def run_command(
     epilog=examples(
         "turnwire serve",
         "turnwire serve --agent gemini --port 9000",
-        "TURNWIRE_TOKEN=... turnwire serve --host 0.0.0.0   # for others; docs/operating.md",
+        "TURNWIRE_TOKEN=... turnwire serve --host 0.0.0.0   # for others; docs/access.md",
     ),
 )
 def serve_command(

@@ -560,9 +560,7 @@ def _check_environment() -> None:
         if name.startswith("TURNWIRE_") and name not in known and not secrecy.is_secret(name):
             meant = difflib.get_close_matches(name, known, 1)
             hint = (
-                f"did you mean {meant[0]}?"
-                if meant
-                else "unset it, or see docs/operating.md for the settings"
+                f"did you mean {meant[0]}?" if meant else "unset it, or see docs/settings.md for the settings"
             )
             raise ConfigurationError(f"the environment variable {name} is no setting; {hint}")
 
@@ -590,6 +588,6 @@ def _complaint(location: tuple[int | str, ...], message: str, files: list[Path])
     places = [f"--{name.replace('_', '-')}", *variables, *map(_shown, files)]
     if field is None and name.isidentifier() and name not in _known():
         meant = difflib.get_close_matches(name, _known(), 1)
-        hint = f"did you mean {meant[0]}?" if meant else "docs/operating.md has the settings"
+        hint = f"did you mean {meant[0]}?" if meant else "docs/settings.md has the settings"
         return f"setting {name}: there is no such setting; {hint} (in {', '.join(map(_shown, files))})"
     return f"setting {name}: {message} (set by one of {', '.join(places)})"

@@ -1,6 +1,6 @@
-"""Writes the tables of docs/operating.md that come from code: `python docs/generate_operating.py`.
+"""Write the tables of docs/settings.md and docs/tracing.md that come from code: `python docs/generate_tables.py`.
 
-The text of that page is written by hand; what stands between a pair of markers is made here.
+The text of these pages is written by hand; what stands between a pair of markers is made here.
 """
 
 from pathlib import Path
@@ -15,16 +15,20 @@ from turnwire.sidecar.config.trust import HARMLESS
 from turnwire.tracing.metrics.measurements import READ, RECORDED, Instrument
 from turnwire.tracing.metrics.prometheus import prometheus_name
 
-PAGE = Path(__file__).resolve().parent / "operating.md"
+DOCS = Path(__file__).resolve().parent
+PAGES = {"settings.md": ("harmless", "settings"), "tracing.md": ("metrics",)}
+"""The tables of each page."""
 
 
-def page(written: str) -> str:
-    """Return the page with its tables as they must be."""
-    for name, table in {"harmless": harmless(), "settings": settings(), "metrics": metrics()}.items():
-        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+def page(name: str) -> str:
+    """Return a page with its tables as they must be."""
+    written = (DOCS / name).read_text(encoding="utf-8")
+    made = {"harmless": harmless, "settings": settings, "metrics": metrics}
+    for table in PAGES[name]:
+        begin, end = f"<!-- {table} -->\n", f"<!-- end of {table} -->"
         before, rest = written.split(begin)
         _, after = rest.split(end)
-        written = f"{before}{begin}{table}\n{end}{after}"
+        written = f"{before}{begin}{made[table]()}\n{end}{after}"
     return written
 
 
@@ -80,8 +84,9 @@ def _default(field: FieldInfo) -> str:
 
 
 def main() -> None:
-    """Write the page."""
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write the pages."""
+    for name in PAGES:
+        (DOCS / name).write_text(page(name), encoding="utf-8")
 
 
 if __name__ == "__main__":
