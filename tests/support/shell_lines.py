@@ -613,10 +613,10 @@ class Lines:
 
 
 RUNNER = """#!/bin/dash
-while :; do case "$1" in -*|*=*|exec|run|/|.|root|c|it|new|host) shift;; *) break;; esac; done
+while :; do case "$1" in -u|-nu) shift 2;; -*|*=*|exec|run|/|.|root|c|it|new|host) shift;; *) break;; esac; done
 case $# in 0) ;; 1) exec sh -c "$1";; *) exec "$@";; esac
 """
-"""Stands for runners that are not installed: drops options, and runs the rest."""
+"""Stands for runners that are not installed: drops options, with the value of -u, and runs the rest."""
 
 STAND_INS = (
     "unknown-runner",
