@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recordings import FIXTURES
+from turnwire.normalize.families import FAMILIES
 
 NATIVE = FIXTURES / "native"
 
-FAMILIES = {
-    "gemini-stream-json": "gemini",
-    "qwen-stream-json": "claude",
-}
-"""How folders of recordings begin, and the family that their lines are of."""
+OF_ANOTHER_NAME = {"qwen-stream-json": "claude"}
+"""How folders of recordings begin whose agents share the wire of another."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +35,11 @@ class NativeRecording:
 
     @property
     def family(self) -> str | None:
-        """The family; None of a wire that nobody reads."""
-        return next((name for begin, name in FAMILIES.items() if self.agent.startswith(begin)), None)
+        """The family, whose name the folder begins with; None of a wire that nobody reads."""
+        families = {name: name for name in FAMILIES} | OF_ANOTHER_NAME
+        return next(
+            (families[name] for name in sorted(families, reverse=True) if self.agent.startswith(name)), None
+        )
 
     @property
     def source(self) -> Path:
