@@ -78,9 +78,10 @@ def checked_family(family: str) -> Family:
         return family
     from turnwire.adapter.families import FAMILIES  # noqa: PLC0415 - few configurations name another
 
-    if family not in FAMILIES:
+    if family not in [*FAMILIES]:
         more = sorted({*FAMILIES} - {*OWN_FAMILIES, "auto", "miriad", "json_rpc"})
-        raise ValueError(f"there is no family {family!r}; choose one of {', '.join((*OWN_FAMILIES, *more))}")
+        names = ", ".join((*OWN_FAMILIES, *more))
+        raise ValueError(f"there is no family {family!r} whose agents are run; choose one of {names}")
     return family
 
 
