@@ -60,12 +60,16 @@ class KimiReader:
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         """Tools of the calls that have no result yet."""
+        self._has_answered = False
+        """The last message was an answer without calls."""
 
     def received(self, value: JsonObject) -> Sequence[Observation] | None:
         """Return what a line tells."""
         match value.get("role"):
             case "assistant":
-                return [*_said(value.get("content")), *self._called(value)]
+                said, called = _said(value.get("content")), self._called(value)
+                self._has_answered = bool(said) and not called
+                return [*said, *called]
             case "tool":
                 return [self._ended(value)]
             case "meta":
@@ -83,7 +87,7 @@ class KimiReader:
 
     def ended(self, end: Ended) -> Sequence[Observation]:
         """Return how the turn ended whose last line is missing: the exit code and stderr tell."""
-        if end.exit_code == 0:
+        if end.exit_code == 0 or (end.reason == "end_of_input" and self._has_answered):
             return [TurnEnded()]
         if end.exit_code == _INTERRUPTED:
             return [TurnEnded(outcome="interrupted")]

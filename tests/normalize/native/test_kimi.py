@@ -51,6 +51,8 @@ def test_the_older_kimi_writes_parts_and_no_last_line() -> None:
         ("message_chunk", "Hi."),
     ]
     assert events[-2]["data"]["outcome"] == "completed"
+    assert outcomes(said, end=Ended("end_of_input")) == ["completed"]
+    assert outcomes(said, calls("Bash", "{}"), end=Ended("end_of_input")) == ["process_exited"]
 
 
 @pytest.mark.parametrize(
