@@ -12,9 +12,12 @@ SCRIPT = runpy.run_path(str(Path(__file__).with_name("sentences.py")))
 PLAIN = [
     "CHANGELOG.md",
     "README.md",
+    "docs/containers.md",
     "docs/from-kandev.md",
     "docs/library.md",
+    "docs/operating.md",
     "docs/performance.md",
+    "docs/release.md",
     "docs/scale.md",
     "docs/start.md",
 ]
