@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @app.command(
     "agents",
-    short_help="List agents: here or not, logged in or not.",
+    short_help="List agents: installed or not, logged in or not.",
     epilog=examples("turnwire agents", "turnwire agents --json"),
 )
 def agents_command(

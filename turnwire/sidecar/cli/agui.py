@@ -28,19 +28,19 @@ def agui_command(
     ] = DEFAULT_PORT,
     allowed_host: Annotated[
         list[str] | None,
-        typer.Option(help="Name in the Host header that is served, beside loopback; repeatable."),
+        typer.Option(help="Host name to accept besides loopback; repeatable."),
     ] = None,
     allowed_origin: Annotated[
-        list[str] | None, typer.Option(help="Origin of pages that may ask, and read the answer; repeatable.")
+        list[str] | None, typer.Option(help="Origin of pages that may use this server; repeatable.")
     ] = None,
     interrupt_when_gone: Annotated[
-        bool, typer.Option("--interrupt-when-gone", help="Stop the turn of a client that goes away.")
+        bool, typer.Option("--interrupt-when-gone", help="Interrupt the turn when its client disconnects.")
     ] = False,
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], typer.Option(help="Least level that is logged.")
+        Literal["debug", "info", "warning", "error"], typer.Option(help="Lowest level that is logged.")
     ] = "info",
 ) -> None:
-    """Serve AG-UI (CopilotKit and its like): POST /agui/SESSION, with the hub's tokens."""
+    """Serve AG-UI, for CopilotKit and others: POST /agui/SESSION with a token of the hub."""
     import asyncio
 
     from turnwire.sidecar.process import garbage, logs

@@ -11,7 +11,7 @@ from turnwire.sidecar.cli.options import AgentFamilyOption, ConfigOption, config
 
 conform_app = typer.Typer(
     help="Try an agent or a frontend: what it supports, and where it breaks its protocol.",
-    short_help="Try an agent or a frontend against its protocol.",
+    short_help="Test an agent or a frontend against its protocol.",
     no_args_is_help=True,
 )
 app.add_typer(conform_app, name="conform")
@@ -19,7 +19,7 @@ app.add_typer(conform_app, name="conform")
 
 @conform_app.command(
     "agent",
-    short_help="Try an agent.",
+    short_help="Test an agent.",
     epilog=examples(
         "turnwire conform agent --agent gemini", "turnwire conform agent --family acp -- my-agent --stdio"
     ),
@@ -31,7 +31,7 @@ def agent_command(
         list[str] | None,
         typer.Argument(
             metavar="-- COMMAND...",
-            help="The agent to try, with arguments of its own.",
+            help="The agent to test, with its own arguments.",
             show_default="the configured agent",
         ),
     ] = None,
@@ -39,7 +39,7 @@ def agent_command(
     family: AgentFamilyOption = None,
     workspace: Annotated[
         Path | None,
-        typer.Option(help="Empty folder in which it works.", show_default="one that is removed at the end"),
+        typer.Option(help="Empty folder that it works in.", show_default="one that is removed at the end"),
     ] = None,
     timeout: Annotated[
         float, typer.Option(help="Seconds without a sign of life that count as hanging.", min=1)
@@ -67,7 +67,7 @@ def agent_command(
 
 @conform_app.command(
     "frontend",
-    short_help="Try a frontend.",
+    short_help="Test a frontend.",
     epilog=examples(
         "turnwire conform frontend                          # prints the URL to connect to",
         "turnwire conform frontend -- python my_frontend.py",

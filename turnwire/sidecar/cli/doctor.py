@@ -32,7 +32,7 @@ def _unknown_family(family: str | None) -> tuple[type[Exception], ...]:
 
 @app.command(
     "doctor",
-    short_help="See whether turnwire can work here, and what to mend.",
+    short_help="Check that turnwire can work here.",
     epilog=examples(
         "turnwire doctor",
         "turnwire doctor --agent gemini",
@@ -43,7 +43,7 @@ def doctor_command(
     context: typer.Context,
     *,
     file: Annotated[
-        Path | None, typer.Argument(help="Recording whose types and fields are compared with the known ones.")
+        Path | None, typer.Argument(help="Recording to compare with the known types and fields.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     family: FamilyOption = None,

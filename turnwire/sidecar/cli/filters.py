@@ -33,7 +33,7 @@ def agent_command(context: typer.Context) -> None:
 
 @app.command(
     "schema",
-    short_help="Print the schemas of all that is on the wire.",
+    short_help="Print the schemas of events, commands and frames.",
     epilog=examples(
         "turnwire schema events > events.json",
         "turnwire schema           # the AsyncAPI document of all of it",
@@ -53,7 +53,7 @@ def schema_command(
 
 @app.command(
     "inspect",
-    short_help="Say what happened in a recording, and what it cost.",
+    short_help="Summarize a recording: what happened, what it cost.",
     epilog=examples(
         "turnwire inspect recording.jsonl", "turnwire inspect recording.jsonl --json | jq '.turns[].verdict'"
     ),
@@ -87,14 +87,14 @@ def inspect_command(
 
 @app.command(
     "redact",
-    short_help="Copy a recording without its secrets, to share it.",
+    short_help="Copy a recording without its secrets.",
     epilog=examples("turnwire redact recording.jsonl clean.jsonl"),
 )
 def redact_command(
     file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
-    out: Annotated[Path, typer.Argument(help="The redacted copy; must not exist. `-`: standard output.")],
+    out: Annotated[Path, typer.Argument(help="The copy to write; it must not exist. `-`: standard output.")],
 ) -> None:
-    """Make a recording shareable: secrets, tokens, e-mail addresses and home paths replaced, sizes and times kept."""
+    """Copy a recording, and replace its secrets, tokens, e-mail addresses and home paths. Sizes and times stay."""
     from turnwire.sidecar.cli.standard_input import DASH, on_disk
     from turnwire.sidecar.recordings.filters.redact import run
     from turnwire.tracing.recordings.recorded import RecordingError

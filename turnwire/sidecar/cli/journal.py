@@ -8,7 +8,7 @@ import typer
 from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
 from turnwire.sidecar.cli.options import ConfigOption
 
-journal = typer.Typer(help="Look after the journal's file.", no_args_is_help=True)
+journal = typer.Typer(help="Repair the journal file.", no_args_is_help=True)
 app.add_typer(journal, name="journal")
 
 
@@ -19,7 +19,7 @@ def root() -> None:
 
 @journal.command(
     "set-aside",
-    short_help="Put a journal away that cannot be used.",
+    short_help="Rename a journal that cannot be used.",
     epilog=examples("turnwire journal set-aside --state-dir .turnwire"),
 )
 def set_aside_command(
@@ -28,7 +28,7 @@ def set_aside_command(
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Rename a journal that cannot be used, so that the next start begins a new one; nothing in it is changed."""
+    """Rename a journal that cannot be used. The next start creates a new one; the old file is not changed."""
     from turnwire.journal.base import JournalError
     from turnwire.journal.sqlite.opening import set_aside
     from turnwire.protocol.visible import visible

@@ -64,13 +64,13 @@ def _is_found(found: Sequence[object], folder: Path | None) -> None:
 
 @app.command(
     "sessions",
-    short_help="List the conversations that agents have kept.",
+    short_help="List the conversations that agents keep.",
     epilog=examples("turnwire sessions", "turnwire sessions --folder . --limit 5"),
 )
 def sessions_command(
     context: typer.Context,
     *,
-    limit: Annotated[int, typer.Option(min=1, help="How many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of results.")] = 50,
     of_agent: Agent = None,
     folder: Folder = None,
     as_json: Json = False,
@@ -139,10 +139,10 @@ def _ask_agent(name: str, settings: "Settings", limit: int, folder: Path | None,
 def search_command(
     context: typer.Context,
     words: Annotated[
-        list[str], typer.Argument(help="Words that must all be there; a phrase in double quotes.")
+        list[str], typer.Argument(help="Words that must all occur; put a phrase in double quotes.")
     ],
     *,
-    limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of results.")] = 20,
     of_agent: Agent = None,
     folder: Folder = None,
     as_json: Json = False,
@@ -173,7 +173,7 @@ def search_command(
 
 @app.command(
     "usage",
-    short_help="Sum up tokens and dollars.",
+    short_help="Add up tokens and dollars.",
     epilog=examples("turnwire usage --by day,model", "turnwire usage --by project --since 2026-01-01"),
 )
 def usage_command(
@@ -186,9 +186,9 @@ def usage_command(
         ),
     ] = "day",
     since: Annotated[
-        str | None, typer.Option(help="From this day on: YYYY-MM-DD, local time.", show_default=False)
+        str | None, typer.Option(help="First day: YYYY-MM-DD, local time.", show_default=False)
     ] = None,
-    until: Annotated[str | None, typer.Option(help="Up to this day, included.", show_default=False)] = None,
+    until: Annotated[str | None, typer.Option(help="Last day: YYYY-MM-DD.", show_default=False)] = None,
     folder: Folder = None,
     as_json: Json = False,
     prices: PricesOption = None,
@@ -235,7 +235,7 @@ def export_command(
             help="The conversation's id, or how it begins; or a recording: a file, a folder with a timeline, `-`."
         ),
     ],
-    out: Annotated[Path | None, typer.Argument(help="The document; standard output when absent.")] = None,
+    out: Annotated[Path | None, typer.Argument(help="File to write; standard output when absent.")] = None,
     *,
     form: Annotated[
         Literal["markdown", "html"] | None,
@@ -247,7 +247,7 @@ def export_command(
         bool, typer.Option("--redact", help="Replace secrets, tokens, e-mail addresses and home paths.")
     ] = False,
     branch: Annotated[
-        str | None, typer.Option(help="The message that another branch ends with.", show_default=False)
+        str | None, typer.Option(help="Last message of the branch to export.", show_default=False)
     ] = None,
     state_dir: StateDir = None,
     config: ConfigOption = None,

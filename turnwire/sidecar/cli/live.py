@@ -38,7 +38,7 @@ WorkerName = Annotated[
 ]
 NewTokens = Annotated[
     bool,
-    typer.Option("--new-tokens", help="Make new access tokens: former URLs and cookies open nothing more."),
+    typer.Option("--new-tokens", help="Create new access tokens. Earlier URLs and cookies stop working."),
 ]
 Qr = Annotated[
     bool,
@@ -51,7 +51,7 @@ Qr = Annotated[
 
 @app.command(
     "run",
-    short_help="Start an agent here, and watch and answer it in the browser.",
+    short_help="Run an agent here; watch and answer it in the browser.",
     epilog=examples(
         "turnwire run                                   # Claude Code in this folder",
         "turnwire run --agent demo                      # no account and no CLI needed",
@@ -72,21 +72,21 @@ def run_command(
     ] = None,
     family: AgentFamilyOption = None,
     workspace: Annotated[
-        Path | None, typer.Option(help="Directory the CLI works in.", show_default="here")
+        Path | None, typer.Option(help="Folder that the CLI works in.", show_default="here")
     ] = None,
     prompt: Annotated[str | None, typer.Option(help="First prompt.", show_default=False)] = None,
     resume: Annotated[
-        str | None, typer.Option(help="The CLI's session id to go on with.", show_default=False)
+        str | None, typer.Option(help="Session id of the CLI to continue.", show_default=False)
     ] = None,
     resume_session_at: Annotated[
         str | None,
-        typer.Option(help="Message to go back to: a `complete`'s resume_token.", show_default=False),
+        typer.Option(help="Message to go back to: the resume_token of a `complete`.", show_default=False),
     ] = None,
     fork_session: Annotated[
-        bool, typer.Option("--fork-session", help="Go on under a session id of its own, with --resume.")
+        bool, typer.Option("--fork-session", help="Continue under a new session id, with --resume.")
     ] = False,
     continue_latest: Annotated[
-        bool, typer.Option("--continue", help="Go on with the workspace's newest conversation.")
+        bool, typer.Option("--continue", help="Continue the newest conversation of the workspace.")
     ] = False,
     agent: Agent = None,
     policy: PolicyOption = None,
@@ -122,7 +122,7 @@ def run_command(
 
 @app.command(
     "serve",
-    short_help="Serve many sessions, which frontends begin and end.",
+    short_help="Serve many sessions that frontends create and close.",
     epilog=examples(
         "turnwire serve",
         "turnwire serve --agent gemini --port 9000",
@@ -148,7 +148,7 @@ def serve_command(
     log_level: LogLevel = None,
     config: ConfigOption = None,
 ) -> None:
-    """Serve many sessions; frontends create, resume, fork and close them."""
+    """Serve many sessions. Frontends create, resume, fork and close them."""
     from turnwire.sidecar.serving.run import run
 
     serving(run(configured(context), None, new_tokens=new_tokens, qr=qr))
@@ -198,7 +198,7 @@ def replay_command(
     speed: Annotated[
         float | None,
         typer.Option(
-            help="Times the recorded pace; 0 does not wait at all.",
+            help="Factor of the recorded pace; 0 does not wait.",
             min=0,
             show_default="1 on a terminal and with --serve, else 0",
         ),
@@ -207,7 +207,7 @@ def replay_command(
         bool, typer.Option("--serve", help="Play to the console instead of standard output.")
     ] = False,
     otlp: Annotated[
-        bool, typer.Option("--otlp", help="Export spans with the recording's own times instead.")
+        bool, typer.Option("--otlp", help="Export spans with the times of the recording.")
     ] = False,
     family: FamilyOption = None,
     host: Host = None,
@@ -215,7 +215,7 @@ def replay_command(
     log_level: LogLevel = None,
     config: ConfigOption = None,
 ) -> None:
-    """Play recordings through the same code as a live session; `-` is standard input."""
+    """Play recordings through the code of a live session. `-` is standard input."""
     from turnwire.normalize.families import UnknownFamily
     from turnwire.sidecar.cli.standard_input import on_disk
     from turnwire.sidecar.recordings.replay.run import to_console, to_otlp, to_stdout

@@ -43,7 +43,9 @@ FamilyOption = Annotated[
 ]
 ConfigOption = Annotated[
     Path | None,
-    typer.Option("--config", help="TOML file with settings, whole and alone.", show_default=False),
+    typer.Option(
+        "--config", help="Settings file (TOML). Other settings files are ignored.", show_default=False
+    ),
 ]
 Host = Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")]
 Port = Annotated[
@@ -95,11 +97,13 @@ Rules = Annotated[
 ]
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"] | None,
-    typer.Option(help="Least level that is logged.", show_default="info"),
+    typer.Option(help="Lowest level that is logged.", show_default="info"),
 ]
 PricesOption = Annotated[
     Path | None,
-    typer.Option(help="JSON file with what models cost, before turnwire's own table.", show_default=False),
+    typer.Option(
+        help="JSON file with prices of models; they replace those of turnwire's table.", show_default=False
+    ),
 ]
 
 

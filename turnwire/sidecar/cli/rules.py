@@ -29,7 +29,7 @@ def root() -> None:
 
 @rules.command(
     "explain",
-    short_help="Say what rules decide about a call, and why.",
+    short_help="Show what rules decide about a tool call, and why.",
     epilog=examples(
         "turnwire rules explain --rules rules.toml -- git push --force",
         "turnwire rules explain --rules rules.toml 'cd x && rm -rf y'",
@@ -43,7 +43,7 @@ def explain_command(
     ] = None,
     *,
     file: Annotated[Path, typer.Option("--rules", help="The file of rules.")],
-    tool: Annotated[str, typer.Option(help="The tool that is called, as rules name it.")] = "Bash",
+    tool: Annotated[str, typer.Option(help="The tool, as rules name it.")] = "Bash",
     stdin: Annotated[
         bool,
         typer.Option(
@@ -51,7 +51,7 @@ def explain_command(
         ),
     ] = False,
 ) -> None:
-    """Say what rules decide about a call. Relative paths begin in this folder, and links are followed."""
+    """Show what rules decide about a tool call. Relative paths start in this folder; links are followed."""
     from turnwire.sidecar.config.rulebook import read_rulebook
     from turnwire.sidecar.config.settings import ConfigurationError
 

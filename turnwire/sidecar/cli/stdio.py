@@ -66,18 +66,21 @@ def runner_command(
     ] = None,
     family: AgentFamilyOption = None,
     at_end: Annotated[
-        Literal["drain", "cancel"], typer.Option(help="What becomes of running runs at the end of stdin.")
+        Literal["drain", "cancel"],
+        typer.Option(help="At the end of stdin: wait for running runs, or cancel them."),
     ] = "drain",
     normalized: Annotated[
-        bool, typer.Option("--normalized", help="Events are AgentEvents instead of the agent's lines.")
+        bool, typer.Option("--normalized", help="Write typed events instead of the agent's lines.")
     ] = False,
-    max_running: Annotated[int, typer.Option(help="Agents at a time; further runs wait.", min=1)] = 256,
+    max_running: Annotated[
+        int, typer.Option(help="Maximum number of agents at a time; further runs wait.", min=1)
+    ] = 256,
     log_file: Annotated[
         Path | None, typer.Option(help="Log file.", show_default="runner.log in the state directory")
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Run many agents over one stdin, stdout and stderr: NDJSON, a run each."""
+    """Run many prompts over one stdin, stdout and stderr, as NDJSON."""
     from turnwire.runner.server import RunnerOptions
     from turnwire.sidecar.config.agents import AgentNotFoundError, with_spoken
     from turnwire.sidecar.config.settings import ConfigurationError, load

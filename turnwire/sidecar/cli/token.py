@@ -14,12 +14,12 @@ from turnwire.sidecar.cli.options import ConfigOption
 if TYPE_CHECKING:
     from turnwire.sidecar.principals.configured import Tokens
 
-token = typer.Typer(help="Let people in by tokens of their own.", no_args_is_help=True)
+token = typer.Typer(help="Create, list and revoke access tokens.", no_args_is_help=True)
 app.add_typer(token, name="token")
 
 StateDir = Annotated[
     Path | None,
-    typer.Option(help="State directory of the sidecar that they are for.", show_default="that of serve"),
+    typer.Option(help="State directory of the sidecar.", show_default="that of serve"),
 ]
 Journal = Annotated[
     str | None,
@@ -38,30 +38,32 @@ def root() -> None:
 
 @token.command(
     "create",
-    short_help="Make a token and print it, this once.",
+    short_help="Create a token. It is shown only once.",
     epilog=examples(
         "turnwire token create ann --expires 30d",
         "turnwire token create ci --role view --sessions folder:/srv/builds",
     ),
 )
 def create_command(
-    name: Annotated[str, typer.Argument(help="Whose it is: what stands in decisions as user:NAME.")],
+    name: Annotated[str, typer.Argument(help="Name of the person; decisions show it as user:NAME.")],
     *,
     role: Annotated[
         Literal["control", "view"], typer.Option(help="control, or view to watch only.")
     ] = "control",
     sessions: Annotated[
         list[str] | None,
-        typer.Option(help="Which sessions it shows: own, folder:/PATH, all; repeatable.", show_default="own"),
+        typer.Option(
+            help="Sessions that it gives access to: own, folder:/PATH, all; repeatable.", show_default="own"
+        ),
     ] = None,
     expires: Annotated[
-        str | None, typer.Option(help="After how long: 90m, 12h, 30d, 8w.", show_default="never")
+        str | None, typer.Option(help="Lifetime: 90m, 12h, 30d, 8w.", show_default="never")
     ] = None,
     state_dir: StateDir = None,
     journal: Journal = None,
     config: ConfigOption = None,
 ) -> None:
-    """Make a token and print it, this once; what is kept of it opens nothing."""
+    """Create a token. It is shown only once: turnwire stores a hash of it."""
     import time
 
     from turnwire.hub.principals import BadPrincipal, Scope
@@ -85,7 +87,7 @@ def create_command(
 
 @token.command("list", short_help="List the tokens.", epilog=examples("turnwire token list"))
 def list_command(*, state_dir: StateDir = None, journal: Journal = None, config: ConfigOption = None) -> None:
-    """List the tokens, one a line: id, name, role, sessions, until when."""
+    """List the tokens, one a line: id, name, role, sessions, expiry."""
     import time
 
     from turnwire.sidecar.principals.file import TokensUnusable
@@ -98,17 +100,15 @@ def list_command(*, state_dir: StateDir = None, journal: Journal = None, config:
         typer.echo(visible(f"{one.id}  {one.name}  {one.role}  {','.join(one.sessions)}  {until}"))
 
 
-@token.command(
-    "revoke", short_help="Let a token open nothing any more.", epilog=examples("turnwire token revoke ann")
-)
+@token.command("revoke", short_help="Revoke a token.", epilog=examples("turnwire token revoke ann"))
 def revoke_command(
-    which: Annotated[str, typer.Argument(help="A token's id; or a name, for all of that name.")],
+    which: Annotated[str, typer.Argument(help="Id of a token, or a name for all tokens of that name.")],
     *,
     state_dir: StateDir = None,
     journal: Journal = None,
     config: ConfigOption = None,
 ) -> None:
-    """Let a token open nothing any more, and close what it has open."""
+    """Revoke a token, and close its connections."""
     from turnwire.sidecar.principals.file import TokensUnusable
 
     tokens = _tokens(state_dir, journal, config)

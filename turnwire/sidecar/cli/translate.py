@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="CLI stdout, or a recording; standard input when absent or -",
     )
-    parser.add_argument("--stats", action="store_true", help="say on stderr what became of every line")
+    parser.add_argument("--stats", action="store_true", help="report on stderr how many lines gave events")
     parser.add_argument(
         "--family",
         metavar="NAME",
@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
         type=_field_limit,
         default=DEFAULT_FIELD_LIMIT,
         metavar="BYTES",
-        help=f"size above which a field of a tool payload is cut (default {DEFAULT_FIELD_LIMIT})",
+        help=f"maximum size of a field of a tool payload; longer ones are cut (default {DEFAULT_FIELD_LIMIT})",
     )
     return parser
 

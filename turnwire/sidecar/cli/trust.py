@@ -14,7 +14,7 @@ SECRET = ("token", "view_token")
 
 @app.command(
     "trust",
-    short_help="Let this folder's turnwire.toml decide everything.",
+    short_help="Accept all settings of this folder's turnwire.toml.",
     epilog=examples("turnwire trust            # ./turnwire.toml, as it is now", "turnwire trust --revoke"),
 )
 def trust_command(
@@ -22,7 +22,7 @@ def trust_command(
         Path, typer.Argument(help="The turnwire.toml, or its folder.", show_default="./turnwire.toml")
     ] = Path(),
     *,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Trust it no more.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Stop trusting it.")] = False,
 ) -> None:
     """Let all settings of a folder's turnwire.toml count, as it is now; a change is to be trusted anew."""
     from turnwire.protocol.visible import visible, visible_line
