@@ -18,9 +18,12 @@ from turnwire.protocol.wire import Wire
 class LineReader:
     """Reads the lines of one session, in order; no method raises."""
 
-    def __init__(self, family: str | None = None) -> None:
-        """`family`: whose lines they are; None lets them tell. Raises UnknownFamily."""
-        self._transcript = Transcript(_wire_of)
+    def __init__(self, family: str | None = None, *, holds: bool = False) -> None:
+        """`family`: whose lines they are; None lets them tell. Raises UnknownFamily.
+
+        `holds`: lines that could be anybody's wait for one that tells, a few of them, until `close`; for an agent's output alone.
+        """
+        self._transcript = Transcript(_wire_of, holds=holds)
         if family is not None:
             from turnwire.normalize.families import named  # noqa: PLC0415 - families know their readers
 
@@ -39,6 +42,10 @@ class LineReader:
     def heard(self, lines: Sequence[bytes | OversizeLine]) -> Iterable[tuple[bytes | None, Struct]]:
         """Return what lines say that the agent wrote: each message with its line, None for one that was too long."""
         return self._transcript.heard(lines)
+
+    def close(self) -> Sequence[Received]:
+        """Return what waited for a line that tells, and there was none."""
+        return [Received(line or b"", message) for line, message in self._transcript.close()]
 
     def received(self, line: bytes | OversizeLine) -> Sequence[Received]:
         """Return what a line is that the agent wrote; a line may hold several messages, or none."""

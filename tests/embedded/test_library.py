@@ -291,3 +291,11 @@ def test_the_page_names_all_that_is_public() -> None:
         name for kind in (turnwire.Session, turnwire.Hub) for name in vars(kind) if not name.startswith("_")
     ]
     assert [name for name in (*turnwire.__all__, *members) if name not in page] == []
+
+
+@pytest.mark.parametrize("name", ["acp/*/*", "native/gemini-*/plain-text"])
+def test_lines_of_every_family_are_translated(name: str) -> None:
+    stdout = min((ROOT / "fixtures").glob(f"{name}/stdout.jsonl"))
+    events = [*turnwire.translate([stdout.read_bytes()])]
+    assert "unknown" not in {event.type for event in events}
+    assert "complete" in {event.type for event in events}

@@ -190,10 +190,12 @@ def _lines_in(file: Path) -> int:
 def _read_stdout(path: Path, family: str | None) -> Iterator[Timed]:
     from turnwire.protocol.wrapped import unwrapped  # noqa: PLC0415 - who runs agents reads no logs
 
-    reader = LineReader(family)
+    reader = LineReader(family, holds=True)
     for line in unwrapped(lines(path)):
         for item in reader.received(line):
             yield Timed(None, item)
+    for item in reader.close():
+        yield Timed(None, item)
     if reader.looks_like is None:
         yield Timed(None, Ended("end_of_input"))
     if (error := unread(path, reader)) is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import Ended
-from turnwire.protocol.dialects.transcript import Transcript
+from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.framing import LineFramer
 from turnwire.protocol.wrapped import Unwrapper
 from turnwire.tracing.recordings.reading import read, timed_happenings
@@ -29,13 +29,15 @@ def translate(source: str | PathLike[str] | Iterable[bytes]) -> Iterator[AgentEv
         for _, events in timed_happenings(core, read(Path(source))):
             yield from events
         return
-    framer, unwrapper, transcript = LineFramer(), Unwrapper(), Transcript()
+    framer, unwrapper, reader = LineFramer(), Unwrapper(), LineReader(holds=True)
     for chunk in source:
-        yield from core.receive_all(transcript.heard(unwrapper.feed(framer.feed(chunk))))
+        yield from core.receive_all(reader.heard(unwrapper.feed(framer.feed(chunk))))
     last = framer.close()
     lines = [*unwrapper.feed([] if last is None else [last]), *unwrapper.close()]
-    yield from core.receive_all(transcript.heard(lines))
-    if transcript.looks_like is None:
+    yield from core.receive_all(reader.heard(lines))
+    for item in reader.close():
+        yield from core.handle(item)
+    if reader.looks_like is None:
         yield from core.handle(Ended("end_of_input"))
-    if (error := unread("the given output", transcript)) is not None:
+    if (error := unread("the given output", reader)) is not None:
         raise error

@@ -1,6 +1,8 @@
 import json
+from collections.abc import Iterable
 
 import pytest
+from msgspec import Struct
 
 from cases import for_each
 from recordings import Recording, recordings
@@ -111,3 +113,50 @@ def test_glued_lines_of_the_agent_client_protocol_are_told_apart() -> None:
     heard = [*reader.heard([told + told]), *reader.heard([told + told + b"{"])]
     assert [line for line, _ in heard] == [told, told, told, told, b"{"]
     assert [type(message).__name__ for _, message in heard] == ["SessionUpdate"] * 4 + ["Malformed"]
+
+
+THEIRS = b'{"type":"init","session_id":"s","model":"m","timestamp":"t"}'
+ANYBODYS = json.dumps(SAID).encode()
+
+
+def kinds(heard: Iterable[tuple[bytes | None, Struct]]) -> list[str]:
+    return [type(message).__name__ for _, message in heard]
+
+
+def test_lines_that_could_be_anybodys_wait_for_one_that_tells() -> None:
+    reader = LineReader(holds=True)
+    assert kinds(reader.heard([b"Welcome!", ANYBODYS])) == []
+    assert reader.is_readable is None
+    assert kinds(reader.heard([ANYBODYS, THEIRS])) == ["Malformed", "JsonLine", "JsonLine", "JsonLine"]
+    assert reader.close() == []
+
+
+def test_a_result_of_another_agent_tells_too() -> None:
+    assert kinds(LineReader().heard([b'{"type":"result","status":"success","timestamp":"t"}'])) == [
+        "JsonLine"
+    ]
+
+
+def test_they_are_claudes_where_a_line_of_claudes_tells_or_none_does() -> None:
+    reader = LineReader(holds=True)
+    assert kinds(reader.heard([ANYBODYS])) == []
+    assert kinds(reader.heard([b'{"type":"stream_event","event":{}}'])) == ["Assistant", "StreamEvent"]
+    assert kinds(reader.heard([ANYBODYS])) == ["Assistant"]
+    reader = LineReader(holds=True)
+    assert kinds(reader.heard([ANYBODYS])) == []
+    assert [type(one.message).__name__ for one in reader.close()] == ["Assistant"]
+    assert reader.is_readable
+
+
+def test_no_more_than_a_few_wait_and_none_where_another_line_is_odd() -> None:
+    assert len(kinds(LineReader(holds=True).heard([ANYBODYS] * 17))) == 17
+    odd = [ANYBODYS, b'{"type":"weather"}', THEIRS]
+    assert kinds(LineReader(holds=True).heard(odd)) == ["Assistant", "Unknown", "JsonLine"]
+    assert kinds(LineReader().heard([ANYBODYS, THEIRS])) == ["Assistant", "JsonLine"]
+
+
+def test_what_is_nobodys_that_turnwire_reads_is_not_taken_for_claudes() -> None:
+    reader = LineReader(holds=True)
+    assert kinds(reader.heard([ANYBODYS])) == []
+    assert kinds(reader.heard([b'{"type":"RUN_STARTED","runId":"r"}', ANYBODYS])) == []
+    assert (reader.looks_like, reader.close()) == ("AG-UI events", [])

@@ -33,6 +33,9 @@ _UNREAD = _UNTOLD | {UnknownSystem}
 """What a line is of which nothing was understood."""
 
 
+MOST_HELD = 16
+"""Lines that wait for one that tells."""
+
 WireOf = Callable[[JsonObject], Wire | None]
 """Makes the wire that claims an object; None where none does."""
 
@@ -49,8 +52,10 @@ class Transcript:
     is_readable: bool | None = None
     """Was any line understood? None before there was one that is not blank."""
 
-    def __init__(self, wire_of: WireOf = _nobody) -> None:
-        """`wire_of`: who reads lines that are not Claude's."""
+    def __init__(self, wire_of: WireOf = _nobody, *, holds: bool = False) -> None:
+        """`wire_of`: who reads lines that are not Claude's; `holds`: lines that could be anybody's wait for one that tells."""
+        self._holds = holds
+        self._held: list[bytes | OversizeLine] = []
         self._wire_of = wire_of
         self._other: Wire | None = None
         """What reads all lines from here on."""
@@ -77,6 +82,8 @@ class Transcript:
             return self._other.heard(lines)
         if self.looks_like is not None:
             return ()
+        if self._held:
+            lines, self._held = [*self._held, *lines], []
         messages = [decode(line) if isinstance(line, bytes) else malformed(line) for line in lines]
         all_told = _UNTOLD.isdisjoint(map(type, messages))
         if not all_told and Malformed in map(type, messages):
@@ -84,6 +91,9 @@ class Transcript:
             messages = [decode(line) if isinstance(line, bytes) else malformed(line) for line in lines]
         if not self._is_told:
             ours, other = self._look(lines, messages)
+            is_anybodys = self._holds and all(map(_is_anybodys, lines[:ours], messages))
+            if is_anybodys and (ours < len(lines) or self._may_wait(ours)):
+                ours = self._leave(lines, ours)
             before, rest = lines[:ours], lines[ours:]
             messages = messages[:ours]
             if other is not None:
@@ -95,6 +105,20 @@ class Transcript:
         if all_told:
             return zip(cast("Sequence[bytes]", lines), messages, strict=True)
         return self._heard_any(lines, messages)
+
+    def close(self) -> Iterable[tuple[bytes | None, Struct]]:
+        """Return what waited for a line that tells, and there was none."""
+        self._holds = False
+        return self.heard(())
+
+    def _may_wait(self, count: int) -> bool:
+        return not self._is_told and count <= MOST_HELD
+
+    def _leave(self, lines: Sequence[bytes | OversizeLine], ours: int) -> int:
+        """Leave lines that could be anybody's to whoever the next one tells, or keep them until one does; return how many are ours."""
+        if ours == len(lines):
+            self._held = [*lines]
+        return 0
 
     def _look(
         self, lines: Sequence[bytes | OversizeLine], messages: list[Message]
@@ -168,6 +192,11 @@ class Transcript:
             self._host.write(message)
         except EncodeError:
             pass  # no session of ours has said that
+
+
+def _is_anybodys(line: bytes | OversizeLine, message: Message) -> bool:
+    """Tell whether agents that have copied Claude's shapes write such a line as well, or it is none at all."""
+    return isinstance(line, bytes) and isinstance(message, User | Malformed | Assistant | Result)
 
 
 def _apart(

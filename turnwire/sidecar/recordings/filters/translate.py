@@ -138,7 +138,7 @@ def _stream(
     family: str | None = None,
 ) -> None:
     """Translate what comes, to its end even where it cannot be read: whoever writes it is not to be stopped by that."""
-    framer, unwrapper, reader = LineFramer(), Unwrapper(), LineReader(family)
+    framer, unwrapper, reader = LineFramer(), Unwrapper(), LineReader(family, holds=True)
     heard = reader.heard
     # what is there now: a pipe's reader must not wait for a full chunk
     read_some = getattr(source, "read1", source.read)
@@ -147,6 +147,8 @@ def _stream(
         _write(core.receive_all(heard(unwrapper.feed(framer.feed(chunk)))), out, field_limit)
     last = framer.close()
     events = core.receive_all(heard([*unwrapper.feed([] if last is None else [last]), *unwrapper.close()]))
+    for item in reader.close():
+        events += core.handle(item)
     if reader.looks_like is None:
         events += core.handle(Ended("end_of_input"))
     _write(events, out, field_limit)
