@@ -47,6 +47,7 @@ _OWN: dict[str, str] = {
     "codex-app-server": "turnwire.normalize.codex.family:CODEX_APP_SERVER",
     "droid": "turnwire.normalize.droid.family:DROID",
     "kimi": "turnwire.normalize.kimi.family:KIMI",
+    "opencode-run": "turnwire.normalize.opencode.family:OPENCODE_RUN",
 }
 """turnwire's own families. Of two that claim a line, the first has it."""
 

@@ -20,7 +20,6 @@ NAMES = {
     "ag-ui": "AG-UI events",
     "copilot": "Copilot CLI (copilot --output-format json)",
     "cursor": "Cursor (cursor-agent --output-format stream-json)",
-    "opencode-run": "OpenCode (opencode run --format json)",
     "opencode-serve": "OpenCode (the events of opencode serve)",
 }
 THEIRS = [pytest.param(LOGS / f"{name}.jsonl", told, id=name) for name, told in NAMES.items()]

@@ -43,16 +43,6 @@ WIRES: tuple[Wire, ...] = (
         ),
     ),
     Wire(
-        "OpenCode (opencode run --format json)",
-        (
-            LineShape("step_*", ("sessionID", "part")),
-            LineShape("text", ("sessionID", "part")),
-            LineShape("reasoning", ("sessionID", "part")),
-            LineShape("tool_use", ("sessionID", "part")),
-            LineShape("error", ("sessionID", "error")),
-        ),
-    ),
-    Wire(
         "OpenCode (the events of opencode serve)",
         (
             LineShape("server.*", ("properties",)),

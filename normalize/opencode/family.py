@@ -1,0 +1,18 @@
+"""The family of `opencode run --format json`."""
+
+from turnwire.normalize.streams.family import stream_family
+from turnwire.protocol.wire import LineShape, any_of
+
+OPENCODE_RUN = stream_family(
+    name="opencode-run",
+    title="OpenCode (opencode run --format json)",
+    reader="turnwire.normalize.opencode.run_reader:OpenCodeRunReader",
+    claims=any_of(
+        LineShape("step_start", ("sessionID", "part")),
+        LineShape("step_finish", ("sessionID", "part")),
+        LineShape("text", ("sessionID", "part")),
+        LineShape("reasoning", ("sessionID", "part")),
+        LineShape("tool_use", ("sessionID", "part")),
+        LineShape("error", ("sessionID", "error")),
+    ),
+)
