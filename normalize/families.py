@@ -77,13 +77,26 @@ def named(name: str) -> Family:
 
 def claiming(value: JsonObject) -> Family | None:
     """Return the family that claims a line; None for a line that could be of several, or of none."""
-    own = next((family for name in _OWN if (family := named(name)).claims(value)), None)
-    return own or next((family for name in _registered() if (family := named(name)).claims(value)), None)
+    return claiming_of_ours(value) or next(
+        (family for name in _registered() if (family := named(name)).claims(value)), None
+    )
+
+
+def claiming_of_ours(value: JsonObject) -> Family | None:
+    """Return the family among turnwire's own that claims a line."""
+    return next((family for name in _OWN if (family := named(name)).claims(value)), None)
 
 
 def with_session_files() -> "Iterator[tuple[str, SessionFiles]]":
     """Yield how session files are read, each with the family that its lines become."""
     for name in _WITH_FILES:
+        for files in named(name).files:
+            yield name, files
+
+
+def session_files_of_others() -> "Iterator[tuple[str, SessionFiles]]":
+    """Yield the same of families that other distributions register. It reads the entry points of the environment."""
+    for name in _registered():
         for files in named(name).files:
             yield name, files
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from turnwire.normalize.inputs import Received, Sent
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.messages import Unknown
 from turnwire.protocol.dialects.transcript import Transcript
 from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.json_values import JsonObject
@@ -58,6 +60,16 @@ class LineReader:
         if not isinstance(line, bytes):
             return []
         return [Sent(line, message) for message in self._transcript.sent(line)]
+
+
+def tells_nothing(line: bytes) -> bool:
+    """Tell whether a line is an object that says nothing to any family of turnwire's own."""
+    message = decode(line)
+    if not isinstance(message, Unknown) or not isinstance(message.raw, dict):
+        return False
+    from turnwire.normalize.families import claiming_of_ours  # noqa: PLC0415 - as below
+
+    return claiming_of_ours(message.raw) is None
 
 
 def _wire_of(value: JsonObject) -> Wire | None:

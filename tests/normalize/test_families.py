@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from turnwire.normalize import families
 from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.claude.files import ClaudeSessionFiles
 from turnwire.normalize.events import ProcessStatus, to_json
 from turnwire.normalize.families import FAMILIES, UnknownFamily, claiming, named, new_core, recorded_core
 from turnwire.normalize.inputs import Announced, Ended
@@ -18,6 +20,20 @@ from turnwire.normalize.streams.family import stream_family
 from turnwire.protocol.json_values import Json
 from turnwire.protocol.wire import LineShape, any_of
 from turnwire.tracing.recordings.reading import read
+from turnwire.tracing.recordings.session_file import format_of
+
+
+class Kept(ClaudeSessionFiles):
+    """Files of nobody's."""
+
+    agent = "theirs"
+
+    def recognises(self, line: bytes) -> bool:
+        return b'"kept"' in line
+
+    def session_of(self, line: bytes) -> str | None:
+        return "k" if b'"name"' in line else None
+
 
 THEIRS = stream_family(
     name="theirs",
@@ -25,15 +41,22 @@ THEIRS = stream_family(
     reader="turnwire.normalize.gemini.reader:GeminiReader",
     claims=any_of(LineShape("theirs")),
 )
+KEEPS = replace(THEIRS, name="keeps", files=(Kept(),))
 NO_FAMILY = "nothing"
 
 
 @pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Two entry points of other distributions, one of which is no family."""
+def broken() -> dict[str, str]:
+    """Entry points that are no families."""
+    return {}
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch, broken: dict[str, str]) -> Iterator[None]:
+    """Entry points of other distributions."""
 
     def entry_points(*, group: str) -> list[EntryPoint]:
-        names = {"theirs": "THEIRS", "broken": "NO_FAMILY", "gemini": "THEIRS"}
+        names = {"theirs": "THEIRS", "keeps": "KEEPS", "gemini": "THEIRS"} | broken
         return [EntryPoint(name, f"{__name__}:{value}", group) for name, value in names.items()]
 
     monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
@@ -64,13 +87,14 @@ def received(reader: LineReader, value: Json) -> Any:
 def test_a_family_of_another_distribution_is_found_by_its_name_and_by_its_lines(registered: None) -> None:
     assert named("theirs") is THEIRS
     assert claiming({"type": "theirs"}) is THEIRS
-    assert [*FAMILIES][-2:] == ["theirs", "broken"]
+    assert [*FAMILIES][-2:] == ["theirs", "keeps"]
     assert len(FAMILIES) == len([*FAMILIES])
     assert FAMILIES["gemini"].title.startswith("Gemini CLI")  # ours, whatever others call theirs
     assert THEIRS.model_calls().items() <= families.model_calls().items()
     assert THEIRS.exchanges().items() <= families.exchanges().items()
 
 
+@pytest.mark.parametrize("broken", [{"broken": "NO_FAMILY"}])
 def test_what_is_no_family_is_refused(registered: None) -> None:
     with pytest.raises(UnknownFamily, match=r"NO_FAMILY of turnwire\.families is not a Family"):
         named("broken")
@@ -115,3 +139,19 @@ def test_a_recording_may_be_read_as_a_named_family(tmp_path: Path) -> None:
     core = recorded_core("gemini")
     told = [event.type for timed in read(log, "gemini") for event in core.handle(timed.input)]
     assert told == ["unknown", "process_status"]
+
+
+def test_files_that_agents_of_another_distribution_keep_are_known(registered: None, tmp_path: Path) -> None:
+    file = tmp_path / "kept.jsonl"
+    for lines, told in (
+        ('{"kept":1}\n{"kept":2,"name":1}\n', ("keeps", "k")),
+        ('{"kept":1}\n', ("keeps", "kept")),
+        ('{"type":"keep_alive","kept":1}\n', None),  # it is Claude's
+        ('{"type":"init","session_id":"s","model":"m","timestamp":"t","kept":1}\n', None),  # it is Gemini's
+        ('{"other":1}\n', None),
+        ("7\n", None),
+        ("", None),
+    ):
+        file.write_text(lines)
+        found = format_of(file)
+        assert (None if found is None else (found.family, found.session)) == told, lines

@@ -29,7 +29,10 @@ class Unread(RecordingError):
     exit_code = 2
 
 
-OURS = "turnwire reads what Claude Code writes, agents of the Agent Client Protocol, and its own recordings"
+OURS = (
+    "turnwire reads what Claude Code writes, agents of the Agent Client Protocol, the JSON output of several other agents, "
+    "and its own recordings"
+)
 
 
 def foreign(name: Path | str, wire: str) -> Unread:

@@ -6,14 +6,15 @@ a folder of its name may hold files of subagents, which are woven in by their ti
 
 import heapq
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from turnwire.normalize.families import with_session_files
+from turnwire.normalize.families import session_files_of_others, with_session_files
 from turnwire.normalize.inputs import Ended
+from turnwire.normalize.recordings.lines import tells_nothing
 from turnwire.protocol.framing import LineFramer, OversizeLine
 from turnwire.protocol.parsing import glued
 from turnwire.tracing.recordings.recorded import CHUNK, Timed, lines
@@ -63,16 +64,30 @@ def format_of(path: Path) -> KeptFormat | None:
     if not found and (last := framer.close()) is not None and isinstance(last, bytes):
         found = [last]  # one line alone, which may still be written
     found = [piece for line in found[:LOOKED_AT] for piece in records_in(line)]
-    for name, files in with_session_files():
-        if any(files.recognises(line) for line in found):
-            told = next((told for line in found if (told := files.session_of(line))), None)
-            return KeptFormat(name, files, told or path.stem)
-    return None
+    return _format_of(found, path.stem)
 
 
 def is_session_line(line: bytes) -> bool:
     """Tell whether a line is one of a session file."""
-    return any(files.recognises(piece) for _, files in with_session_files() for piece in records_in(line))
+    return _format_of(records_in(line), "") is not None
+
+
+def _format_of(found: Sequence[bytes], name_of_file: str) -> KeptFormat | None:
+    """Return what lines are of: turnwire's own families are asked first, others about lines that say nothing to these."""
+    for name, files in with_session_files():
+        if any(files.recognises(line) for line in found):
+            return _kept(name, files, found, name_of_file)
+    if not found or not tells_nothing(found[0]):
+        return None
+    for name, files in session_files_of_others():
+        if any(files.recognises(line) for line in found):
+            return _kept(name, files, found, name_of_file)
+    return None
+
+
+def _kept(name: str, files: "SessionFiles", found: Sequence[bytes], name_of_file: str) -> KeptFormat:
+    told = next((told for line in found if (told := files.session_of(line))), None)
+    return KeptFormat(name, files, told or name_of_file)
 
 
 def records_in(line: bytes) -> list[bytes]:
