@@ -53,7 +53,6 @@ class TurnwireError(Exception):
         turnwire.scripted_agent.recording.RecordingError
         turnwire.sidecar.cli.prompt.PromptError
         turnwire.sidecar.config.agents.AgentNotFoundError
-        turnwire.tracing.prices.PricesError
         turnwire.sidecar.config.secrecy.SecretsNotPassed
         turnwire.sidecar.config.settings.ConfigurationError
         turnwire.sidecar.library.index.LibraryError
@@ -68,6 +67,7 @@ class TurnwireError(Exception):
             turnwire.sidecar.streams.acp.command.NoHub
         turnwire.sidecar.streams.stdio.arguments.UsageError
         turnwire.tracing.export.wanted.TracingError
+        turnwire.tracing.prices.PricesError
         turnwire.tracing.recordings.recorded.RecordingError
             turnwire.tracing.recordings.recorded.Unread
     """
