@@ -48,6 +48,7 @@ _OWN: dict[str, str] = {
     "droid": "turnwire.normalize.droid.family:DROID",
     "kimi": "turnwire.normalize.kimi.family:KIMI",
     "opencode-run": "turnwire.normalize.opencode.family:OPENCODE_RUN",
+    "cursor-agent": "turnwire.normalize.cursor.family:CURSOR",
 }
 """turnwire's own families. Of two that claim a line, the first has it."""
 

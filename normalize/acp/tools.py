@@ -61,7 +61,7 @@ _PATHS = (
 )
 _COMMANDS = ("command", "cmd", "commandLine", "script")
 _EDIT_FIELDS = frozenset({"old_string", "old_str", "oldString", "new_string", "new_str", "newString"})
-_TODO = re.compile(r"(?i)\Atodo|todo_?(?:write|list|read)|write_todos|update_plan|\Aset_?todo")
+_TODO = re.compile(r"(?i)\Atodo|todo_?(?:write|list|read)|write_todos|update_plan|update_?todos|\Aset_?todo")
 _TODO_LISTS = ("todos", "entries", "items", "plan", "todoList")
 _MCP_NAME = re.compile(r"\Amcp__(.{1,100}?)__(.{1,200})\Z", re.DOTALL)
 _MCP_TITLE = re.compile(r"\A(.{1,200}) \((.{1,100}) MCP Server\)\Z")
@@ -291,9 +291,9 @@ def _modify(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> Norma
 
 def _search(facts: Facts, status: Status) -> NormalizedPayload:
     arguments = facts.arguments
-    pattern = text(arguments, "pattern", "glob", "glob_pattern")
+    pattern = text(arguments, "pattern", "glob", "glob_pattern", "globPattern")
     query = text(arguments, "query", "regex", "search", "search_term", "content_pattern")
-    path = text(arguments, "path", "dir_path", "directory", "paths", "root") or (
+    path = text(arguments, "path", "dir_path", "directory", "targetDirectory", "paths", "root") or (
         facts.locations[0].path if facts.locations else None
     )
     listed = _LIST.match(facts.title[:1100])
@@ -403,7 +403,8 @@ def _shell(facts: Facts, quirks: Quirks, status: Status, *, denied: bool) -> Nor
         work_dir=text(arguments, "cwd", "workdir", "work_dir", "directory") or facts.work_dir,
         description=text(arguments, "description"),
         timeout=whole(arguments, "timeout", "timeout_ms"),
-        background=flag(arguments, "run_in_background", "is_background", "background") or None,
+        background=flag(arguments, "run_in_background", "is_background", "isBackground", "background")
+        or None,
         output=None if denied else _shell_output(facts, status),
     )
     return payloads.ShellExecPayload(shell_exec=body)
@@ -442,7 +443,7 @@ def _said_so_far(facts: Facts) -> str:
 
 def _http(facts: Facts, status: Status) -> NormalizedPayload:
     arguments = facts.arguments
-    url, query = text(arguments, "url", "uri"), text(arguments, "query", "search_query", "q")
+    url, query = text(arguments, "url", "uri"), text(arguments, "query", "search_query", "searchTerm", "q")
     body = HttpRequest(
         url=url,
         method="SEARCH" if url is None and query is not None else text(arguments, "method") or "GET",

@@ -19,7 +19,6 @@ LOGS = ROOT / "tests" / "support" / "recorded" / "foreign"
 NAMES = {
     "ag-ui": "AG-UI events",
     "copilot": "Copilot CLI (copilot --output-format json)",
-    "cursor": "Cursor (cursor-agent --output-format stream-json)",
     "opencode-serve": "OpenCode (the events of opencode serve)",
 }
 THEIRS = [pytest.param(LOGS / f"{name}.jsonl", told, id=name) for name, told in NAMES.items()]
@@ -66,8 +65,7 @@ def test_neither_is_a_folder_nor_a_wrapped_log_nor_rows(file: Path, told: str, t
             read(source)  # before the first line is asked for: nothing is served that cannot be played
 
 
-# Of Cursor's lines, those of a turn's end alone are Claude's to the letter.
-@pytest.mark.parametrize(("file", "told"), [one for one in THEIRS if one.id != "cursor"])
+@pytest.mark.parametrize(("file", "told"), THEIRS)
 def test_wherever_such_a_log_begins_no_turn_of_it_has_ended_well(
     file: Path, told: str, tmp_path: Path
 ) -> None:

@@ -34,15 +34,6 @@ WIRES: tuple[Wire, ...] = (
         ),
     ),
     Wire(
-        "Cursor (cursor-agent --output-format stream-json)",
-        (
-            LineShape("system", ("apiKeySource",), ("tools",), "init"),
-            LineShape("thinking", ("session_id",), subtype="delta"),
-            LineShape("thinking", ("session_id",), subtype="completed"),
-            LineShape("tool_call", ("call_id", "tool_call")),
-        ),
-    ),
-    Wire(
         "OpenCode (the events of opencode serve)",
         (
             LineShape("server.*", ("properties",)),

@@ -217,7 +217,7 @@ def _telling(message: Message, line: bytes) -> Json:
             return value
         case Init() if b'"mcp_servers"' not in line:
             return load(line)
-        case Result(subtype=""):
+        case Result(subtype="") | Result(uuid=None) | Assistant(uuid=None):
             return load(line)
         case _:
             return None

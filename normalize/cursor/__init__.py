@@ -1,0 +1,1 @@
+"""Cursor's agent, by its own JSON output."""
