@@ -49,6 +49,7 @@ _OWN: dict[str, str] = {
     "kimi": "turnwire.normalize.kimi.family:KIMI",
     "opencode-run": "turnwire.normalize.opencode.family:OPENCODE_RUN",
     "cursor-agent": "turnwire.normalize.cursor.family:CURSOR",
+    "copilot": "turnwire.normalize.copilot.family:COPILOT",
 }
 """turnwire's own families. Of two that claim a line, the first has it."""
 

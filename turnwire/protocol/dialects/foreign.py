@@ -23,17 +23,6 @@ class Wire(Struct, frozen=True):
 
 WIRES: tuple[Wire, ...] = (
     Wire(
-        "Copilot CLI (copilot --output-format json)",
-        (
-            LineShape("session.*", ("data", "timestamp")),
-            LineShape("assistant.*", ("data", "timestamp")),
-            LineShape("user.message", ("data", "timestamp")),
-            LineShape("model.*", ("data", "timestamp")),
-            LineShape("tool.*", ("data", "timestamp")),
-            LineShape("result", ("sessionId", "exitCode"), ("subtype",)),
-        ),
-    ),
-    Wire(
         "OpenCode (the events of opencode serve)",
         (
             LineShape("server.*", ("properties",)),

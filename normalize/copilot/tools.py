@@ -1,0 +1,101 @@
+"""Calls of Copilot's tools, as the lines `tool.*` tell them."""
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct, field
+
+from turnwire.normalize.payloads.fields import fields, objects, text, whole
+from turnwire.normalize.streams.observations import Change, Kind, ToolCalled, ToolEnded
+from turnwire.protocol.json_values import JsonObject
+
+_KINDS: dict[str, Kind] = {
+    "apply_patch": "edit",
+    "bash": "execute",
+    "create": "edit",
+    "edit": "edit",
+    "glob": "search",
+    "grep": "search",
+    "powershell": "execute",
+    "rg": "search",
+    "str_replace_editor": "edit",
+    "view": "read",
+    "web_fetch": "fetch",
+    "web_search": "fetch",
+}
+_REFUSED = frozenset({"denied", "rejected"})
+_STOPPED = frozenset({"aborted", "cancelled", "interrupted"})
+_CHANGES = {"create": "create", "delete": "delete"}
+_SHELL_END = re.compile(
+    r"\n?<(?:shellId: \S{1,80} )?(?:completed|exited) with exit code -?\d{1,10}>\s{0,10}\Z"
+)
+_NEXT_FILE = re.compile(r"(?m)^(?=diff --git )")
+
+
+class Shown(Struct):
+    """What commands that run have written, by call and stream."""
+
+    pieces: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+
+    def add(self, call: str, stream: str, words: str) -> None:
+        """A command has written more."""
+        self.pieces.setdefault(call, {}).setdefault(stream, []).append(words)
+
+    def take(self, call: str) -> dict[str, str] | None:
+        """Return all that a command has written; None where nothing was told apart."""
+        told = self.pieces.pop(call, None)
+        return None if told is None else {stream: "".join(words) for stream, words in told.items()}
+
+
+def called(data: JsonObject) -> ToolCalled:
+    """Return what the beginning of a call tells."""
+    name = text(data, "toolName") or ""
+    server, tool = text(data, "mcpServerName"), text(data, "mcpToolName")
+    return ToolCalled(
+        id=text(data, "toolCallId") or "",
+        name=name,
+        arguments=data.get("arguments"),
+        kind=_KINDS.get(name),
+        parent=text(data, "parentToolCallId"),
+        mcp=None if server is None else (server, tool or name),
+    )
+
+
+def ended(data: JsonObject, shown: dict[str, str] | None) -> ToolEnded:
+    """Return what the end of a call tells; `shown` is what its command has written."""
+    call = text(data, "toolCallId") or ""
+    metrics = fields(fields(data.get("toolTelemetry")).get("metrics"))
+    code = whole(fields(data.get("shellExecution")), "exitCode")
+    code = whole(metrics, "exit_code") if code is None else code
+    if data.get("success") is not True:
+        error = fields(data.get("error"))
+        reason = text(error, "code")
+        return ToolEnded(
+            id=call,
+            status="denied" if reason in _REFUSED else "interrupted" if reason in _STOPPED else "failed",
+            error=text(error, "message") or "The call failed without a reason given by the agent.",
+            exit_code=code,
+        )
+    result = fields(data.get("result"))
+    return ToolEnded(
+        id=call,
+        output=_SHELL_END.sub("", text(result, "content") or ""),
+        exit_code=code,
+        stdout=None if shown is None else shown.get("stdout", ""),
+        stderr=None if shown is None else shown.get("stderr", ""),
+        changes=_changes(objects(data, "fileEdits"), text(result, "detailedContent") or ""),
+    )
+
+
+def _changes(edits: Sequence[JsonObject], shown: str) -> Sequence[Change]:
+    """Return the changes of files, each with its part of the diff where there is one of each."""
+    parts = [part for part in _NEXT_FILE.split(shown) if part.startswith("diff --git ")]
+    diffs = parts if len(parts) == len(edits) else [None] * len(edits)
+    return [
+        Change(
+            path=text(edit, "path") or "",
+            kind=_CHANGES.get(text(edit, "kind") or "", "edit"),  # type: ignore[arg-type]
+            diff=diff,
+        )
+        for edit, diff in zip(edits, diffs, strict=True)
+    ]
