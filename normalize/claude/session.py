@@ -63,6 +63,7 @@ class Session:
         """Publish what differs from the last `init`."""
         told = {"new": False, "resumed": True}.get(message.session_status or "")
         events = self.began(message.session_id, init=True, resumed=told)
+        mode = message.permission_mode or message.permission_mode_snake
         facts = (
             message.model,
             message.cwd,
@@ -73,7 +74,7 @@ class Session:
             message.skills,
             message.output_style,
             message.api_key_source,
-            message.permission_mode,
+            mode,
         )
         if facts != self._facts:
             self._facts = facts
@@ -82,7 +83,7 @@ class Session:
         if names and (names != self._names or self._listed_nowhere):
             known = self._described
             events.append(self._commands([known.get(name) or Command(name=name) for name in names]))
-        events += self.mode(message.permission_mode)
+        events += self.mode(mode)
         return events
 
     def mode(self, mode: str | None) -> list[AgentEvent]:
@@ -121,7 +122,7 @@ class Session:
             model=message.model,
             cwd=message.cwd,
             version=message.version,
-            permission_mode=message.permission_mode,
+            permission_mode=message.permission_mode or message.permission_mode_snake,
             tools=message.tools or None,
             mcp_servers=[
                 McpServerStatus(name=server.name, status=server.status or None)

@@ -3,6 +3,7 @@
 from turnwire.normalize.claude.turns import Failure
 from turnwire.normalize.events import Outcome
 from turnwire.normalize.inputs import Ended
+from turnwire.normalize.payloads.fields import fields, text
 from turnwire.protocol.claude.results import Result
 
 _BY_SUBTYPE: dict[str, Outcome] = {
@@ -50,6 +51,9 @@ def errors(message: Result, outcome: Outcome, failure: Failure | None) -> list[s
         return [message.text]
     if failure is not None:
         return [failure.message]
+    words = text({"error": message.error, **fields(message.error)}, "error", "message")
+    if words:
+        return [words]
     told = list(dict.fromkeys(error for error in message.errors if error))
     return told or [_WORDS.get(outcome, "The turn failed without a reason given by the agent.")]
 

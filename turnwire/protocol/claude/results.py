@@ -92,6 +92,8 @@ class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     """The answer to a JSON schema."""
     errors: list[str] = field(default_factory=list)
     """What went wrong (2.1)."""
+    error: Json = None
+    """The same as Amp (a text) and Qwen Code ({message}) tell it."""
     api_error_status: int | None = None
     """The HTTP status of an API error (2.1)."""
     api_error_type: str | None = None

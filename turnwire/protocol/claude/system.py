@@ -50,6 +50,8 @@ class Init(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag=
     """Names of the commands, without a slash."""
     version: str | None = field(default=None, name="claude_code_version")
     """The CLI's version (from 2.0.76 or before; not in 2.0.14)."""
+    permission_mode_snake: str | None = field(default=None, name="permission_mode")
+    """The permission mode as Qwen Code spells it."""
     output_style: str | None = None
     """How the assistant is told to write."""
     api_key_source: str | None = field(default=None, name="apiKeySource")
