@@ -44,7 +44,8 @@ class NativeRecording:
     @property
     def source(self) -> Path:
         """What to read: the folder, or one of several processes' stdout."""
-        return self.folder if self.stdout.name == "stdout.jsonl" else self.stdout
+        is_whole = self.stdout.name == "stdout.jsonl" and (self.folder / "timeline.jsonl").exists()
+        return self.folder if is_whole else self.stdout
 
     def lines(self) -> list[bytes]:
         """The lines of stdout, without their newlines."""

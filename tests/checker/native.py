@@ -1,0 +1,244 @@
+"""An account of its own of agents' own JSON output: from the lines, with nothing but json.
+
+It shares no code with the readers. `facts_of` says what the lines of one process tell; `violations` holds the published events against
+it, and returns a sentence for each that disagrees.
+"""
+
+import json
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+JsonObject = dict[str, Any]
+
+
+@dataclass
+class Call:
+    """What the lines tell of a call."""
+
+    command: str | None = None
+    path: str | None = None
+    exit_code: int | None = None
+    output: str | None = None
+    """A part of its output, where the lines tell it alone."""
+    failed: bool | None = None
+
+
+@dataclass
+class Facts:
+    """What the lines of one process tell."""
+
+    text: str = ""
+    thoughts: str = ""
+    calls: dict[str, Call] = field(default_factory=dict)
+    received: int | None = None
+    """Tokens that the model wrote, where the last turn tells them."""
+    sent: int | None = None
+    """Tokens that it read, those of its cache as well."""
+    errors: list[str] = field(default_factory=list)
+    outcome: str | None = None
+    """How the last turn ends; None where no line says so."""
+
+    def call(self, name: str) -> Call:
+        """Return a call by its id."""
+        return self.calls.setdefault(name, Call())
+
+
+def _gemini(facts: Facts, line: JsonObject) -> None:
+    match line["type"]:
+        case "message" if line["role"] == "assistant":
+            facts.text += line["content"]
+        case "tool_use":
+            call = facts.call(line["tool_id"])
+            call.command, call.path = line["parameters"].get("command"), line["parameters"].get("file_path")
+        case "tool_result":
+            facts.call(line["tool_id"]).failed = line["status"] == "error"
+        case "result":
+            facts.outcome = "error" if line["status"] == "error" else "completed"
+            facts.sent, facts.received = line["stats"]["input_tokens"], line["stats"]["output_tokens"]
+        case _:
+            pass
+
+
+def _droid(facts: Facts, line: JsonObject) -> None:
+    match line["type"]:
+        case "message" if line["role"] == "assistant":
+            facts.text += line["text"]
+        case "tool_call":
+            call = facts.call(line["id"])
+            call.command, call.path = line["parameters"].get("command"), line["parameters"].get("file_path")
+        case "tool_result":
+            call = facts.call(line["id"])
+            call.failed = line["isError"]
+            said = re.search(
+                r"\[Process exited with code (-?\d+)\]", str(line.get("value") or line.get("error"))
+            )
+            call.exit_code = int(said[1]) if said else None
+        case "error":
+            facts.outcome = "error"
+        case "completion":
+            usage = line["usage"]
+            facts.outcome, facts.received = "completed", usage["output_tokens"]
+            facts.sent = usage["input_tokens"] + (usage.get("cache_read_input_tokens") or 0)
+        case _:
+            pass
+
+
+def _kimi(facts: Facts, line: JsonObject) -> None:
+    match line["role"]:
+        case "assistant":
+            facts.text += line.get("content") or ""
+            for told in line.get("tool_calls") or []:
+                arguments = json.loads(told["function"]["arguments"] or "{}")
+                call = facts.call(told["id"])
+                call.command, call.path = arguments.get("command"), arguments.get("path")
+        case "tool":
+            call = facts.call(line["tool_call_id"])
+            said = re.search(r"Command failed with exit code: (\d+)", line["content"])
+            call.exit_code = int(said[1]) if said else None
+        case "meta" if line["type"] == "session.resume_hint":
+            facts.outcome = "completed"
+        case _:
+            pass
+
+
+def _codex_exec(facts: Facts, line: JsonObject) -> None:
+    match line["type"]:
+        case "item.started" | "item.updated" | "item.completed":
+            item = line["item"]
+            is_over = line["type"] == "item.completed"
+            if item["type"] == "agent_message" and is_over:
+                facts.text += item["text"]
+            elif item["type"] == "reasoning" and is_over:
+                facts.thoughts += item["text"]
+            elif item["type"] == "command_execution":
+                call = facts.call(item["id"])
+                words = shlex.split(item["command"])
+                call.command = words[2] if words[1:2] == ["-lc"] else item["command"]
+                call.exit_code = item["exit_code"]
+                call.output, call.failed = item["aggregated_output"], item["status"] in ("failed", "declined")
+            elif item["type"] == "file_change":
+                call = facts.call(item["id"])
+                call.path, call.failed = item["changes"][0]["path"], item["status"] == "failed"
+            elif item["type"] == "mcp_tool_call":
+                facts.call(item["id"]).failed = item["status"] == "failed"
+        case "turn.completed":
+            facts.outcome = "completed"
+        case "turn.failed":
+            facts.outcome = "error"
+        case _:
+            pass
+
+
+def _cursor(facts: Facts, line: JsonObject) -> None:
+    match line["type"]:
+        case "assistant":
+            facts.text += "".join(block["text"] for block in line["message"]["content"])
+        case "thinking":
+            facts.thoughts += line.get("text", "")
+        case "tool_call":
+            (body,) = line["tool_call"].values()
+            call = facts.call(line["call_id"])
+            call.command, call.path = body["args"].get("command"), body["args"].get("path")
+            for how, told in body.get("result", {}).items():
+                call.failed, call.exit_code = how != "success", told.get("exitCode")
+        case "result":
+            usage = line["usage"]
+            facts.outcome, facts.received = (
+                "error" if line["is_error"] else "completed",
+                usage["outputTokens"],
+            )
+            facts.sent = usage["inputTokens"] + usage.get("cacheReadTokens", 0)
+        case _:
+            pass
+
+
+WIRES: dict[str, Callable[[Facts, JsonObject], None]] = {
+    "codex-exec": _codex_exec,
+    "cursor-agent": _cursor,
+    "droid": _droid,
+    "gemini": _gemini,
+    "kimi": _kimi,
+}
+"""The families that are read here."""
+
+
+def facts_of(family: str, lines: list[bytes]) -> Facts:
+    """Read the lines of one process, which is of one of WIRES."""
+    facts = Facts()
+    for line in lines:
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue
+        WIRES[family](facts, value)
+    return facts
+
+
+def violations(facts: Facts, events: list[JsonObject]) -> list[str]:
+    """Return what the events say that the lines do not, or the other way round."""
+    checks = (texts, calls_balance, calls_agree, turns)
+    return [f"{check.__name__}: {fault}" for check in checks for fault in check(facts, events)]
+
+
+def texts(facts: Facts, events: list[JsonObject]) -> Iterator[str]:
+    """Texts and thoughts, each once and in order."""
+    got = "".join(event["text"] for event in events if event["type"] == "message_chunk")
+    if got != facts.text:
+        yield f"the lines say {facts.text!r:.300}, the events {got!r:.300}"
+    thought = "".join(event["reasoning_text"] for event in events if event["type"] == "reasoning")
+    if facts.thoughts and thought != facts.thoughts:
+        yield f"the lines think {facts.thoughts!r:.300}, the events {thought!r:.300}"
+
+
+def calls_balance(facts: Facts, events: list[JsonObject]) -> Iterator[str]:
+    """One beginning and one end of each call, under the wire's own id."""
+    begun = Counter(event["tool_call_id"] for event in events if event["type"] == "tool_call")
+    ends = [event for event in events if event["type"] == "tool_update" and event["tool_status"] != "running"]
+    ended = Counter(event["tool_call_id"] for event in ends)
+    for name in facts.calls.keys() | begun.keys() | ended.keys():
+        if (begun[name], ended[name]) != (1, 1):
+            yield f"{name}: {begun[name]} beginnings, {ended[name]} ends"
+
+
+def calls_agree(facts: Facts, events: list[JsonObject]) -> Iterator[str]:
+    """Commands, files, outputs, exit codes and failures."""
+    for event in events:
+        call = facts.calls.get(event.get("tool_call_id", ""))
+        if event["type"] != "tool_update" or event["tool_status"] == "running" or call is None:
+            continue
+        body = event.get("normalized") or {}
+        shell, file = body.get("shell_exec"), body.get("modify_file") or body.get("read_file")
+        if shell is not None:
+            output = shell.get("output") or {}
+            if call.command not in (None, shell["command"]):
+                yield f"{event['tool_call_id']} runs {call.command!r}, the events say {shell['command']!r}"
+            if call.exit_code not in (None, output.get("exit_code")):
+                yield f"{event['tool_call_id']} exits with {call.exit_code}, the events say {output.get('exit_code')}"
+            if (call.output or "") not in (output.get("stdout") or ""):
+                yield f"{event['tool_call_id']} prints {call.output!r:.200}, the events say {output!r:.200}"
+        if file is not None and call.path not in (None, file["file_path"]):
+            yield f"{event['tool_call_id']} is of {call.path}, the events say {file['file_path']}"
+        if call.failed and event["tool_status"] != "error":
+            yield f"{event['tool_call_id']} failed, the events say {event['tool_status']}"
+
+
+def turns(facts: Facts, events: list[JsonObject]) -> Iterator[str]:
+    """Each turn ends once, the last one as the lines say, with its tokens."""
+    started = [event["operation_id"] for event in events if event["type"] == "turn_started"]
+    completes = [event for event in events if event["type"] == "complete"]
+    if [event["operation_id"] for event in completes] != started:
+        yield f"{started} start, {[event['operation_id'] for event in completes]} end"
+    if not completes:
+        return
+    data = completes[-1]["data"]
+    if facts.outcome not in (None, data["outcome"]):
+        yield f"the turn ends {facts.outcome}, the events say {data['outcome']}"
+    if facts.received not in (None, data.get("output_tokens")):
+        yield f"{facts.received} tokens were written, the events say {data.get('output_tokens')}"
+    read = (data.get("input_tokens") or 0) + (data.get("cache_read_input_tokens") or 0)
+    if facts.sent not in (None, read):
+        yield f"{facts.sent} tokens were read, the events say {read}"
