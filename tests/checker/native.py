@@ -33,12 +33,15 @@ class Facts:
 
     text: str = ""
     thoughts: str = ""
+    messages: dict[str, str] = field(default_factory=dict)
+    """Texts by their ids, of wires that tell pieces and wholes."""
     calls: dict[str, Call] = field(default_factory=dict)
     received: int | None = None
     """Tokens that the model wrote, where the last turn tells them."""
     sent: int | None = None
     """Tokens that it read, those of its cache as well."""
-    errors: list[str] = field(default_factory=list)
+    thread_received: int | None = None
+    """Tokens that the model wrote in the conversation so far."""
     outcome: str | None = None
     """How the last turn ends; None where no line says so."""
 
@@ -133,6 +136,37 @@ def _codex_exec(facts: Facts, line: JsonObject) -> None:
             pass
 
 
+def _codex_app_server(facts: Facts, line: JsonObject) -> None:
+    told = line.get("params") or {}
+    match line.get("method"):
+        case "item/agentMessage/delta":
+            facts.messages[told["itemId"]] = facts.messages.get(told["itemId"], "") + told["delta"]
+        case "item/reasoning/summaryTextDelta":
+            facts.thoughts += told["delta"]
+        case "item/completed":
+            item = told["item"]
+            if item["type"] == "agentMessage":
+                facts.messages[item["id"]] = item["text"]
+            elif item["type"] == "commandExecution":
+                words = shlex.split(item["command"])
+                call = facts.call(item["id"])
+                call.command = words[2] if words[1:2] == ["-lc"] else item["command"]
+                call.exit_code, call.output = item["exitCode"], item["aggregatedOutput"]
+                call.failed = item["status"] in ("failed", "declined")
+            elif item["type"] == "fileChange":
+                call = facts.call(item["id"])
+                call.path = item["changes"][0]["path"]
+                call.failed = item["status"] in ("failed", "declined")
+            elif item["type"] == "mcpToolCall":
+                facts.call(item["id"]).failed = item["status"] == "failed"
+        case "thread/tokenUsage/updated":
+            facts.thread_received = told["tokenUsage"]["total"]["outputTokens"]
+        case "turn/completed":
+            facts.outcome = {"failed": "error"}.get(told["turn"]["status"], told["turn"]["status"])
+        case _:
+            pass
+
+
 def _cursor(facts: Facts, line: JsonObject) -> None:
     match line["type"]:
         case "assistant":
@@ -157,6 +191,7 @@ def _cursor(facts: Facts, line: JsonObject) -> None:
 
 
 WIRES: dict[str, Callable[[Facts, JsonObject], None]] = {
+    "codex-app-server": _codex_app_server,
     "codex-exec": _codex_exec,
     "cursor-agent": _cursor,
     "droid": _droid,
@@ -175,6 +210,7 @@ def facts_of(family: str, lines: list[bytes]) -> Facts:
         except ValueError:
             continue
         WIRES[family](facts, value)
+    facts.text += "".join(facts.messages.values())
     return facts
 
 
@@ -242,3 +278,27 @@ def turns(facts: Facts, events: list[JsonObject]) -> Iterator[str]:
     read = (data.get("input_tokens") or 0) + (data.get("cache_read_input_tokens") or 0)
     if facts.sent not in (None, read):
         yield f"{facts.sent} tokens were read, the events say {read}"
+    if facts.thread_received not in (None, data.get("total_output_tokens")):
+        yield f"{facts.thread_received} tokens in all, the events say {data.get('total_output_tokens')}"
+
+
+def files_after(listing: str, events: list[JsonObject]) -> Iterator[str]:
+    """Yield what edits that succeeded have written and the files of `files-after.txt` have not."""
+    parts = re.split(r"(?m)^--- (.+) \(\d+ bytes\)\n", listing)
+    files = dict(zip(parts[1::2], parts[2::2], strict=True))
+    last: dict[str, JsonObject] = {}
+    for event in events:
+        made = (event.get("normalized") or {}).get("modify_file")
+        if made is not None and event["type"] == "tool_update" and event["tool_status"] == "complete":
+            for change in made["mutations"]:
+                last[(change.get("file_path") or made["file_path"]).rpartition("/")[2]] = change
+    for name, change in last.items():
+        text = next((text for path, text in files.items() if path.rpartition("/")[2] == name), None)
+        if change["type"] == "delete":
+            if text is not None:
+                yield f"{name} is told as deleted, and is there"
+            continue
+        added = [line[1:] for line in (change.get("diff") or "").splitlines()[2:] if line.startswith("+")]
+        missing = [line for line in added if line not in (text or "").splitlines()]
+        if text is None or missing:
+            yield f"{name} has not {missing!r:.200}"

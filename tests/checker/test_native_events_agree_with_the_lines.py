@@ -7,7 +7,7 @@ import pytest
 from native_recordings import NativeRecording, native_recordings
 
 from cases import for_each
-from tests.checker.native import WIRES, facts_of, violations
+from tests.checker.native import WIRES, facts_of, files_after, violations
 from tests.normalize.translating import as_json
 from turnwire.normalize.families import recorded_core
 from turnwire.tracing.recordings.reading import read
@@ -23,7 +23,11 @@ def told(recording: NativeRecording) -> Events:
 @for_each("recording", [one for one in native_recordings() if one.family in WIRES])
 def test_the_events_agree_with_the_lines(recording: NativeRecording) -> None:
     facts = facts_of(str(recording.family), recording.lines())
-    assert violations(facts, told(recording)) == []
+    events = told(recording)
+    assert violations(facts, events) == []
+    listing = recording.folder / "files-after.txt"
+    if listing.exists() and recording.stdout.name == "stdout.jsonl":
+        assert [*files_after(listing.read_text(), events)] == []
 
 
 def without(kind: str) -> Callable[[Events], Events]:
@@ -71,3 +75,13 @@ def test_a_fault_is_named(fault: Callable[[Events], Events], rule: str) -> None:
     events = told(recording)
     assert violations(facts, events) == []
     assert rule in {said.partition(":")[0] for said in violations(facts, fault(events))}
+
+
+def test_files_that_are_not_as_told_are_named() -> None:
+    (recording,) = [
+        one for one in native_recordings("droid", with_corpus=False) if one.folder.name == "file-edit"
+    ]
+    events = told(recording)
+    assert [*files_after("--- notes.txt (17 bytes)\nalpha\nBETA\ngamma\n", events)] == []
+    assert [*files_after("--- notes.txt (17 bytes)\nalpha\nbeta\ngamma\n", events)] != []
+    assert [*files_after("git status:\n", events)] != []
