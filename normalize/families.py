@@ -48,6 +48,7 @@ _OWN: dict[str, str] = {
     "droid": "turnwire.normalize.droid.family:DROID",
     "kimi": "turnwire.normalize.kimi.family:KIMI",
     "opencode-run": "turnwire.normalize.opencode.family:OPENCODE_RUN",
+    "opencode-serve": "turnwire.normalize.opencode.family:OPENCODE_SERVE",
     "cursor-agent": "turnwire.normalize.cursor.family:CURSOR",
     "copilot": "turnwire.normalize.copilot.family:COPILOT",
 }

@@ -16,3 +16,18 @@ OPENCODE_RUN = stream_family(
         LineShape("error", ("sessionID", "error")),
     ),
 )
+
+OPENCODE_SERVE = stream_family(
+    name="opencode-serve",
+    title="OpenCode (the events of opencode serve)",
+    reader="turnwire.normalize.opencode.serve_reader:OpenCodeServeReader",
+    claims=any_of(
+        LineShape("server.*", ("properties",)),
+        LineShape("session.*", ("properties",)),
+        LineShape("message.*", ("properties",)),
+        LineShape("permission.*", ("properties",)),
+        LineShape("question.*", ("properties",)),
+        LineShape("todo.updated", ("properties",)),
+        LineShape(None, ("request", "status", "response")),
+    ),
+)

@@ -18,7 +18,6 @@ from turnwire_process import TURNWIRE, environment
 LOGS = ROOT / "tests" / "support" / "recorded" / "foreign"
 NAMES = {
     "ag-ui": "AG-UI events",
-    "opencode-serve": "OpenCode (the events of opencode serve)",
 }
 THEIRS = [pytest.param(LOGS / f"{name}.jsonl", told, id=name) for name, told in NAMES.items()]
 

@@ -23,15 +23,6 @@ class Wire(Struct, frozen=True):
 
 WIRES: tuple[Wire, ...] = (
     Wire(
-        "OpenCode (the events of opencode serve)",
-        (
-            LineShape("server.*", ("properties",)),
-            LineShape("session.*", ("properties",)),
-            LineShape("message.*", ("properties",)),
-            LineShape("permission.*", ("properties",)),
-        ),
-    ),
-    Wire(
         "AG-UI events",
         (
             LineShape("RUN_*", ("runId",)),
