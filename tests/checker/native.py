@@ -167,6 +167,43 @@ def _codex_app_server(facts: Facts, line: JsonObject) -> None:
             pass
 
 
+def _copilot(facts: Facts, line: JsonObject) -> None:
+    told = line.get("data") or {}
+    match line["type"]:
+        case "assistant.message_delta":
+            name = told["messageId"]
+            facts.messages[name] = facts.messages.get(name, "") + told["deltaContent"]
+        case "assistant.message":
+            facts.messages[told["messageId"]] = told["content"]
+        case "tool.execution_start":
+            call = facts.call(told["toolCallId"])
+            call.command, call.path = told["arguments"].get("command"), told["arguments"].get("path")
+        case "tool.execution_complete":
+            call = facts.call(told["toolCallId"])
+            call.failed = not told["success"]
+            call.exit_code = told.get("shellExecution", {}).get("exitCode")
+        case _:
+            pass
+
+
+def _opencode_run(facts: Facts, line: JsonObject) -> None:
+    part = line.get("part") or {}
+    match line["type"]:
+        case "text":
+            facts.text += part["text"]
+        case "reasoning":
+            facts.thoughts += part["text"]
+        case "tool_use":
+            state, call = part["state"], facts.call(part["callID"])
+            call.command, call.path = state["input"].get("command"), state["input"].get("filePath")
+            call.exit_code = (state.get("metadata") or {}).get("exit")
+            call.failed = state["status"] == "error"
+        case "error":
+            facts.outcome = "error"
+        case _:
+            pass
+
+
 def _cursor(facts: Facts, line: JsonObject) -> None:
     match line["type"]:
         case "assistant":
@@ -193,10 +230,12 @@ def _cursor(facts: Facts, line: JsonObject) -> None:
 WIRES: dict[str, Callable[[Facts, JsonObject], None]] = {
     "codex-app-server": _codex_app_server,
     "codex-exec": _codex_exec,
+    "copilot": _copilot,
     "cursor-agent": _cursor,
     "droid": _droid,
     "gemini": _gemini,
     "kimi": _kimi,
+    "opencode-run": _opencode_run,
 }
 """The families that are read here."""
 
