@@ -17,6 +17,7 @@ PLAIN = [
     "docs/library.md",
     "docs/operating.md",
     "docs/performance.md",
+    "docs/permissions.md",
     "docs/recordings.md",
     "docs/release.md",
     "docs/scale.md",
