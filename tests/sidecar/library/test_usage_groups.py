@@ -1,6 +1,7 @@
 """What usage is summed up by: days, weeks and months of local time, blocks of five hours, sessions."""
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -97,3 +98,21 @@ def test_sessions_are_summed_up_one_by_one(tmp_path: Path) -> None:
         ("2026-11", "other", "1"),
         ("2026-12", "one", "1"),
     ]
+
+
+@pytest.mark.parametrize("read_first", ["fork", "origin"])
+def test_an_answer_is_of_the_session_that_asked_for_it_not_of_its_fork(
+    tmp_path: Path, read_first: str
+) -> None:
+    used(tmp_path, "origin", "2026-11-30T10:30")
+    (origin,) = (tmp_path / "projects").glob("*/origin.jsonl")
+    told = [json.loads(line) for line in origin.read_text().splitlines()]
+    fork = origin.with_name("fork.jsonl")
+    fork.write_text(
+        "".join(
+            f"{json.dumps({**line, 'sessionId': 'fork', 'requestSessionId': 'origin'})}\n" for line in told
+        )
+    )
+    for path in (origin, fork):
+        os.utime(path, (2, 2) if path.stem == read_first else (1, 1))
+    assert groups(tmp_path, "session") == [("origin", "1")]

@@ -640,12 +640,16 @@ class Index:
             kept_values += seen
         by = ", ".join(str(number + 1) for number in range(len(chosen)))
         # A session of turnwire's own that left a file as well is counted by the file.
-        # SQLite gives the other columns of the row that has the minimum: the original, not its copies
+        # A copy has the time of its original: of several, that of the session that began first is the original, as in lists.
         statement = f"""
             WITH once AS (
-              SELECT min(ifnull(at, 0)), answers.*, CASE WHEN is_share THEN NULL ELSE cost_usd END AS told,
+              SELECT originals.*, CASE WHEN is_share THEN NULL ELSE cost_usd END AS told,
                      CASE WHEN is_share THEN cost_usd WHEN cost_usd IS NULL THEN {_ESTIMATED} END AS estimate
-              FROM answers GROUP BY key
+              FROM (
+                SELECT answers.*, row_number() OVER (
+                  PARTITION BY key ORDER BY is_copy, ifnull(at, 0), ifnull(began, 0), ifnull(ended, 0), id
+                ) AS place FROM answers JOIN sessions ON sessions.id = answers.session
+              ) AS originals WHERE place = 1
             ), spent AS (
               SELECT sessions.id AS session, once.at AS at, folder, once.model AS model, agent, 1 AS answers, input, output, cache_read,
                      cache_creation, once.told AS cost, once.estimate AS estimate,
