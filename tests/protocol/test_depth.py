@@ -121,7 +121,7 @@ def test_what_of_a_result_is_of_foreign_shape_is_known() -> None:
         field.name: repr(msgspec.inspect.type_info(field.type)) for field in msgspec.structs.fields(Result)
     }
     foreign = {name for name, shape in shapes.items() if "AnyType" in shape}
-    assert foreign == {"structured_output", "permission_denials", "origin"}
+    assert foreign == {"structured_output", "permission_denials", "origin", "error"}
 
 
 @pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 100_000])

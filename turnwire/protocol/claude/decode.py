@@ -146,7 +146,9 @@ def _is_flat(message: Message) -> bool:
     if type(message) is messages.Assistant:
         return FLAT.issuperset(map(type, message.message.content))
     if type(message) is results.Result:
-        return not (message.structured_output or message.permission_denials or message.origin)
+        return not (
+            message.structured_output or message.permission_denials or message.origin or message.error
+        )
     return type(message) in FLAT
 
 
