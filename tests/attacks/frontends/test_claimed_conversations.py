@@ -183,3 +183,28 @@ async def test_a_session_of_who_sees_all_is_not_believed_once_another_has_steere
             await boss.close_session(shared.session)
             assert await refused(eve, ask.SessionResume(session=shared.session)) == "not_allowed"
             assert await refused(boss, ask.SessionResume(session=shared.session)) == "not_allowed"
+
+
+async def test_nor_does_it_open_the_conversation_of_another_session_of_whoever_began_it(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path) as (served, env):
+        place = ("--state-dir", str(tmp_path / "state"))
+        scope = ("--sessions", f"folder:{tmp_path / 'elsewhere'}")
+        (made,) = await lines_of(tmp_path, env, "token", "create", "eve", *place, *scope)
+        (tmp_path / "elsewhere").mkdir()
+        async with connect(served.url) as boss, connect(served.base, made.decode()) as eve:
+            private = await Frontend(boss, await boss.create(workspace=str(tmp_path / "work"))).caught_up()
+            await private.turn(f"{SECRET} private")
+            shared = await Frontend(
+                boss, await boss.create(workspace=str(tmp_path / "elsewhere"))
+            ).caught_up()
+            await shared.turn("mine new")
+            await eve.prompt(shared.session, "claim private")
+            await shared.turn()
+            await boss.close_session(shared.session)
+            assert await refused(eve, ask.SessionResume(session=shared.session)) == "not_allowed"
+            assert await refused(eve, ask.SessionFork(session=shared.session)) == "not_allowed"
+            await boss.close_session(private.session)
+            await private.turn("again private")
+            assert "I resume ['private']" in private.text()

@@ -21,12 +21,12 @@ def claiming(record: SessionRecord, since: float, *, resumed: bool = False) -> S
 def test_an_agent_is_believed_as_long_as_nobody_steers_it_who_sees_less() -> None:
     assert is_believed(NOBODYS)
     assert not is_believed(ANNS)
-    assert is_believed(steered_by(ANNS, sees_all=True))
-    assert steered_by(NOBODYS, sees_all=True) is NOBODYS
-    for record in (NOBODYS, steered_by(ANNS, sees_all=True)):
-        steered = steered_by(record, sees_all=False)
+    assert is_believed(steered_by(ANNS, "eve", sees_all=True))
+    assert steered_by(NOBODYS, "eve", sees_all=True) is NOBODYS
+    for record in (NOBODYS, steered_by(ANNS, "eve", sees_all=True)):
+        steered = steered_by(record, "eve", sees_all=False)
         assert not is_believed(steered)
-        assert not is_believed(steered_by(steered, sees_all=True))
+        assert not is_believed(steered_by(steered, "eve", sees_all=True))
 
 
 def test_a_session_has_for_certain_what_turnwire_opened() -> None:
@@ -41,6 +41,8 @@ def test_a_claim_is_read_as_it_was_kept() -> None:
     # what was not kept, or is of another conversation, was claimed when the session began
     assert Claim.of(NOBODYS) == Claim("c", NOON, resumed=False)
     assert Claim.of(replace(claiming(NOBODYS, 7.0), cli_session_id="d")) == Claim("d", NOON, resumed=False)
+    copied = Claim("c", 7.0, resumed=True, origin="o")
+    assert Claim.of(with_options(NOBODYS, claim=copied.json())) == copied
     assert Claim.of(with_options(NOBODYS, origin={"resume": "x"})) == Claim("c", NOON, resumed=True)
     assert Claim.of(replace(NOBODYS, created="soon")) == Claim("c", math.inf, resumed=False)
     assert Claim.of(with_options(NOBODYS, claim={"conversation": "c", "since": "x"})) == Claim(
@@ -74,3 +76,21 @@ def test_of_two_sessions_that_name_one_conversation_the_first_has_it() -> None:
     assert is_anothers(
         first, ANNS, [with_options(replace(bobs, cli_session_id=None), conversation="c")], None, None
     )
+
+
+def test_of_a_session_that_others_command_no_conversation_counts_as_its_owners() -> None:
+    claim, owners = Claim("c", 101.0, resumed=False), claiming(replace(ANNS, session="b"), 100.0)
+    assert not is_anothers(claim, steered_by(ANNS, "ann", sees_all=False), [owners], None, None)
+    shared = steered_by(ANNS, "eve", sees_all=False)
+    assert is_anothers(claim, shared, [owners], None, None)
+    assert is_anothers(claim, steered_by(shared, "ann", sees_all=False), [owners], None, None)
+    nobodys = claiming(replace(NOBODYS, session="b"), 100.0)
+    assert is_anothers(claim, steered_by(NOBODYS, "eve", sees_all=False), [nobodys], None, None)
+
+
+@pytest.mark.parametrize(
+    ("origin_began", "expected"), [(None, False), (50.0, False), (51.0, False), (20.0, True), (80.0, True)]
+)
+def test_a_copy_begins_as_what_was_resumed_did(origin_began: float | None, expected: bool) -> None:
+    claim = Claim("c", 100.0, resumed=True, origin="o")
+    assert is_anothers(claim, ANNS, [ANNS], 50.0, 200.0, origin_began) is expected

@@ -18,6 +18,7 @@ FULL = RecordOptions(
     reading=True,
     claim={"conversation": "c"},
     believed=False,
+    shared=True,
 )
 
 
@@ -26,7 +27,7 @@ def test_options_are_read_as_they_were_kept() -> None:
     assert RecordOptions.from_record(FULL.put(FRESH)) == FULL
     assert FULL.put(FRESH).options.keys() == {
         *("agent_options", "mcp_servers", "going", "origin", "attached", "conversation", "reading"),
-        *("claim", "believed"),
+        *("claim", "believed", "shared"),
     }
 
 
@@ -43,7 +44,7 @@ def test_a_change_leaves_the_rest_and_what_another_version_keeps() -> None:
     "name",
     [
         *("agent_options", "mcp_servers", "going", "origin", "attached", "conversation", "reading"),
-        *("claim", "believed"),
+        *("claim", "believed", "shared"),
     ],
 )
 @pytest.mark.parametrize("damage", [None, 7.5, "x" * 3, [1], {"a": "b"}])

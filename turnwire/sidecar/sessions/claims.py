@@ -28,10 +28,13 @@ class Claim:
     """When the turn began in which it was said first, or the process; seconds since 1970."""
     resumed: bool
     """The process was to go on with a conversation or to branch off one, so that what it has may be older."""
+    origin: str | None = None
+    """Which conversation that was; None where it was not named."""
 
     def json(self) -> JsonObject:
         """Return it as a record keeps it."""
-        return {"conversation": self.conversation, "since": self.since, "resumed": self.resumed}
+        origin: JsonObject = {} if self.origin is None else {"origin": self.origin}
+        return {"conversation": self.conversation, "since": self.since, "resumed": self.resumed, **origin}
 
     @classmethod
     def of(cls, record: SessionRecord) -> "Claim | None":
@@ -43,7 +46,13 @@ class Claim:
         since = kept.get("since") if kept.get("conversation") == record.cli_session_id else None
         if not isinstance(since, int | float):
             return cls(record.cli_session_id, _created(record), resumed=options.origin is not None)
-        return cls(record.cli_session_id, float(since), resumed=kept.get("resumed") is not False)
+        origin = kept.get("origin")
+        return cls(
+            record.cli_session_id,
+            float(since),
+            resumed=kept.get("resumed") is not False,
+            origin=origin if isinstance(origin, str) else None,
+        )
 
 
 def _created(record: SessionRecord) -> float:
@@ -60,11 +69,14 @@ def is_believed(record: SessionRecord) -> bool:
     return record.owner is None if believed is None else believed
 
 
-def steered_by(record: SessionRecord, *, sees_all: bool) -> SessionRecord:
-    """Return the record of a session that is begun or commanded by one who sees all conversations, or not all."""
-    if sees_all and (record.owner is None or RecordOptions.from_record(record).believed is not None):
+def steered_by(record: SessionRecord, user: str | None, *, sees_all: bool) -> SessionRecord:
+    """Return the record of a session that this user begins or commands, who sees all conversations, or not all."""
+    if not sees_all:
+        kept = RecordOptions.from_record(record)
+        return with_options(record, believed=False, shared=kept.shared or user != record.owner)
+    if record.owner is None or RecordOptions.from_record(record).believed is not None:
         return record
-    return with_options(record, believed=sees_all)
+    return with_options(record, believed=True)
 
 
 def conversation_of(record: SessionRecord, said: str | None) -> str | None:
@@ -78,19 +90,24 @@ def is_anothers(
     others: Iterable[SessionRecord],
     began: float | None,
     ended: float | None,
+    origin_began: float | None = None,
 ) -> bool:
     """Tell whether a session's agent claims a conversation that is not its own.
 
-    `others`: all sessions; `began` and `ended`: when the agent's own file of the conversation does, None without one.
+    `others`: all sessions; `began` and `ended`: when the agent's own file of the conversation does, None without one;
+    `origin_began`: when that of the conversation does that the process was to go on with.
     """
+    is_shared = RecordOptions.from_record(record).shared
     for other in others:
-        if other.session == record.session or other.owner == record.owner:
+        if other.session == record.session or (other.owner == record.owner and not is_shared):
             continue
         if RecordOptions.from_record(other).conversation == claim.conversation:
             return True
         its = Claim.of(other)
         if its is not None and its.conversation == claim.conversation and its.since <= claim.since:
             return True
-    # a copy of an older conversation begins with that, but goes on after the claim
-    known = ended if claim.resumed else began
-    return known is not None and known < claim.since - CLOCK_S
+    if began is None or began >= claim.since - CLOCK_S:
+        return False
+    # a copy of an older conversation begins as that did, and goes on after the claim
+    is_copy = claim.resumed and (origin_began is None or abs(began - origin_began) <= CLOCK_S)
+    return not is_copy or (ended is not None and ended < claim.since - CLOCK_S)

@@ -201,7 +201,7 @@ class LiveHost:
             and frontend.role == "control"
             and not frontend.scope.all
         ):
-            self._steered(command.session)
+            self._steered(command.session, frontend)
         try:
             match command:
                 case frames.SessionList():
@@ -260,10 +260,10 @@ class LiveHost:
         except JournalError as error:
             refuse("journal_unavailable", str(error))
 
-    def _steered(self, name: str) -> None:
+    def _steered(self, name: str, frontend: Frontend) -> None:
         """Note that somebody commands a session who may not see all conversations."""
         session = self._registry.find(name)
-        record = steered_by(session.record, sees_all=False)
+        record = steered_by(session.record, frontend.user, sees_all=False)
         if record != session.record:
             session.amend(options=record.options)
 
@@ -308,7 +308,7 @@ class LiveHost:
         else:
             _check_scope(frontend, record)
             record = self._frontend_limits.new(record, command.env or {})
-            record = steered_by(record, sees_all=frontend.scope.all)
+            record = steered_by(record, frontend.user, sees_all=frontend.scope.all)
         return await self._add(record, resume_point, command.env, before=before, caller=Caller.of(command))
 
     async def _with_past(
@@ -464,7 +464,7 @@ class LiveHost:
                 "agent",
             )
         _check_scope(frontend, record)
-        record = steered_by(record, sees_all=frontend.scope.all)
+        record = steered_by(record, frontend.user, sees_all=frontend.scope.all)
         if command is not None:
             workspace_of(listed.folder)
             record = self._frontend_limits.new(record, asked.env or {})
@@ -545,8 +545,9 @@ class LiveHost:
         ):
             return
         began, ended = await self._history.times(claim.conversation) or (None, None)
+        origin = None if claim.origin is None else await self._history.times(claim.origin)
         others = [one.record for one in self._registry.sessions.values()]
-        if is_anothers(claim, record, others, began, ended):
+        if is_anothers(claim, record, others, began, ended, None if origin is None else origin[0]):
             refuse(
                 "not_allowed",
                 f"the agent of {record.session} names the conversation {claim.conversation}, which is another's; begin a new session",
@@ -596,7 +597,7 @@ class LiveHost:
         )
         kept = RecordOptions.from_record(origin)
         record = with_options(record, mcp_servers=kept.mcp_servers, agent_options=kept.agent_options)
-        record = steered_by(record, sees_all=frontend.scope.all and is_believed(origin))
+        record = steered_by(record, frontend.user, sees_all=frontend.scope.all and is_believed(origin))
         await self._check_claim(origin, origin.cli_session_id)
         if kept.reading:
             workspace_of(origin.workspace)

@@ -98,7 +98,7 @@ class LiveSession:
         self._before_turn: str | None = None
         self._since = 0.0
         """When the turn began, or the process; seconds since 1970."""
-        self._resumed = False
+        self._way = NEW
         """Whether the process was to go on with a conversation."""
         self._follows_anew = True
         """The core knows nothing yet of what was before."""
@@ -481,7 +481,7 @@ class LiveSession:
         state.resume_token = None if going is None else resume_point.at or state.resume_token
         version = self.record.cli_version if cli.version is None else cli.version
         state.cli_version = version
-        self._since, self._resumed = time.time(), resume_point != NEW
+        self._since, self._way = time.time(), resume_point
         self.amend(
             state="starting",
             pid=cli.identity.pid,
@@ -555,7 +555,7 @@ class LiveSession:
             self._services.changed()
 
     def _claimed(self, conversation: str) -> None:
-        claim = Claim(conversation, self._since, self._resumed)
+        claim = Claim(conversation, self._since, resumed=self._way != NEW, origin=self._way.resume)
         self.amend(options=with_options(self.record, claim=claim.json()).options)
 
     def _imported(self, event: AgentEvent) -> None:

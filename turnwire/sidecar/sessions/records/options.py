@@ -32,6 +32,8 @@ class RecordOptions:
     """What the agent said of its conversation, and when (turnwire/sidecar/sessions/claims.py)."""
     believed: bool | None = None
     """Whether that counts; None where nobody in particular began the session, and it does."""
+    shared: bool = False
+    """Somebody but its owner has commanded it who may not see all conversations."""
     title_from: str | None = None
     """What the title was taken from: folder, prompt or agent; None where somebody gave it, which nothing else replaces."""
     updated: str | None = None
@@ -57,6 +59,7 @@ class RecordOptions:
             reading=kept.get("reading") is True,
             claim=_object(kept.get("claim")),
             believed=kept["believed"] if isinstance(kept.get("believed"), bool) else None,
+            shared=kept.get("shared") is True,
             title_from=_text(kept.get("title_from")),
             updated=_text(kept.get("updated")),
             unknown={name: value for name, value in kept.items() if name not in _NAMES},
