@@ -93,6 +93,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trusted.mkdir()
     (trusted / "turnwire.toml").write_text('journal_url = "\\u001b]0;owned\\u0007\\u202e\\u007f"\n')
     (folder / f"{NAME}.jsonl").write_text(rows(HOSTILE))
+    (folder / f"{NAME}.rules.toml").write_text('[[rules]]\nallow = "mcp__docs__*"\n')
     (folder / f"{NAME}.toml").write_text("not = toml =\n")
     return found
 
@@ -124,6 +125,12 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "trust --revoke": ("trust", f"{NAME}\ntrusted", "--revoke"),
     "token of a bad state": ("token", "list", "--state-dir", f"{NAME}.jsonl"),
     "journal": ("journal", "set-aside", "--state-dir", f"{NAME}.none"),
+    "translate of two": ("translate", RECORDING, RECORDING),
+    "inspect of two": ("inspect", RECORDING, RECORDING),
+    "doctor with an option": ("doctor", f"--{NAME}"),
+    "no command": (NAME,),
+    "rules that are warned of": ("rules", "explain", "--rules", f"{NAME}.rules.toml", "--", f"rm {NAME}"),
+    "stdio": ("stdio", "--config", f"{NAME}.toml"),
     "run": ("run", "--config", f"{NAME}.toml"),
 }
 

@@ -93,4 +93,4 @@ def test_of_a_session_that_others_command_no_conversation_counts_as_its_owners()
 )
 def test_a_copy_begins_as_what_was_resumed_did(origin_began: float | None, expected: bool) -> None:
     claim = Claim("c", 100.0, resumed=True, origin="o")
-    assert is_anothers(claim, ANNS, [ANNS], 50.0, 200.0, origin_began) is expected
+    assert is_anothers(claim, ANNS, [ANNS], 50.0, 200.0, origin_began=origin_began) is expected

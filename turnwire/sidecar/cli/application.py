@@ -9,9 +9,10 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn, cast
 
 import typer
+from typer.core import TyperGroup
 
 from turnwire.protocol.visible import visible
 
@@ -21,8 +22,37 @@ def examples(*lines: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
+_WRONG_CALL = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
+"""What a call raises that is wrong in any way; typer names this one of its classes nowhere."""
+
+
+@contextmanager
+def _spelt_errors() -> Iterator[None]:
+    """Spell out what is quoted of a wrong call: a shell puts the names of a folder's files into it for a `*`."""
+    try:
+        yield
+    except _WRONG_CALL as error:
+        error.message = visible(error.message)
+        raise
+
+
+class _Commands(TyperGroup):
+    """The commands."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Read the arguments before the command."""
+        with _spelt_errors():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, *args: Any, **kwargs: Any) -> Any:
+        """Read the arguments of the command, and run it."""
+        with _spelt_errors():
+            return super().invoke(*args, **kwargs)
+
+
 app = typer.Typer(
     name="turnwire",
+    cls=_Commands,
     help="A sidecar for coding-agent CLIs: typed events over WebSocket, recordings, traces.",
     epilog=examples(
         "turnwire run --agent demo   # a session to try, without an account",

@@ -74,7 +74,7 @@ def explain_command(
         return explain(book.rules, call, replace(places, real=real))
 
     for warning in book.warnings:
-        typer.echo(f"turnwire: {file}: {visible(warning)}", err=True)
+        typer.echo(f"turnwire: {visible(str(file))}: {visible(warning)}", err=True)
     if stdin:
         with plain_errors():
             raise typer.Exit(_answer(sys.stdin.buffer, explained))

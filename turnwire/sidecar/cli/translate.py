@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 DEFAULT_FIELD_LIMIT = 262_144
 SMALLEST_FIELD_LIMIT = 1024
@@ -43,8 +44,15 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        from turnwire.protocol.visible import visible
+
+        super().error(visible(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="turnwire translate", description="Translate CLI stdout into events, one JSON object a line."
     )
     parser.add_argument(

@@ -90,6 +90,7 @@ def is_anothers(
     others: Iterable[SessionRecord],
     began: float | None,
     ended: float | None,
+    *,
     origin_began: float | None = None,
 ) -> bool:
     """Tell whether a session's agent claims a conversation that is not its own.

@@ -546,8 +546,9 @@ class LiveHost:
             return
         began, ended = await self._history.times(claim.conversation) or (None, None)
         origin = None if claim.origin is None else await self._history.times(claim.origin)
+        origin_began = None if origin is None else origin[0]
         others = [one.record for one in self._registry.sessions.values()]
-        if is_anothers(claim, record, others, began, ended, None if origin is None else origin[0]):
+        if is_anothers(claim, record, others, began, ended, origin_began=origin_began):
             refuse(
                 "not_allowed",
                 f"the agent of {record.session} names the conversation {claim.conversation}, which is another's; begin a new session",
