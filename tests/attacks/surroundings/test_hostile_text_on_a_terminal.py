@@ -93,7 +93,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trusted.mkdir()
     (trusted / "turnwire.toml").write_text('journal_url = "\\u001b]0;owned\\u0007\\u202e\\u007f"\n')
     (folder / f"{NAME}.jsonl").write_text(rows(HOSTILE))
-    (folder / f"{NAME}.rules.toml").write_text('[[rules]]\nallow = "mcp__docs__*"\n')
+    (folder / f"{NAME}.rules.toml").write_text('[[rules]]\naction = "allow"\ntool = "mcp__docs*"\n')
     (folder / f"{NAME}.toml").write_text("not = toml =\n")
     return found
 
