@@ -448,6 +448,15 @@ def test_a_text_of_nothing_but_beginnings_is_read_to_its_end(unit: str) -> None:
     assert len(Redaction(b"key").apply(text)) == len(text)
 
 
+def test_a_large_file_in_base64_that_only_begins_as_text_is_left() -> None:
+    compressed = b"%PDF-1.4\n% more text" + random.Random(7).randbytes(6_000) + b" password=hunter2hunter2 "
+    line = json.dumps([base64.b64encode(compressed).decode()])
+    assert Redaction(b"key").apply(line) == line
+    german = b"password=hunter2hunter2 \x1b[31m" + "gr\u00fc\u00dfe ".encode("latin-1") * 1_000
+    line = json.dumps([base64.b64encode(german).decode()])
+    assert Redaction(b"key").apply(line) != line
+
+
 @pytest.mark.long
 def test_a_line_of_ten_megabytes_is_read(tmp_path: Path) -> None:
     around, secret, parts = drawn("GitHub personal")

@@ -120,6 +120,10 @@ _SPACE = re.compile(r"\s")
 
 _DEEPEST = 5
 _LONGEST_CALL = 60
+_SHORTEST_BINARY = 4096
+"""Bytes; what is shorter is read as text, since that costs little."""
+_NEVER_IN_TEXT = bytes(byte for byte in range(0x20) if byte not in b"\a\b\t\n\f\r\x1b")
+"""Control characters that neither text nor a terminal's colours have; one byte in ten of what is compressed is among them."""
 _NEAR, _FAR = 300, 900
 """Characters looked at before and after a hint."""
 _REMEMBERED = 200
@@ -289,6 +293,8 @@ class Redaction:
                 return encoded
             content = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
         except ValueError:
+            return encoded
+        if _is_binary(content):
             return encoded
         # a recording keeps lines that are not UTF-8 like this; the rest of such a line is text
         text = content.decode("utf-8", "surrogateescape")
@@ -542,6 +548,12 @@ def _has_digit(text: str) -> bool:
 
 def _is_text(head: bytes) -> bool:
     return all(byte >= 0x20 or byte in (9, 10, 13) for byte in head)
+
+
+def _is_binary(content: bytes) -> bool:
+    """Tell whether this is a file of no text, though it begins with some, as PDF does. Reading all of it would take hours."""
+    text = content.translate(None, _NEVER_IN_TEXT)
+    return len(content) >= _SHORTEST_BINARY and (len(content) - len(text)) * 30 > len(content)
 
 
 def _like(character: str, letter: str) -> str:
