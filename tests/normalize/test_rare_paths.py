@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.normalize.lines import Talk, control, init, system
+from tests.normalize.lines import Talk, control, init, system, user
 from turnwire.normalize import events as ev
 from turnwire.normalize.acp.core import AcpCore
 from turnwire.normalize.acp.facts import Facts
@@ -61,6 +61,14 @@ def test_output_of_a_command_that_is_told_twice_is_shown_once() -> None:
     line = system("local_command_output", content="x", uuid="u")
     talk.hears(init(), line)
     talk.hears(system("status", status="compacting", uuid="v"), line)
+    assert talk.hears(line) == []
+
+
+def test_output_of_a_command_in_a_users_line_that_is_told_twice_is_shown_once() -> None:
+    talk = Talk()
+    line = user("<local-command-stdout>Set model</local-command-stdout>", isReplay=True, uuid="u")
+    talk.hears(init(), line)
+    talk.hears(system("status", status="compacting", uuid="v"))
     assert talk.hears(line) == []
 
 

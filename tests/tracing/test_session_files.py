@@ -502,7 +502,8 @@ def test_shell_commands_and_errors_of_the_cli_are_told(tmp_path: Path) -> None:
         record("p", "e"),
         record("w", "p", "system", subtype="informational", content="Look out", level="warning"),
         record("h", "w", "system", subtype="turn_duration", content=""),
-        record("c", "h", "system", subtype="local_command", content="<command-name>/model</command-name>"),
+        record("k", "h", "system", subtype="never_seen", content=""),
+        record("c", "k", "system", subtype="local_command", content="<command-name>/model</command-name>"),
         record(
             "d",
             "c",
