@@ -41,6 +41,10 @@ def objects(family: str, lines: Iterable[bytes]) -> Iterator[Line]:
             yield family, line, value
 
 
+CLAUDES_OWN = {("cursor-agent", "user")}
+"""Lines that an agent writes just as Claude Code does: they tell nothing, and wait for one that does."""
+
+
 def mistaken(lines: Iterable[Line]) -> list[str]:
     """Return what is taken for another family's line."""
     found = []
@@ -50,6 +54,7 @@ def mistaken(lines: Iterable[Line]) -> list[str]:
         if told not in (None, family) or (
             told is None
             and family not in ("claude", "acp")
+            and (family, value.get("type")) not in CLAUDES_OWN
             and not isinstance(decode(line), Unknown | UnknownSystem)
         ):
             found.append(f"{family} told as {told or 'claude'}: {line[:200]!r}")
