@@ -392,10 +392,16 @@ class JournalContract:
         assert len(progress.seen) == before
 
     async def test_a_follower_misses_nothing_while_others_append(self, journal: Journal) -> None:
-        news = asyncio.Event()
-        journal.watch(lambda session, last: news.set())
+        # one each: a follower that clears a shared one takes the last news from the others
+        told = [asyncio.Event() for _ in range(5)]
 
-        async def follow() -> list[int]:
+        def announced(session: str, last: int) -> None:  # noqa: ARG001 - whatever is new
+            for news in told:
+                news.set()
+
+        journal.watch(announced)
+
+        async def follow(news: asyncio.Event) -> list[int]:
             cursor, got = BEGINNING, list[int]()
             while len(got) < 500:
                 news.clear()
@@ -408,7 +414,7 @@ class JournalContract:
             return got
 
         async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
-            followers = [tasks.create_task(follow()) for _ in range(5)]
+            followers = [tasks.create_task(follow(news)) for news in told]
             for first in range(1, 500, 4):
                 await journal.append("a", entries(first, first + 3))
                 await asyncio.sleep(0)
