@@ -84,7 +84,7 @@ test-long: venv system coverage $(if $(NODE),web-deps agents) ## the same of old
 # measuring; and, for the time that it takes, those of browsers and real CLIs and of many examples, which take what others take as well.
 PURE_CORE = turnwire/protocol/*,normalize/*,adapter/permissions/machine.py,adapter/session/core.py
 UNMEASURED = tests/bench tests/test_backtracking.py tests/sidecar/process/test_start_cost.py \
-	tests/console tests/docs tests/e2e tests/examples tests/tracing/test_span_properties.py tests/tracing/test_redact_kinds.py
+	tests/console tests/docs tests/e2e tests/examples tests/tracing/test_span_properties.py tests/recordings/test_redact_kinds.py
 COVERAGE = COVERAGE_FILE=$(STAMPS)/coverage/data $(BIN)/python -m coverage
 
 coverage: venv system ## branches that the fast tests take; fails where one of the pure core is not taken, or less than 96 % of all
@@ -133,7 +133,7 @@ types: venv ## mypy --strict over everything, tests included
 	$(BIN)/mypy
 
 golden: venv ## write goldens and generated documents anew; read the diff before committing it
-	$(BIN)/python -m pytest tests/normalize tests/sidecar/checks/test_drift.py tests/sidecar/config/test_tables.py --update-goldens
+	$(BIN)/python -m pytest tests/normalize tests/sidecar/checks/test_drift.py tests/config/test_tables.py --update-goldens
 	$(BIN)/python docs/generate_events.py
 	$(BIN)/python -m turnwire.hub.schema.reference >docs/protocol.md
 

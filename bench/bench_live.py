@@ -47,7 +47,7 @@ from turnwire.hub.wire.frames_out import SessionSummary  # noqa: E402
 from turnwire.normalize.events.envelope import Envelope  # noqa: E402
 from turnwire.normalize.inputs import Received  # noqa: E402
 from turnwire.protocol.claude.decode import decode  # noqa: E402
-from turnwire.sidecar.sessions.pipeline import Pipeline  # noqa: E402
+from turnwire.sessions.pipeline import Pipeline  # noqa: E402
 
 TARGETS = {"SQLite": 2.0, "Redis": 3.0}
 """Times the echo, the medians."""

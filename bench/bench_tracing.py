@@ -22,14 +22,14 @@ sys.path[:0] = [str(ROOT), *map(str, ROOT.glob("tests/support/**/"))]
 from otlp_collector import otlp_collector  # noqa: E402 - found by the path above
 from sidecar_cpu import TURNS, us_per_line  # noqa: E402 - as above
 
+from turnwire.config.settings import Settings  # noqa: E402 - as above
 from turnwire.journal.sqlite.journal import SqliteJournal  # noqa: E402 - as above
 from turnwire.normalize.inputs import Ended, Received, Sent, SessionInput  # noqa: E402 - as above
 from turnwire.protocol.claude.decode import decode  # noqa: E402 - as above
-from turnwire.sidecar.config.settings import Settings  # noqa: E402 - as above
-from turnwire.sidecar.process.metrics import Metrics  # noqa: E402 - as above
-from turnwire.sidecar.sessions.observers import Observers  # noqa: E402 - as above
-from turnwire.sidecar.sessions.pipeline import Pipeline  # noqa: E402 - as above
-from turnwire.tracing.recordings.reading import read  # noqa: E402 - as above
+from turnwire.recordings.reading import read  # noqa: E402 - as above
+from turnwire.sessions.metrics import Metrics  # noqa: E402 - as above
+from turnwire.sessions.observers import Observers  # noqa: E402 - as above
+from turnwire.sessions.pipeline import Pipeline  # noqa: E402 - as above
 
 VERSION = "2.1.330"
 LINES, ROUNDS, BATCH = 20_000, 3, 16

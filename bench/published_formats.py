@@ -1,4 +1,4 @@
-"""Formats of tokens as other scanners publish them, written down without a look at our own rules; in the words of tests/tracing/test_redact_kinds.py."""
+"""Formats of tokens as other scanners publish them, written down without a look at our own rules; in the words of tests/recordings/test_redact_kinds.py."""
 
 PUBLISHED = {
     "1Password secret key": "A3|-{u6}-{u11}-{u5}-{u5}-{u5}",

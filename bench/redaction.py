@@ -2,7 +2,7 @@
 
     python bench/redaction.py [FOLDER ...]
 
-The kinds and the places of tests/tracing/test_redact_kinds.py: each kind in each place, as a copy of a recording would have it; then formats
+The kinds and the places of tests/recordings/test_redact_kinds.py: each kind in each place, as a copy of a recording would have it; then formats
 that the rules were not written with (bench/published_formats.py), bare, quoted, in a file, in pieces and escaped. False alarms are
 counted over the recordings of fixtures/, those of TURNWIRE_CORPUS and TURNWIRE_ACP_CORPUS, and the text files of the given folders; of these it
 names what was replaced most often.
@@ -24,9 +24,9 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), *map(str, ROOT.glob("tests/support/**/"))]
 
 from bench.published_formats import PUBLISHED  # noqa: E402
-from turnwire.tracing.redaction.redact import redact_file  # noqa: E402
-from turnwire.tracing.redaction.redaction import Redaction  # noqa: E402
-from turnwire.tracing.redaction.secret_kinds import NAMES  # noqa: E402
+from turnwire.recordings.redaction.redact import redact_file  # noqa: E402
+from turnwire.recordings.redaction.redaction import Redaction  # noqa: E402
+from turnwire.recordings.redaction.secret_kinds import NAMES  # noqa: E402
 
 PERSONAL = {rule.kind for rule in NAMES}
 FORMS = ("plain", "JSON", "command", "text in pieces", "escaped")

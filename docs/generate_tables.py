@@ -9,9 +9,9 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from turnwire.config.settings import Settings, state_directory
+from turnwire.config.trust import HARMLESS
 from turnwire.hub.schema.field_docs import model_docs
-from turnwire.sidecar.config.settings import Settings, state_directory
-from turnwire.sidecar.config.trust import HARMLESS
 from turnwire.tracing.metrics.measurements import READ, RECORDED, Instrument
 from turnwire.tracing.metrics.prometheus import prometheus_name
 

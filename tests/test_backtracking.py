@@ -13,9 +13,9 @@ import turnwire
 from turnwire.adapter.permissions.patterns import finds
 from turnwire.adapter.process.version import parse_version
 from turnwire.protocol.parsing.depth import outermost
-from turnwire.tracing.redaction.keywords import Keywords
-from turnwire.tracing.redaction.redaction import Redaction, _lower, _matches
-from turnwire.tracing.redaction.secret_kinds import ASSIGNMENT, LINE, NAMES, RULES, Rule
+from turnwire.recordings.redaction.keywords import Keywords
+from turnwire.recordings.redaction.redaction import Redaction, _lower, _matches
+from turnwire.recordings.redaction.secret_kinds import ASSIGNMENT, LINE, NAMES, RULES, Rule
 
 NONE = "\x00"
 """A keyword of no rule: some have none."""
@@ -25,14 +25,14 @@ ANCHORED = {
     "turnwire.normalize.claude.results.answer._DENIED_BY_HOOK": "match",
     "turnwire.normalize.claude.results.search._COUNT": "match",
     "turnwire.normalize.claude.results.search._CUT": "match",
-    "turnwire.tracing.recordings.pieces._RECORDED": "fullmatch",
-    "turnwire.tracing.recordings.pieces._SET_ASIDE": "fullmatch",
+    "turnwire.recordings.pieces._RECORDED": "fullmatch",
+    "turnwire.recordings.pieces._SET_ASIDE": "fullmatch",
 }
 """Patterns that are only ever tried at the beginning of a text, where they are linear."""
 
 BOUNDED = {
     "turnwire.normalize.claude.context._SUFFIX": "the name of a model, of 300 characters at most",
-    "turnwire.tracing.redaction.redaction._STRING": "valid JSON alone, in which every string has its end",
+    "turnwire.recordings.redaction.redaction._STRING": "valid JSON alone, in which every string has its end",
 }
 """Patterns that never see such a text, and why."""
 
@@ -45,7 +45,7 @@ def patterns() -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[bytes]]]:
             for name, value in vars(module).items():
                 if (
                     isinstance(value, re.Pattern)
-                    and module.__name__ != "turnwire.tracing.redaction.secret_kinds"
+                    and module.__name__ != "turnwire.recordings.redaction.secret_kinds"
                 ):
                     yield f"{module.__name__}.{name}", value
 

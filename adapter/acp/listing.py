@@ -5,6 +5,7 @@ import importlib.metadata
 from collections.abc import Sequence
 from itertools import islice
 
+from turnwire._runtime.task_owner import TaskOwner
 from turnwire.adapter.acp.client import AcpClient, messages_of
 from turnwire.adapter.acp.handshake import client_capabilities, initialize
 from turnwire.adapter.acp.opening import check_options
@@ -17,7 +18,6 @@ from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import RequestFailed
 from turnwire.protocol.acp.messages import Request
 from turnwire.protocol.json_values import Json, JsonObject, text_at
-from turnwire.tasks.owner import TaskOwner
 
 METHOD_NOT_FOUND = -32601
 """JSON-RPC's error: nothing is done for an agent that is only asked what it keeps."""

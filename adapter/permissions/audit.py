@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
+from turnwire._runtime.private_files import open_private
 from turnwire.adapter.permissions.requests import AgentRequest, ToolRequest, UnreadableRequest
-from turnwire.files.private import open_private
 from turnwire.normalize.inputs import Decision
 from turnwire.protocol.json_lines import line_of
 from turnwire.protocol.json_values import JsonObject

@@ -16,10 +16,10 @@ from glob import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from turnwire._runtime.private_files import open_private
 from turnwire.adapter.permissions.addresses import DOMAIN, covers_domain
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.patterns import covers
-from turnwire.files.private import open_private
 from turnwire.protocol.json_values import text_at
 from turnwire.protocol.parsing import depth
 

@@ -1,7 +1,7 @@
 """What agents keep of their conversations themselves, as files: what a reader of such files is, whatever the family.
 
 Such a file is read twice: a survey of all its lines tells what the conversation is and which of its branches lives; then
-the lines become the inputs of a core, in order. Both are pure; who opens files is tracing/recordings/session_file.py.
+the lines become the inputs of a core, in order. Both are pure; who opens files is turnwire/recordings/session_file.py.
 """
 
 from collections.abc import Callable, Collection, Sequence

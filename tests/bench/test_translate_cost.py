@@ -15,7 +15,7 @@ from turnwire.normalize.events import AgentEvent, to_lines
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.framing import LineFramer
-from turnwire.sidecar.recordings.filters.translate import CHUNK
+from turnwire.recordings.filters.translate import CHUNK
 
 PER_LINE = {"partial messages": 20.6, "all recordings of 2.1.330": 40.4, "agents of ACP": 152.0}
 """Calls a line: of Python's functions and of C's, from the chunk to the bytes of its events, with CPython 3.11."""

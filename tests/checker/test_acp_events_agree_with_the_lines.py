@@ -14,7 +14,7 @@ from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import Ended
 from turnwire.normalize.recordings.lines import LineReader
-from turnwire.tracing.recordings.reading import read
+from turnwire.recordings.reading import read
 
 
 def translated(path: Path) -> tuple[list[AgentEvent], Core]:

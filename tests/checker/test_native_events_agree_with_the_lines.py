@@ -10,7 +10,7 @@ from cases import for_each
 from tests.checker.native import WIRES, facts_of, files_after, violations
 from tests.normalize.translating import as_json
 from turnwire.normalize.families import recorded_core
-from turnwire.tracing.recordings.reading import read
+from turnwire.recordings.reading import read
 
 Events = list[dict[str, Any]]
 

@@ -9,7 +9,7 @@ from acp_recordings import ACP, AcpRecording
 from tests.checker.acp import facts_of, violations
 from tests.normalize.translating import as_json
 from turnwire.normalize.families import recorded_core
-from turnwire.tracing.recordings.reading import read
+from turnwire.recordings.reading import read
 
 Events = list[dict[str, Any]]
 

@@ -17,7 +17,7 @@ from scripted_models import Say, scripted_models
 from real_cli import real_cli, real_cli_environment
 from recordings import ROOT
 from scripted_messages_api import scripted_messages_api, text, tool_use
-from turnwire.sidecar.config.known_agents import KNOWN
+from turnwire.config.known_agents import KNOWN
 from turnwire_process import environment
 
 pytestmark = [pytest.mark.long, pytest.mark.node]

@@ -10,10 +10,10 @@ import yaml
 from typer.testing import CliRunner
 
 from recordings import ROOT
+from turnwire._runtime.version import VERSION
 from turnwire.adapter.process.environment import is_allowed
+from turnwire.config.settings import Settings
 from turnwire.sidecar.cli.commands import application
-from turnwire.sidecar.config.settings import Settings
-from turnwire.sidecar.process.version import VERSION
 
 FOLDER = ROOT / "deploy" / "kubernetes"
 PODS = {"Deployment", "StatefulSet"}

@@ -23,7 +23,7 @@ from turnwire.client.events import (
     ToolUpdate,
     UserMessage,
 )
-from turnwire.sidecar.config.known_agents import KNOWN
+from turnwire.config.known_agents import KNOWN
 from turnwire_process import environment, turnwire
 
 pytestmark = [pytest.mark.long, pytest.mark.node]

@@ -15,8 +15,11 @@ from pydantic import JsonValue
 from redis_topologies import cluster
 
 from journals import RedisProcess
+from turnwire._runtime.task_owner import TaskOwner
 from turnwire.fleet.errors import NameTaken
 from turnwire.fleet.host import IN_FLIGHT, FleetHost
+from turnwire.fleet.invitations import FleetInvitations
+from turnwire.fleet.logins import FleetLogins
 from turnwire.fleet.store import DirectoryEntry, FleetStore
 from turnwire.fleet.timing import Timing
 from turnwire.fleet.wire import Answer, WorkerCommand, WorkerSummary, decode, encode
@@ -28,9 +31,6 @@ from turnwire.hub.wire import frames
 from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary
 from turnwire.journal.base import JournalUnavailable
 from turnwire.journal.redis.server import NOBODY, Ownership
-from turnwire.sidecar.fleet.invitations import FleetInvitations
-from turnwire.sidecar.fleet.logins import FleetLogins
-from turnwire.tasks.owner import TaskOwner
 from waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")

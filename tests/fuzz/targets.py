@@ -33,9 +33,9 @@ from turnwire.protocol.acp.decode import decode as decode_acp
 from turnwire.protocol.claude.decode import decode as decode_claude
 from turnwire.protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
 from turnwire.protocol.framing import LineFramer, OversizeLine
+from turnwire.recordings.redaction.redaction import Redaction
 from turnwire.runner.wire import read_request
 from turnwire.testing.events import EVENTS_A_BYTE, balanced, conserved, over, readable, words
-from turnwire.tracing.redaction.redaction import Redaction
 
 
 @dataclass(frozen=True)

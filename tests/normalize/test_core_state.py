@@ -5,7 +5,7 @@ from recordings import Recording, recordings
 from turnwire.normalize import events as ev
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.events import AgentEvent
-from turnwire.tracing.recordings.reading import read
+from turnwire.recordings.reading import read
 
 
 def observed(busy: bool, pending: set[str], event: AgentEvent) -> bool:

@@ -19,8 +19,8 @@ from turnwire.normalize.recordings.lines import LineReader
 from turnwire.normalize.streams.family import stream_family
 from turnwire.protocol.json_values import Json
 from turnwire.protocol.wire import LineShape, any_of
-from turnwire.tracing.recordings.reading import read
-from turnwire.tracing.recordings.session_file import format_of
+from turnwire.recordings.reading import read
+from turnwire.recordings.session_file import format_of
 
 
 class Kept(ClaudeSessionFiles):

@@ -17,8 +17,8 @@ from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import FAMILIES, recorded_core
 from turnwire.normalize.payloads import ModifyFilePayload, ShellExecPayload
 from turnwire.normalize.recordings.session_files import ConversationSummary, SessionFiles
-from turnwire.tracing.recordings.reading import length, read
-from turnwire.tracing.recordings.session_file import format_of, survey_of
+from turnwire.recordings.reading import length, read
+from turnwire.recordings.session_file import format_of, survey_of
 
 
 def of(agent: str) -> SessionFiles:

@@ -17,7 +17,7 @@ from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.framing import LineFramer, OversizeLine
 from turnwire.protocol.json_values import Json
 from turnwire.protocol.wrapped import Unwrapper
-from turnwire.tracing.recordings.reading import read
+from turnwire.recordings.reading import read
 
 PLAIN = (recording("2.1.330", "perm-allow").folder / "stdout.jsonl").read_text()
 NOISE = "##[group]Run an agent\n{ not: json }\nSet up [job]\n"

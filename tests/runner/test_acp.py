@@ -15,15 +15,15 @@ from runner_harness import DEADLINE, Caller, cancel, request, serving
 from turnwire.adapter.families import open_session
 from turnwire.adapter.permissions.rules import read_rules
 from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.config.agents import Agent
+from turnwire.config.rulebook import Rulebook
+from turnwire.config.settings import Settings
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.messages import User
 from turnwire.runner.acp import AcpParams, content_blocks
 from turnwire.runner.family import RunFamily
 from turnwire.runner.server import RunnerOptions
 from turnwire.runner.wire import Refused, Run, read_request, run_line
-from turnwire.sidecar.config.agents import Agent
-from turnwire.sidecar.config.rulebook import Rulebook
-from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.streams.runner.acp import acp_runs
 from turnwire_process import TURNWIRE, environment
 from waiting import until

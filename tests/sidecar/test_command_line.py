@@ -12,9 +12,9 @@ import typer
 from typer.testing import CliRunner, Result
 
 from recordings import recording
+from turnwire._runtime.version import VERSION
 from turnwire.sidecar.cli.application import plain_errors
 from turnwire.sidecar.cli.commands import application
-from turnwire.sidecar.process.version import VERSION
 
 
 def called(*arguments: str, given: bytes = b"") -> Result:

@@ -14,14 +14,14 @@ from otlp_collector import otlp_collector
 from live import Frontend
 from recordings import FIXTURES, Recording, recording
 from turnwire.client import connect
+from turnwire.config.settings import Settings
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.families import recorded_core
-from turnwire.sidecar.config.settings import Settings
+from turnwire.recordings.reading import read
 from turnwire.tracing.export.log_records import LogExport
 from turnwire.tracing.export.sdk_log import SdkLog
 from turnwire.tracing.metrics.measurements import COST, DURATION, Measurer
 from turnwire.tracing.metrics.otel import OtelMeter
-from turnwire.tracing.recordings.reading import read
 from turnwire.tracing.spans.genai_facts import CONVENTIONS, Facts, configured_provider, provider_of
 from turnwire.tracing.spans.maker import SpanMaker
 from turnwire.tracing.spans.span import Span

@@ -10,11 +10,11 @@ from turnwire.normalize import events as ev
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.inputs import Received
 from turnwire.protocol.claude.decode import decode
+from turnwire.recordings.reading import read
 from turnwire.tracing.metrics import measurements as m
 from turnwire.tracing.metrics.measurements import Instrument, Measurement, Measurer
 from turnwire.tracing.metrics.otel import OtelMeter
 from turnwire.tracing.metrics.prometheus import PrometheusMeter, prometheus_name
-from turnwire.tracing.recordings.reading import read
 from turnwire.tracing.spans.maker import SpanMaker
 
 

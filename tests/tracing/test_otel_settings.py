@@ -14,9 +14,9 @@ from otlp_collector import otlp_collector
 
 from recordings import Recording, recording
 from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.recordings.reading import read
 from turnwire.tracing.export.otel import SpanExport, resource, try_exporters
 from turnwire.tracing.export.wanted import TracingError, metrics_wanted, tracing_wanted
-from turnwire.tracing.recordings.reading import read
 from turnwire.tracing.spans.maker import SpanMaker
 from turnwire_process import DEADLINE, TURNWIRE, environment
 

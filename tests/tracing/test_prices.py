@@ -9,13 +9,13 @@ from kept_sessions import all_kept, kept
 
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import scripted_messages_api
+from turnwire.config.settings import Settings
+from turnwire.history.library import Library
 from turnwire.normalize.recordings.session_files import Answer, TokenCounts
-from turnwire.sidecar.config.settings import Settings
-from turnwire.sidecar.library.library import Library
-from turnwire.sidecar.recordings.filters.inspection import inspect
+from turnwire.recordings.filters.inspection import inspect
+from turnwire.recordings.reading import read
+from turnwire.recordings.session_file import format_of, survey_of
 from turnwire.tracing.prices import PricesError, prices
-from turnwire.tracing.recordings.reading import read
-from turnwire.tracing.recordings.session_file import format_of, survey_of
 
 TOOK = TokenCounts(100, 20, 7, 5)
 """What each answer of the scripted API takes."""

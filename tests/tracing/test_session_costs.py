@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from kept_sessions import Kept, all_kept, kept
 
+from turnwire.history.index import Index
 from turnwire.normalize.recordings.session_files import Answer, ConversationSummary
-from turnwire.sidecar.library.index import Index
-from turnwire.sidecar.recordings.filters.inspection import Report, bill_session, inspect
+from turnwire.recordings.filters.inspection import Report, bill_session, inspect
+from turnwire.recordings.reading import read
+from turnwire.recordings.session_file import format_of, survey_of
 from turnwire.tracing.prices import prices
-from turnwire.tracing.recordings.reading import read
-from turnwire.tracing.recordings.session_file import format_of, survey_of
 
 OPUS = "claude-opus-5-5"  # 4, 20, 0.2, 5 and 8 dollars for a million tokens
 TIME = "2026-11-02T03:04:05.678Z"

@@ -15,7 +15,7 @@ from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.inputs import Received, Sent
 from turnwire.protocol.claude.control import ControlRequest, ControlResponse
 from turnwire.protocol.claude.messages import StreamEvent
-from turnwire.tracing.recordings.reading import Timed, read
+from turnwire.recordings.reading import Timed, read
 from turnwire.tracing.spans.maker import SpanMaker
 
 

@@ -9,8 +9,8 @@ from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import Announced, Ended, Received
 from turnwire.protocol.claude.decode import decode
+from turnwire.recordings.reading import read
 from turnwire.tracing.export.spans import origin_of
-from turnwire.tracing.recordings.reading import read
 from turnwire.tracing.spans.maker import WAITING, SpanMaker
 
 LINE = b'{"type":"keep_alive"}'

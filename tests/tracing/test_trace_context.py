@@ -13,7 +13,7 @@ from live import Frontend, real_setup, running
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
 from turnwire.client import CommandFailed, commands, connect
 from turnwire.client import events as ev
-from turnwire.sidecar.config.agents import demo_script
+from turnwire.config.agents import demo_script
 from turnwire_process import DEADLINE, TURNWIRE, environment, lines_of, turnwire
 
 CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

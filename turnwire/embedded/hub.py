@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from turnwire._runtime.task_owner import TaskOwner
+from turnwire.config.settings import load
+from turnwire.config.state_directory import claimed
 from turnwire.hub.hub import Hub as RunningHub
-from turnwire.sidecar.config.settings import load
-from turnwire.sidecar.config.state_directory import claimed
+from turnwire.sessions.host import LiveHost
 from turnwire.sidecar.serving.serve import serve
-from turnwire.sidecar.sessions.host import LiveHost
-from turnwire.tasks.owner import TaskOwner
 
 
 class Hub:

@@ -15,10 +15,10 @@ from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAns
 from turnwire.adapter.process.environment import ALLOWED, build_environment
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import AgentSession
+from turnwire.config.agents import AgentSetting, find, with_spoken
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.vocabulary import Policy
 from turnwire.protocol.json_values import JsonObject
-from turnwire.sidecar.config.agents import AgentSetting, find, with_spoken
 
 BY = "program"
 """Who decides, in `permission_resolved`: the program that runs the session."""

@@ -13,11 +13,11 @@ import msgspec
 from msgspec import structs
 from redis.exceptions import RedisError
 
+from turnwire._runtime.task_owner import heed_cancellation
 from turnwire.fleet.store import DirectoryEntry, FleetStore
 from turnwire.fleet.timing import Timing
 from turnwire.fleet.wire import WorkerSummary, decode
 from turnwire.hub.wire.frames_out import SessionSummary
-from turnwire.tasks.owner import heed_cancellation
 
 log = logging.getLogger(__name__)
 

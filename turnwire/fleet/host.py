@@ -18,6 +18,7 @@ from msgspec import to_builtins
 from pydantic import JsonValue
 from redis.exceptions import RedisError
 
+from turnwire._runtime.task_owner import TaskOwner, heed_cancellation
 from turnwire.fleet.choice import candidates, listed
 from turnwire.fleet.directory import Directory, KnownSession
 from turnwire.fleet.library import asked, holder, merged
@@ -41,7 +42,6 @@ from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoi
 from turnwire.journal.base import JournalUnavailable
 from turnwire.journal.redis.server import NOBODY, Ownership
 from turnwire.normalize.model import JsonObject
-from turnwire.tasks.owner import TaskOwner, heed_cancellation
 
 log = logging.getLogger(__name__)
 

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import structs
 from redis.exceptions import RedisError, ResponseError
 
+from turnwire._runtime.task_owner import TaskOwner, heed_cancellation
 from turnwire.fleet.errors import NameTaken
 from turnwire.fleet.store import DirectoryEntry, FleetStore
 from turnwire.fleet.timing import Timing
@@ -48,7 +49,6 @@ from turnwire.hub.wire.frames import (
 )
 from turnwire.hub.wire.frames_out import Reply, SessionSummary
 from turnwire.journal.base import JournalError
-from turnwire.tasks.owner import TaskOwner, heed_cancellation
 
 log = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from turnwire._runtime.task_owner import TaskOwner
 from turnwire.hub.config import HubConfig
 from turnwire.hub.delivery.feed import Feeds
 from turnwire.hub.delivery.frontends import FrontendRegistry
@@ -28,7 +29,6 @@ from turnwire.hub.server.static_files import load
 from turnwire.hub.server.unread import UnreadBudget
 from turnwire.normalize.vocabulary import Role
 from turnwire.protocol.errors import TurnwireError
-from turnwire.tasks.owner import TaskOwner
 
 HISTORIES = 1
 """Answers out of old conversations that are made at once, for all frontends of a role: each may be of many MiB."""

@@ -26,7 +26,11 @@ class TurnwireError(Exception):
         turnwire.adapter.session.attachments.AttachmentRefused
         turnwire.adapter.workspace.changes.UnknownFile
         turnwire.adapter.workspace.repository.GitFailed
+        turnwire.config.agents.AgentNotFoundError
+        turnwire.config.secrecy.SecretsNotPassed
+        turnwire.config.settings.ConfigurationError
         turnwire.fleet.errors.NameTaken
+        turnwire.history.index.LibraryError
         turnwire.hub.delivery.subscription.LogUnreadable
         turnwire.hub.delivery.subscription.SinkClosed
         turnwire.hub.host.CommandRefused
@@ -41,7 +45,13 @@ class TurnwireError(Exception):
                 turnwire.journal.base.LogUnreadable
         turnwire.journal.plugins.UnknownJournal
         turnwire.normalize.families.UnknownFamily
+        turnwire.outbound.push.endpoints.EndpointRefused
+        turnwire.outbound.push.keys.KeyRefused
+        turnwire.outbound.webhooks.message.BadSecret
         turnwire.protocol.claude.encode.EncodeError
+        turnwire.recordings.filters.translate.InputError
+        turnwire.recordings.recorded.RecordingError
+            turnwire.recordings.recorded.Unread
         turnwire.runner.client.RunError
         turnwire.runner.family.RunFailed
         turnwire.runner.output.OutputLost
@@ -52,15 +62,7 @@ class TurnwireError(Exception):
         turnwire.scripted_agent.loading.ScriptError
         turnwire.scripted_agent.recording.RecordingError
         turnwire.sidecar.cli.prompt.PromptError
-        turnwire.sidecar.config.agents.AgentNotFoundError
-        turnwire.sidecar.config.secrecy.SecretsNotPassed
-        turnwire.sidecar.config.settings.ConfigurationError
-        turnwire.sidecar.library.index.LibraryError
-        turnwire.sidecar.outbound.push.endpoints.EndpointRefused
-        turnwire.sidecar.outbound.push.keys.KeyRefused
-        turnwire.sidecar.outbound.webhooks.message.BadSecret
         turnwire.sidecar.principals.file.TokensUnusable
-        turnwire.sidecar.recordings.filters.translate.InputError
         turnwire.sidecar.serving.listening.PortError
         turnwire.sidecar.serving.qr.NoCode
         turnwire.sidecar.serving.run.StartError
@@ -68,6 +70,4 @@ class TurnwireError(Exception):
         turnwire.sidecar.streams.stdio.arguments.UsageError
         turnwire.tracing.export.wanted.TracingError
         turnwire.tracing.prices.PricesError
-        turnwire.tracing.recordings.recorded.RecordingError
-            turnwire.tracing.recordings.recorded.Unread
     """

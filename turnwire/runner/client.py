@@ -19,6 +19,7 @@ from typing import Self
 
 import msgspec
 
+from turnwire._runtime.task_owner import TaskOwner
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import LineFramer
 from turnwire.protocol.json_values import JsonObject
@@ -34,7 +35,6 @@ from turnwire.runner.wire import (
     read_output,
     run_line,
 )
-from turnwire.tasks.owner import TaskOwner
 
 log = logging.getLogger(__name__)
 

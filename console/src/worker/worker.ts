@@ -5,7 +5,7 @@
  */
 /// <reference lib="webworker" />
 
-/** What the sidecar sends: turnwire/sidecar/outbound/push/message.py. */
+/** What the sidecar sends: turnwire/outbound/push/message.py. */
 interface Told {
   readonly session: string;
   readonly title: string;

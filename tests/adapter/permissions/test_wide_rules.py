@@ -12,8 +12,8 @@ from recordings import ROOT
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.rules import PathContext, first_match, read_rules
 from turnwire.adapter.permissions.wide_rules import PROGRAMS, warnings
+from turnwire.config.settings import Settings
 from turnwire.sidecar.checks.doctor import checks
-from turnwire.sidecar.config.settings import Settings
 from turnwire_process import environment, turnwire
 
 RULES = """

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.long
 
 FAULTY = """
 import turnwire.normalize.claude.core as core
-import turnwire.sidecar.sessions.pipeline as pipeline
-import turnwire.sidecar.sessions.host as host
+import turnwire.sessions.pipeline as pipeline
+import turnwire.sessions.host as host
 
 sound, kept, execute = core.ClaudeCore.receive, pipeline.Pipeline.publish, host.LiveHost.execute
 

@@ -13,7 +13,7 @@ from acp_recordings import ACP, AcpRecording, acp_recordings
 
 from turnwire.normalize.events import to_json
 from turnwire.normalize.families import recorded_core
-from turnwire.tracing.recordings.reading import read
+from turnwire.recordings.reading import read
 
 GOLDENS = Path(__file__).parent / "goldens"
 COMMITTED = acp_recordings(with_corpus=False)

@@ -10,7 +10,7 @@ from turnwire.normalize import events as ev
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.inputs import Received
 from turnwire.protocol.claude.results import Result
-from turnwire.tracing.recordings.reading import read
+from turnwire.recordings.reading import read
 
 Sums = dict[str, Any]
 

@@ -10,8 +10,8 @@ from native_recordings import NATIVE, NativeRecording, native_recordings
 from cases import for_each
 from turnwire.normalize.events import to_json
 from turnwire.normalize.families import recorded_core
+from turnwire.recordings.reading import read
 from turnwire.testing.events import balanced, readable
-from turnwire.tracing.recordings.reading import read
 
 GOLDENS = Path(__file__).parent / "goldens"
 COMMITTED = [*native_recordings(with_corpus=False)]

@@ -17,14 +17,14 @@ from journals import RedisProcess
 from preloaded import ran
 from real_cli import real_cli
 from recordings import recording, recordings
+from turnwire.config.settings import Settings
+from turnwire.config.state_directory import journal_file, located
 from turnwire.journal.base import Entry
 from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire.journal.sqlite.lock import FileLock
 from turnwire.sidecar.checks.doctor import checks
 from turnwire.sidecar.checks.doctor.checks import NEWEST, OLDEST, port
 from turnwire.sidecar.checks.doctor.finding import Finding
-from turnwire.sidecar.config.settings import Settings
-from turnwire.sidecar.config.state_directory import journal_file, located
 from turnwire_process import TURNWIRE, environment, turnwire
 
 

@@ -11,14 +11,14 @@ import pytest
 import redis as blocking
 
 from journals import RedisProcess
+from turnwire._runtime.task_owner import TaskOwner
+from turnwire.config.settings import Settings
 from turnwire.hub.principals import Scope
 from turnwire.journal.base import JournalUnavailable
-from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.principals.configured import principals_of, tokens_of
 from turnwire.sidecar.principals.file import TokensUnusable
 from turnwire.sidecar.principals.kept import KeptToken, new_token
 from turnwire.sidecar.principals.redis import RedisPrincipals, RedisTokens
-from turnwire.tasks.owner import TaskOwner
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
 """A wait until something holds, looked at whenever tokens have changed."""

@@ -122,7 +122,7 @@ async def test_nothing_of_opentelemetry_is_imported_while_it_is_off(tmp_path: Pa
         process.terminate()
         await process.wait()
     modules = json.loads(out.read_text())
-    assert "turnwire.sidecar.sessions.observers" in modules  # it is the process that served
+    assert "turnwire.sessions.observers" in modules  # it is the process that served
     assert [name for name in modules if name.partition(".")[0] in {"opentelemetry", "grpc", "google"}] == []
 
 

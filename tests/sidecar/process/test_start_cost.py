@@ -40,7 +40,7 @@ main()
 DRAWS = ("rich", "structlog", "pygments")
 TRACES = ("opentelemetry", "grpc", "google", "prometheus_client")
 SERVES = ("asyncio", "websockets", "uvloop", "ssl", "sqlite3")
-CHECKS = ("pydantic", "pydantic_settings", "typer", "turnwire.sidecar.config.settings")
+CHECKS = ("pydantic", "pydantic_settings", "typer", "turnwire.config.settings")
 HUB = ("turnwire.hub.hub", "turnwire.hub.wire.frames", "websockets")
 OTHER_COMMANDS = ("turnwire.sidecar.cli.live", "turnwire.sidecar.cli.token")
 CORES = ("turnwire.normalize.families", "turnwire.normalize.claude.core")
@@ -81,23 +81,23 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
     [
         (
             ["--help"],
-            DRAWS + TRACES + SERVES + ("pydantic", "turnwire.sidecar.config.settings") + OPTIONAL,
+            DRAWS + TRACES + SERVES + ("pydantic", "turnwire.config.settings") + OPTIONAL,
             188,
         ),
         (
             ["run", "--help"],
-            DRAWS + TRACES + SERVES + ("turnwire.sidecar.config.settings", "turnwire.hub") + OPTIONAL,
+            DRAWS + TRACES + SERVES + ("turnwire.config.settings", "turnwire.hub") + OPTIONAL,
             290,
         ),
         (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 270),
         (
             ["inspect", str(RECORDING), "--json"],
-            DRAWS + TRACES + SERVES + ("turnwire.sidecar.config.settings",),
+            DRAWS + TRACES + SERVES + ("turnwire.config.settings",),
             440,
         ),
         (
             ["inspect", str(RECORDING)],
-            ("structlog", *TRACES, *SERVES, "turnwire.sidecar.config.settings"),
+            ("structlog", *TRACES, *SERVES, "turnwire.config.settings"),
             495,
         ),
         (
@@ -199,7 +199,7 @@ async def test_a_sidecar_in_which_nothing_happened_has_loaded_nothing_that_draws
     of_a_fleet = [
         name
         for name in modules
-        if name.startswith(("turnwire.fleet", "turnwire.sidecar.fleet", "turnwire.journal.redis"))
+        if name.startswith(("turnwire.fleet", "turnwire.fleet", "turnwire.journal.redis"))
     ]
     assert set(of_a_fleet) <= {"turnwire.fleet", "turnwire.fleet.errors"}, "one machine has none"
     assert len(modules) <= 780

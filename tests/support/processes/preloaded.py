@@ -21,13 +21,13 @@ from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from turnwire.sidecar.config.secrecy import is_secret
+from turnwire.config.secrecy import is_secret
 
 PRELOADED = (
     "turnwire.sidecar.cli.commands",
     "turnwire.sidecar.serving.run",
     "turnwire.sidecar.checks.doctor",
-    "turnwire.sidecar.recordings.replay.run",
+    "turnwire.sidecar.replay.run",
     "uvloop",
     "preloaded",
 )

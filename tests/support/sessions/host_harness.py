@@ -10,6 +10,8 @@ import pytest
 
 from recordings import ROOT
 from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.config.rulebook import Rulebook
+from turnwire.config.settings import Settings
 from turnwire.hub.host import Frontend
 from turnwire.hub.wire import frames
 from turnwire.journal.base import Entry, JournalUnavailable
@@ -17,14 +19,12 @@ from turnwire.journal.memory import MemoryJournal
 from turnwire.journal.sessions import MemorySessions
 from turnwire.normalize.events import AgentEvent, from_json
 from turnwire.normalize.events.envelope import Cursor
-from turnwire.sidecar.config.rulebook import Rulebook
-from turnwire.sidecar.config.settings import Settings
+from turnwire.sessions.host import LiveHost
+from turnwire.sessions.live import LiveSession
+from turnwire.sessions.records.writer import RecordWriter
+from turnwire.sessions.registry import SessionRegistry
+from turnwire.sessions.services import SessionServices
 from turnwire.sidecar.process.supervision import supervised
-from turnwire.sidecar.sessions.host import LiveHost
-from turnwire.sidecar.sessions.live import LiveSession
-from turnwire.sidecar.sessions.records.writer import RecordWriter
-from turnwire.sidecar.sessions.registry import SessionRegistry
-from turnwire.sidecar.sessions.services import SessionServices
 
 SOMEBODY = Frontend("somebody", "control")
 ECHO = "fallback: {steps: [{text: 'echo: {prompt}'}]}"

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from time import monotonic
 
+from turnwire._runtime.task_owner import TaskOwner
 from turnwire.client import Client, CommandFailed
 from turnwire.client.events import (
     AgentEvent,
@@ -40,7 +41,6 @@ from turnwire.frontends.conform.report import (
     NotTested,
     PromiseBroken,
 )
-from turnwire.tasks.owner import TaskOwner
 
 LARGE = 300_000
 """Characters of the large prompt."""

@@ -26,6 +26,7 @@ from websockets.protocol import Event, State
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
+from turnwire._runtime.task_owner import TaskOwner
 from turnwire.hub.delivery.batch import Batch, as_text
 from turnwire.hub.delivery.subscription import LogUnreadable, Reader, SinkClosed
 from turnwire.hub.principals import Principal
@@ -38,7 +39,6 @@ from turnwire.hub.server.http import SECURITY_HEADERS, Answer, Request, Stream, 
 from turnwire.hub.server.routes import Routes, Upgrade
 from turnwire.hub.wire.codes import CloseCode
 from turnwire.hub.wire.frames_out import OutFrame, encode
-from turnwire.tasks.owner import TaskOwner
 
 SUBPROTOCOL = Subprotocol("turnwire.v1")
 

@@ -23,6 +23,7 @@ from redis.exceptions import (
     TryAgainError,
 )
 
+from turnwire._runtime.task_owner import TaskOwner, heed_cancellation
 from turnwire.journal.ages import AgeClock, Limits, kept, read, steadily
 from turnwire.journal.backlog import Backlog
 from turnwire.journal.base import (
@@ -43,7 +44,6 @@ from turnwire.journal.redis.server import LogState, Ownership, RedisServer
 from turnwire.journal.rows import Append, EventRow, Extent
 from turnwire.journal.timestamps import MICROSECONDS, Clock, now, stamp
 from turnwire.normalize.events.envelope import Cursor, Envelope
-from turnwire.tasks.owner import TaskOwner, heed_cancellation
 
 log = logging.getLogger(__name__)
 

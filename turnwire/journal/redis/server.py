@@ -11,12 +11,12 @@ from typing import Any, cast
 
 from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 
+from turnwire._runtime.task_owner import heed_cancellation
 from turnwire.journal.base import JournalUnavailable, LogUnreadable, Retention
 from turnwire.journal.damage import is_json_object
 from turnwire.journal.redis.connection import connect
 from turnwire.journal.redis.scripts import ADOPT, APPEND, CLAIM, DELETE, DELETE_FROM, EPOCH, RETAIN
 from turnwire.journal.rows import Append, EventRow, Extent
-from turnwire.tasks.owner import heed_cancellation
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from turnwire.files.private import open_private
+from turnwire._runtime.private_files import open_private
 from turnwire.journal.sqlite.errors import explain, in_use
 
 

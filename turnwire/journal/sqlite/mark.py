@@ -14,7 +14,7 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from turnwire.files.private import open_private
+from turnwire._runtime.private_files import open_private
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 from msgspec import Struct
 
-from turnwire.files.private import make_private, open_private
+from turnwire._runtime.private_files import make_private, open_private
 from turnwire.journal.ages import AgeClock, Limits, read
 from turnwire.journal.base import Durability, Retention
 from turnwire.journal.rows import LogRow

@@ -40,7 +40,7 @@ def main() -> None:
 
 def _keep_secrets(*, always: bool = False) -> None:
     """Let nobody else read the tokens we were given, and where there may be new ones, none of those either."""
-    from turnwire.sidecar.config import secrecy
+    from turnwire.config import secrecy
 
     try:
         secrecy.take_secrets_out()

@@ -107,7 +107,7 @@ def check_address(url: str) -> None:
 def version_option(value: bool) -> None:
     """Print the version and stop."""
     if value:
-        from turnwire.sidecar.process.version import VERSION
+        from turnwire._runtime.version import VERSION
 
         typer.echo(f"turnwire {VERSION}")
         raise typer.Exit

@@ -60,9 +60,9 @@ def doctor_command(
     """Look whether turnwire can work here: CLI, ports, journal, collector, and what is new in a recording."""
     import asyncio
 
+    from turnwire.recordings.recorded import RecordingError
     from turnwire.sidecar.checks.doctor import run
     from turnwire.sidecar.cli.standard_input import on_disk
-    from turnwire.tracing.recordings.recorded import RecordingError
 
     settings = configured(context)
     with (

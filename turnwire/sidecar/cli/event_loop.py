@@ -13,18 +13,18 @@ def serving(work: Coroutine[None, None, None]) -> None:
     """Run the sidecar's event loop; what the user can mend is one sentence."""
     import asyncio
 
+    from turnwire.config.settings import ConfigurationError
     from turnwire.fleet.errors import NameTaken
     from turnwire.hub.hub import CertificateError
     from turnwire.hub.server.access import AccessError
     from turnwire.journal.base import JournalError
-    from turnwire.sidecar.config.settings import ConfigurationError
+    from turnwire.recordings.recorded import RecordingError
+    from turnwire.sessions.launch import CANNOT_START
     from turnwire.sidecar.process import garbage
     from turnwire.sidecar.serving.listening import PortError
     from turnwire.sidecar.serving.qr import NoCode
     from turnwire.sidecar.serving.run import StartError
-    from turnwire.sidecar.sessions.launch import CANNOT_START
     from turnwire.tracing.export.wanted import TracingError
-    from turnwire.tracing.recordings.recorded import RecordingError
 
     mendable = (
         *CANNOT_START,

@@ -69,11 +69,11 @@ def inspect_command(
 ) -> None:
     """Say what happened in a recording (`-`: standard input): turns, tools, permissions, cost, and where the time went."""
     from turnwire.normalize.families import UnknownFamily
+    from turnwire.recordings.filters.inspect import run
+    from turnwire.recordings.recorded import RecordingError
     from turnwire.sidecar.cli.standard_input import on_disk
-    from turnwire.sidecar.recordings.filters.inspect import run
     from turnwire.tracing.prices import Prices, PricesError
     from turnwire.tracing.prices import prices as read_prices
-    from turnwire.tracing.recordings.recorded import RecordingError
 
     @cache
     def needed() -> Prices:
@@ -95,9 +95,9 @@ def redact_command(
     out: Annotated[Path, typer.Argument(help="The copy to write; it must not exist. `-`: standard output.")],
 ) -> None:
     """Copy a recording, and replace its secrets, tokens, e-mail addresses and home paths. Sizes and times stay."""
+    from turnwire.recordings.filters.redact import run
+    from turnwire.recordings.recorded import RecordingError
     from turnwire.sidecar.cli.standard_input import DASH, on_disk
-    from turnwire.sidecar.recordings.filters.redact import run
-    from turnwire.tracing.recordings.recorded import RecordingError
 
     try:
         with plain_errors(RecordingError), on_disk([file]) as (found,):

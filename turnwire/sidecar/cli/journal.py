@@ -29,11 +29,11 @@ def set_aside_command(
     config: ConfigOption = None,
 ) -> None:
     """Rename a journal that cannot be used. The next start creates a new one; the old file is not changed."""
+    from turnwire.config.settings import ConfigurationError, load
+    from turnwire.config.state_directory import journal_file
     from turnwire.journal.base import JournalError
     from turnwire.journal.sqlite.opening import set_aside
     from turnwire.protocol.visible import visible
-    from turnwire.sidecar.config.settings import ConfigurationError, load
-    from turnwire.sidecar.config.state_directory import journal_file
 
     with plain_errors(ConfigurationError, code=2):
         path = journal_file(load({"state_dir": state_dir}, config))

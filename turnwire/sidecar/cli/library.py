@@ -12,8 +12,8 @@ from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
 from turnwire.sidecar.cli.options import ConfigOption, PricesOption, StateDir, configured
 
 if TYPE_CHECKING:
-    from turnwire.sidecar.config.settings import Settings
-    from turnwire.sidecar.library.library import Library
+    from turnwire.config.settings import Settings
+    from turnwire.history.library import Library
 
 Agent = Annotated[
     str | None,
@@ -32,8 +32,8 @@ Folder = Annotated[
 @contextmanager
 def _library(context: typer.Context, newest: int | None = None) -> Iterator["Library"]:
     """Open the library and look for what is new, among so many files that were changed last."""
-    from turnwire.sidecar.library.index import LibraryError
-    from turnwire.sidecar.library.library import Library
+    from turnwire.history.index import LibraryError
+    from turnwire.history.library import Library
 
     settings = configured(context)
     with plain_errors(LibraryError):
@@ -81,12 +81,12 @@ def sessions_command(
 
     An agent that keeps them elsewhere than in files that are read here is started and asked, if it is named.
     """
-    from turnwire.sidecar.library.show import conversation, table
+    from turnwire.history.show import conversation, table
 
     settings = configured(context)
     if of_agent is not None and settings.history:
-        from turnwire.sidecar.config.agents import AgentNotFoundError, check_name
-        from turnwire.sidecar.library.agent_listing import lists_itself, whose_files
+        from turnwire.config.agents import AgentNotFoundError, check_name
+        from turnwire.history.agent_listing import lists_itself, whose_files
 
         with plain_errors(AgentNotFoundError):
             check_name(of_agent, settings.agents)
@@ -115,9 +115,9 @@ def _ask_agent(name: str, settings: "Settings", limit: int, folder: Path | None,
     """Print what an agent lists itself."""
     import asyncio
 
-    from turnwire.sidecar.library.agent_listing import listed_by_agent
-    from turnwire.sidecar.library.index import LibraryError
-    from turnwire.sidecar.library.show import conversation, table
+    from turnwire.history.agent_listing import listed_by_agent
+    from turnwire.history.index import LibraryError
+    from turnwire.history.show import conversation, table
 
     within = None if folder is None else folder.resolve()
     with plain_errors(LibraryError):
@@ -150,11 +150,11 @@ def search_command(
     config: ConfigOption = None,
 ) -> None:
     """Search titles, prompts, texts, commands and paths of all conversations."""
-    from turnwire.sidecar.library.show import hit, hits
+    from turnwire.history.show import hit, hits
 
     if of_agent is not None:
-        from turnwire.sidecar.config.agents import AgentNotFoundError, check_name
-        from turnwire.sidecar.library.agent_listing import whose_files
+        from turnwire.config.agents import AgentNotFoundError, check_name
+        from turnwire.history.agent_listing import whose_files
 
         settings = configured(context)
         with plain_errors(AgentNotFoundError):
@@ -196,8 +196,8 @@ def usage_command(
     config: ConfigOption = None,
 ) -> None:
     """Say what was used, by day, week, month, session, project, model or agent: tokens, and dollars, estimated where agents do not tell them."""
-    from turnwire.sidecar.library.index import GROUPS
-    from turnwire.sidecar.library.show import spending, spent, time_of
+    from turnwire.history.index import GROUPS
+    from turnwire.history.show import spending, spent, time_of
 
     groups = [group for group in GROUPS if group in by.split(",")]
     if set(by.split(",")) - set(groups):
@@ -253,7 +253,7 @@ def export_command(
     config: ConfigOption = None,
 ) -> None:
     """Write a conversation as Markdown, or as one HTML page."""
-    from turnwire.sidecar.process.terminal import standard_output
+    from turnwire.recordings.standard_output import standard_output
 
     chosen = form or _form_of(out)
     if session == "-" or Path(session).exists():
@@ -300,11 +300,11 @@ def _form_of(out: Path | None) -> Literal["markdown", "html"]:
 def _exported_file(
     context: typer.Context, file: Path, form: Literal["markdown", "html"], *, redact: bool, branch: str | None
 ) -> str:
+    from turnwire.history.index import LibraryError
+    from turnwire.history.recorded_file import export_file
+    from turnwire.recordings.recorded import RecordingError
     from turnwire.sidecar.cli.standard_input import on_disk
-    from turnwire.sidecar.library.index import LibraryError
-    from turnwire.sidecar.library.recorded_file import export_file
     from turnwire.tracing.prices import PricesError, prices
-    from turnwire.tracing.recordings.recorded import RecordingError
 
     with plain_errors(LibraryError, RecordingError, PricesError), on_disk([file]) as (found,):
         return export_file(

@@ -104,9 +104,9 @@ def run_command(
     config: ConfigOption = None,
 ) -> None:
     """Start a CLI, serve the console and the WebSocket, and print the URL."""
+    from turnwire.sessions.records.resume_point import ResumePoint
     from turnwire.sidecar.cli.prompt import PromptError, without_prompt
     from turnwire.sidecar.serving.run import FirstSession, run
-    from turnwire.sidecar.sessions.records.resume_point import ResumePoint
 
     resume_point = ResumePoint(resume, resume_session_at, branch=fork_session, latest=continue_latest)
     with plain_errors(PromptError, code=2):
@@ -217,9 +217,9 @@ def replay_command(
 ) -> None:
     """Play recordings through the code of a live session. `-` is standard input."""
     from turnwire.normalize.families import UnknownFamily
+    from turnwire.recordings.recorded import RecordingError
     from turnwire.sidecar.cli.standard_input import on_disk
-    from turnwire.sidecar.recordings.replay.run import to_console, to_otlp, to_stdout
-    from turnwire.tracing.recordings.recorded import RecordingError
+    from turnwire.sidecar.replay.run import to_console, to_otlp, to_stdout
 
     settings = configured(context, journal="memory")
     if serve and otlp:

@@ -9,13 +9,13 @@ from turnwire.normalize.vocabulary import Policy
 from turnwire.sidecar.cli.application import plain_errors
 
 if TYPE_CHECKING:
-    from turnwire.sidecar.config.settings import Settings
+    from turnwire.config.settings import Settings
 
 
 def _is_run(family: str | None) -> str | None:
     """Check the name of a family; typer says what is wrong with it."""
     if family is not None:
-        from turnwire.sidecar.config.agents import checked_family
+        from turnwire.config.agents import checked_family
 
         try:
             checked_family(family)
@@ -69,8 +69,8 @@ StateDir = Annotated[
 
 def agent_names(incomplete: str) -> list[str]:
     """Return the agents whose name begins so, for a shell that completes; configured ones are not read for it."""
-    from turnwire.sidecar.config.agents import DEMOS
-    from turnwire.sidecar.config.known_agents import KNOWN
+    from turnwire.config.agents import DEMOS
+    from turnwire.config.known_agents import KNOWN
 
     return [name for name in (*KNOWN, *DEMOS) if name.startswith(incomplete)]
 
@@ -109,8 +109,8 @@ PricesOption = Annotated[
 
 def configured(context: typer.Context, **fixed: object) -> "Settings":
     """Load the settings from a command's options, and set up logging; or fail with one sentence."""
-    from turnwire.sidecar.config.settings import ConfigurationError, Settings, load
-    from turnwire.sidecar.config.token_sources import with_tokens
+    from turnwire.config.settings import ConfigurationError, Settings, load
+    from turnwire.config.token_sources import with_tokens
     from turnwire.sidecar.process import logs
 
     options = {name: value for name, value in context.params.items() if name in Settings.model_fields}

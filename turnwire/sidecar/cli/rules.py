@@ -52,8 +52,8 @@ def explain_command(
     ] = False,
 ) -> None:
     """Show what rules decide about a tool call. Relative paths start in this folder; links are followed."""
-    from turnwire.sidecar.config.rulebook import read_rulebook
-    from turnwire.sidecar.config.settings import ConfigurationError
+    from turnwire.config.rulebook import read_rulebook
+    from turnwire.config.settings import ConfigurationError
 
     if bool(words) == stdin:
         fail("name a command to explain, or read tool inputs with --stdin; one of the two", 2)

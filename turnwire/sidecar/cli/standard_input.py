@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from turnwire.tracing.recordings.recorded import RecordingError
+from turnwire.recordings.recorded import RecordingError
 
 DASH = Path("-")
 

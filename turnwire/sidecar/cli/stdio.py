@@ -81,9 +81,9 @@ def runner_command(
     config: ConfigOption = None,
 ) -> None:
     """Run many prompts over one stdin, stdout and stderr, as NDJSON."""
+    from turnwire.config.agents import AgentNotFoundError, with_spoken
+    from turnwire.config.settings import ConfigurationError, load
     from turnwire.runner.server import RunnerOptions
-    from turnwire.sidecar.config.agents import AgentNotFoundError, with_spoken
-    from turnwire.sidecar.config.settings import ConfigurationError, load
     from turnwire.sidecar.streams.runner.command import run, say_fatal
 
     if family and not cli:

@@ -122,7 +122,7 @@ def revoke_command(
 
 
 def _tokens(state_dir: Path | None, journal: str | None, config: Path | None) -> "Tokens":
-    from turnwire.sidecar.config.settings import ConfigurationError, load
+    from turnwire.config.settings import ConfigurationError, load
     from turnwire.sidecar.principals.configured import tokens_of
     from turnwire.sidecar.principals.file import TokensUnusable
 

@@ -21,8 +21,8 @@ def main(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(arguments)
     from turnwire.normalize.families import UnknownFamily
     from turnwire.protocol.visible import visible
-    from turnwire.sidecar.recordings.filters.translate import InputError, run
-    from turnwire.tracing.recordings.recorded import RecordingError
+    from turnwire.recordings.filters.translate import InputError, run
+    from turnwire.recordings.recorded import RecordingError
 
     try:
         run(

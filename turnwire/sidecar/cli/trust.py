@@ -25,9 +25,9 @@ def trust_command(
     revoke: Annotated[bool, typer.Option("--revoke", help="Stop trusting it.")] = False,
 ) -> None:
     """Let all settings of a folder's turnwire.toml count, as it is now; a change is to be trusted anew."""
+    from turnwire.config.settings import ConfigurationError, read_file, trust_store
+    from turnwire.config.trust import PROJECT_FILE, full_name
     from turnwire.protocol.visible import visible, visible_line
-    from turnwire.sidecar.config.settings import ConfigurationError, read_file, trust_store
-    from turnwire.sidecar.config.trust import PROJECT_FILE, full_name
 
     if file.is_dir():
         file /= PROJECT_FILE

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol
 
+from turnwire._runtime.task_owner import TaskOwner
+from turnwire.config.settings import Settings
 from turnwire.hub.principals import Principals
-from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.principals.file import FilePrincipals, FileTokens, TokensUnusable, token_file
 from turnwire.sidecar.principals.kept import KeptToken
 from turnwire.sidecar.process.supervision import kept_up
-from turnwire.tasks.owner import TaskOwner
 
 
 class KeptPrincipals(Principals, Protocol):

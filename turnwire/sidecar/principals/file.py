@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from turnwire.files.private import make_private, open_private, read_private
+from turnwire._runtime.private_files import make_private, open_private, read_private
 from turnwire.hub.principals import BadPrincipal
 from turnwire.protocol.errors import TurnwireError
 from turnwire.sidecar.principals.kept import KeptToken, TokenTable, read_all, written

@@ -2,7 +2,7 @@
 
 Above all stands one task group. Nothing but a start-up error may reach it, since an exception there cancels everything in
 it: every session, and the hub. So each task in it is wrapped: a session's task that fails is over, and the session says so
-itself (turnwire/sidecar/sessions/live.py); a job of the house that fails is begun again, a little later each time.
+itself (turnwire/sessions/live.py); a job of the house that fails is begun again, a little later each time.
 """
 
 import asyncio

@@ -12,6 +12,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
+from turnwire._runtime.task_owner import TaskOwner
+from turnwire._runtime.version import VERSION
+from turnwire.config.hub_settings import hub_config
+from turnwire.config.kept_access import KeptAccess
+from turnwire.config.settings import Settings
 from turnwire.hub.host import Fleet, Host
 from turnwire.hub.hub import Hub
 from turnwire.hub.server.cookies import LoggedOut
@@ -19,15 +24,10 @@ from turnwire.hub.server.invitations import Invitations
 from turnwire.hub.server.routes import Probes
 from turnwire.journal.base import Journal, JournalError
 from turnwire.protocol.errors import TurnwireError
-from turnwire.sidecar.config.hub_settings import hub_config
-from turnwire.sidecar.config.kept_access import KeptAccess
-from turnwire.sidecar.config.settings import Settings
+from turnwire.sessions.metrics import Metrics
 from turnwire.sidecar.principals.configured import principals_of
-from turnwire.sidecar.process.metrics import Metrics
 from turnwire.sidecar.process.signals import on_stop
 from turnwire.sidecar.process.supervision import kept_up
-from turnwire.sidecar.process.version import VERSION
-from turnwire.tasks.owner import TaskOwner
 
 PORTS = 100
 """How many ports are tried when none was given, before any free one is taken."""

@@ -7,21 +7,21 @@ from pathlib import Path
 import typer
 from msgspec import Struct
 
+from turnwire.config.agents import check_name, find, with_spoken
+from turnwire.config.known_agents import Family
+from turnwire.config.settings import Settings
+from turnwire.config.state_directory import claimed
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.hub import Hub
 from turnwire.hub.wire.frames import SessionCreate
 from turnwire.journal.base import JournalUnavailable
 from turnwire.protocol.errors import TurnwireError
-from turnwire.sidecar.config.agents import check_name, find, with_spoken
-from turnwire.sidecar.config.known_agents import Family
-from turnwire.sidecar.config.settings import Settings
-from turnwire.sidecar.config.state_directory import claimed
+from turnwire.sessions.host import LiveHost
+from turnwire.sessions.live import LiveSession
+from turnwire.sessions.records.resume_point import NEW, ResumePoint
+from turnwire.sessions.workspaces import workspace_of
 from turnwire.sidecar.serving.qr import drawn, reachable
 from turnwire.sidecar.serving.serve import serve
-from turnwire.sidecar.sessions.host import LiveHost
-from turnwire.sidecar.sessions.live import LiveSession
-from turnwire.sidecar.sessions.records.resume_point import NEW, ResumePoint
-from turnwire.sidecar.sessions.workspaces import workspace_of
 
 GREETING_S = 15.0
 """How long the end of a CLI counts as a failed start, while it has not answered `initialize`."""
@@ -87,9 +87,9 @@ async def run(
 
 
 async def run_hub(settings: Settings, *, new_tokens: bool = False) -> None:
-    """Serve the frontends of a fleet until a signal; raises what turnwire.sidecar.fleet.hub raises, and JournalUnavailable without the extra."""
+    """Serve the frontends of a fleet until a signal; raises what turnwire.sidecar.serving.fleet_hub raises, and JournalUnavailable without the extra."""
     try:
-        from turnwire.sidecar.fleet.hub import serve_hub  # noqa: PLC0415 - an optional extra
+        from turnwire.sidecar.serving.fleet_hub import serve_hub  # noqa: PLC0415 - an optional extra
     except ImportError as error:
         raise JournalUnavailable("A fleet needs the extra `redis`: pip install 'turnwire[redis]'.") from error
     await serve_hub(settings, partial(_announce, settings, qr=False), new_tokens=new_tokens)

@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING, cast
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.grants import GrantStore
 from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.config.rulebook import read_rulebook
+from turnwire.config.settings import ConfigurationError, Settings
+from turnwire.config.storage import open_journal
 from turnwire.hub.hub import Hub
 from turnwire.hub.wire.frames_out import SessionSummary
 from turnwire.journal.base import Journal, JournalError
 from turnwire.journal.sessions import SessionStore
-from turnwire.sidecar.config.rulebook import read_rulebook
-from turnwire.sidecar.config.settings import ConfigurationError, Settings
-from turnwire.sidecar.config.storage import open_journal
-from turnwire.sidecar.outbound.push.push import Push
-from turnwire.sidecar.outbound.webhooks.configured import wanted, watching
-from turnwire.sidecar.outbound.webhooks.watcher import EventFilter
-from turnwire.sidecar.process.metrics import Metrics
+from turnwire.outbound.push.push import Push
+from turnwire.outbound.webhooks.configured import wanted, watching
+from turnwire.outbound.webhooks.watcher import EventFilter
+from turnwire.sessions.host import LiveHost
+from turnwire.sessions.live import LiveSession
+from turnwire.sessions.metrics import Metrics
+from turnwire.sessions.observers import Observers
+from turnwire.sessions.records.writer import RecordWriter
+from turnwire.sessions.registry import SessionRegistry
+from turnwire.sessions.services import SessionServices
 from turnwire.sidecar.process.supervision import supervised
 from turnwire.sidecar.serving.listening import Ready, Work, with_hub
-from turnwire.sidecar.sessions.host import LiveHost
-from turnwire.sidecar.sessions.live import LiveSession
-from turnwire.sidecar.sessions.observers import Observers
-from turnwire.sidecar.sessions.records.writer import RecordWriter
-from turnwire.sidecar.sessions.registry import SessionRegistry
-from turnwire.sidecar.sessions.services import SessionServices
 
 if TYPE_CHECKING:
     from turnwire.journal.redis.journal import RedisJournal
@@ -144,7 +144,7 @@ def _push(settings: Settings, registry: SessionRegistry[LiveSession]) -> Push | 
 
 
 def _claimed(store: SessionStore, journal: Journal) -> SessionStore:
-    from turnwire.sidecar.fleet.sessions import ClaimedRecords  # noqa: PLC0415 - an optional extra
+    from turnwire.fleet.worker_sessions import ClaimedRecords  # noqa: PLC0415 - an optional extra
 
     return ClaimedRecords(store, cast("RedisJournal", journal))
 
@@ -157,7 +157,7 @@ async def _in_fleet(
     if settings.worker is None:
         yield lambda: None
         return
-    from turnwire.sidecar.fleet.worker import working  # noqa: PLC0415 - an optional extra
+    from turnwire.fleet.joining import working  # noqa: PLC0415 - an optional extra
 
     async with working(settings, settings.worker, host, cast("RedisJournal", journal)) as begin:
         yield begin

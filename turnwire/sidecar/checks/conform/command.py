@@ -11,18 +11,18 @@ from pathlib import Path
 import typer
 
 from turnwire.client import connect
+from turnwire.config.agents import find, with_spoken
+from turnwire.config.known_agents import Family
+from turnwire.config.settings import Settings
 from turnwire.frontends.conform.agent import AgentTrial
 from turnwire.frontends.conform.report import Finding, as_json, line_of, summary
 from turnwire.hub.hub import Hub
 from turnwire.protocol.visible import visible
+from turnwire.sessions.host import LiveHost
 from turnwire.sidecar.checks.conform.scripted_host import SESSION, ScriptedHost
-from turnwire.sidecar.config.agents import find, with_spoken
-from turnwire.sidecar.config.known_agents import Family
-from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.serving import serve as serving
 from turnwire.sidecar.serving.listening import reason_of
 from turnwire.sidecar.serving.run import StartError
-from turnwire.sidecar.sessions.host import LiveHost
 
 OWN_HUB_S = 60.0
 """How long the hub in this process has to answer."""

@@ -6,10 +6,10 @@ from pathlib import Path
 import typer
 from msgspec.structs import asdict
 
+from turnwire.config.settings import Settings
 from turnwire.protocol.visible import to_json, visible
 from turnwire.sidecar.checks.doctor.checks import examine
 from turnwire.sidecar.checks.doctor.finding import Finding
-from turnwire.sidecar.config.settings import Settings
 
 MARKS = {"ok": "[green]ok  [/]", "note": "[yellow]note[/]", "broken": "[red]FAIL[/]"}
 

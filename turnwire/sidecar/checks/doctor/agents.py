@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from turnwire.adapter.process.environment import build_environment
 from turnwire.adapter.process.version import Version, detect_version
+from turnwire.config.agents import Agent, AgentNotFoundError, AgentSetting, find
+from turnwire.config.known_agents import KNOWN, Family, KnownAgent, recognised
 from turnwire.sidecar.checks.doctor.finding import Finding
-from turnwire.sidecar.config.agents import Agent, AgentNotFoundError, AgentSetting, find
-from turnwire.sidecar.config.known_agents import KNOWN, Family, KnownAgent, recognised
 
 AT_A_TIME = 2
 """Programs that are asked for their version at a time: some take seconds of a processor to say it."""

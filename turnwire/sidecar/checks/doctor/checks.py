@@ -10,20 +10,20 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from turnwire.config.agents import AgentNotFoundError, find
+from turnwire.config.hub_settings import hub_config
+from turnwire.config.rulebook import read_rulebook
+from turnwire.config.settings import ConfigurationError, Settings
+from turnwire.config.state_directory import journal_file, journal_options, located
 from turnwire.hub.server.access import AccessError, Tokens
 from turnwire.journal.base import JournalUnavailable
 from turnwire.journal.plugins import REDIS, SQLITE
 from turnwire.journal.sqlite.lock import FileLock
+from turnwire.recordings.recorded import RecordingError
+from turnwire.sessions.frontend_limits import FrontendLimits
 from turnwire.sidecar.checks.doctor import agents
 from turnwire.sidecar.checks.doctor.finding import Finding
-from turnwire.sidecar.config.agents import AgentNotFoundError, find
-from turnwire.sidecar.config.hub_settings import hub_config
-from turnwire.sidecar.config.rulebook import read_rulebook
-from turnwire.sidecar.config.settings import ConfigurationError, Settings
-from turnwire.sidecar.config.state_directory import journal_file, journal_options, located
-from turnwire.sidecar.sessions.frontend_limits import FrontendLimits
 from turnwire.tracing.export.wanted import TracingError, metrics_wanted, tracing_wanted
-from turnwire.tracing.recordings.recorded import RecordingError
 
 OLDEST, NEWEST = (1, 0, 120), (2, 1, 330)
 """The CLI's versions that the recordings of the tests are from."""
@@ -263,7 +263,7 @@ async def redis(settings: Settings) -> Finding:
 
 async def recordings(settings: Settings) -> Finding:
     """Can recordings be written?"""
-    from turnwire.tracing.recordings.recorder import check_folder  # noqa: PLC0415 - where they are wanted
+    from turnwire.recordings.recorder import check_folder  # noqa: PLC0415 - where they are wanted
 
     try:
         check_folder(settings.record_dir)

@@ -21,8 +21,8 @@ from turnwire.protocol.claude.system import UnknownSystem
 from turnwire.protocol.json_values import Foreign
 from turnwire.protocol.malformed import Malformed
 from turnwire.protocol.parsing.generic import load
+from turnwire.recordings.reading import read, timed_happenings
 from turnwire.sidecar.checks.doctor.finding import Finding
-from turnwire.tracing.recordings.reading import read, timed_happenings
 
 SEEN = "seen_fields.txt"
 SHOWN = 8

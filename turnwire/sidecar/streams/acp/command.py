@@ -13,8 +13,12 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from turnwire._runtime.version import VERSION
 from turnwire.client import Client, CommandFailed, connect
 from turnwire.client import TurnwireError as ClientError
+from turnwire.config.agents import check_name
+from turnwire.config.settings import Settings
+from turnwire.config.state_directory import claimed
 from turnwire.frontends.acp.agent import HubStarter, SessionParams, Starter, serve
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.hub import Hub
@@ -22,13 +26,9 @@ from turnwire.hub.wire.agent_options import AgentOptions
 from turnwire.hub.wire.frames import SessionCreate
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
-from turnwire.sidecar.config.agents import check_name
-from turnwire.sidecar.config.settings import Settings
-from turnwire.sidecar.config.state_directory import claimed
-from turnwire.sidecar.process.version import VERSION
+from turnwire.sessions.host import LiveHost
 from turnwire.sidecar.serving import serve as serving
 from turnwire.sidecar.serving.run import StartError
-from turnwire.sidecar.sessions.host import LiveHost
 
 NAME = "editor"
 """Shown as `by` in the decisions that are taken in the editor."""

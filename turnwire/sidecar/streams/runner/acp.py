@@ -18,6 +18,9 @@ from turnwire.adapter.process.shutdown import StopDeadlines
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import AgentSession, RequestFailed
 from turnwire.adapter.session.notices import SessionNotice
+from turnwire.config.agents import Agent
+from turnwire.config.rulebook import Rulebook
+from turnwire.config.settings import Settings
 from turnwire.normalize.core import Core, Happened
 from turnwire.normalize.events import AgentEvent, to_json
 from turnwire.normalize.inputs import Ended, Message, Received, Sent
@@ -27,9 +30,6 @@ from turnwire.runner.acp import AcpParams, content_blocks
 from turnwire.runner.family import RunFailed, RunFamily, Streams
 from turnwire.runner.retry import Wait
 from turnwire.runner.wire import Run
-from turnwire.sidecar.config.agents import Agent
-from turnwire.sidecar.config.rulebook import Rulebook
-from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.streams.runner.execution import AHEAD, RunExecution, how_it_ended
 
 STOP = StopDeadlines(interrupt=2.0, close=3.0, terminate=2.0)

@@ -12,17 +12,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from turnwire._runtime.private_files import open_private
 from turnwire.adapter.families import open_session
 from turnwire.adapter.process.watchdog import Watchdog
-from turnwire.files.private import open_private
+from turnwire.config.agents import Agent, AgentNotFoundError, find
+from turnwire.config.rulebook import Rulebook, read_rulebook
+from turnwire.config.settings import Settings
 from turnwire.runner.family import RunFamily
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
 from turnwire.runner.server import Runner, RunnerOptions
 from turnwire.runner.wire import fatal_line
-from turnwire.sidecar.config.agents import Agent, AgentNotFoundError, find
-from turnwire.sidecar.config.rulebook import Rulebook, read_rulebook
-from turnwire.sidecar.config.settings import Settings
 from turnwire.sidecar.process import logs
 from turnwire.sidecar.process.signals import on_stop
 from turnwire.sidecar.streams.runner.claude import claude_runs

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from uuid import uuid4
 
 from turnwire.adapter.process.cli import ProgramNotFound
+from turnwire.config.agents import Agent, AgentNotFoundError, find_relayed
+from turnwire.config.settings import ConfigurationError, Settings, load
 from turnwire.normalize.inputs import Announced
 from turnwire.protocol.dialects import DIALECTS
-from turnwire.sidecar.config.agents import Agent, AgentNotFoundError, find_relayed
-from turnwire.sidecar.config.settings import ConfigurationError, Settings, load
 from turnwire.sidecar.process import garbage, logs
 from turnwire.sidecar.process.signals import die_by
 from turnwire.sidecar.streams.stdio import serve as stdio
@@ -78,7 +78,7 @@ async def _serve(
 
 def _version(agent: Agent, settings: Settings) -> int:
     if settings.dialect in FOREIGN:
-        from turnwire.sidecar.process.version import VERSION  # noqa: PLC0415 - looked up in the installation; a relay needs it for this alone
+        from turnwire._runtime.version import VERSION  # noqa: PLC0415 - looked up in the installation; a relay needs it for this alone
 
         sys.stdout.write(f"{LEAST_VERSION} (turnwire {VERSION})\n")
         return 0
@@ -101,9 +101,9 @@ def _observer(settings: Settings, agent: Agent) -> Iterator[tuple[stdio.Observe,
     if not (settings.record or settings.traces or metrics_wanted() or logs_wanted()):
         yield lambda _: None, {}
         return
-    from turnwire.sidecar.process.metrics import Metrics  # noqa: PLC0415 - as above
-    from turnwire.sidecar.sessions.observers import Observers  # noqa: PLC0415 - as above
-    from turnwire.sidecar.sessions.trace_context import Caller, context_event, variables  # noqa: PLC0415 - as above
+    from turnwire.sessions.metrics import Metrics  # noqa: PLC0415 - as above
+    from turnwire.sessions.observers import Observers  # noqa: PLC0415 - as above
+    from turnwire.sessions.trace_context import Caller, context_event, variables  # noqa: PLC0415 - as above
     from turnwire.sidecar.streams.stdio.observed import ObservedInputs  # noqa: PLC0415 - as above
 
     logs.tell_first(DELIVERY)

@@ -6,7 +6,7 @@ from turnwire.normalize.core import happenings
 from turnwire.normalize.events import Complete
 from turnwire.normalize.families import new_core
 from turnwire.normalize.inputs import SessionInput
-from turnwire.sidecar.sessions.pipeline import Observer
+from turnwire.sessions.pipeline import Observer
 
 
 class ObservedInputs:

@@ -1,0 +1,228 @@
+"""Agents by name: what the table knows, what the configuration changes of it, and how an agent is found."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from preloaded import ran
+from turnwire.config.agents import (
+    AgentNotFoundError,
+    AgentSetting,
+    family_named,
+    find,
+    find_relayed,
+    spoken,
+)
+from turnwire.config.known_agents import KNOWN, recognised
+from turnwire.config.settings import Settings, load
+from turnwire.hub.host import CommandRefused
+from turnwire.journal.sessions import SessionRecord
+from turnwire.sessions.choices import agent_choices
+from turnwire.sessions.frontend_limits import FrontendLimits
+from turnwire.sidecar.checks.doctor.agents import logged_in
+from turnwire_process import environment
+
+
+def program(folder: Path, name: str, says: str = "") -> Path:
+    """A program that says one line, whatever it is asked."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho '{says}'\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_known_agent_is_found_by_its_name_and_started_so_that_it_speaks(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = KNOWN[name]
+    path = program(tmp_path, known.program)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    agent = find(name, {})
+    assert agent.argv == (str(path), *known.command[1:])
+    assert (agent.family, agent.variables) == (known.family, known.variables)
+    assert recognised(agent.argv) is known
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_an_agent_that_is_not_here_says_how_to_get_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(AgentNotFoundError, match=f"`{KNOWN[name].install}`"):
+        find(name, {})
+
+
+def test_its_own_installer_may_have_put_it_where_path_does_not_lead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = program(tmp_path / ".opencode" / "bin", "opencode")
+    assert find("opencode", {}).argv == (str(path), "acp")
+
+
+def test_the_configuration_takes_a_list_or_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("mine", "gemini", "qwen"):
+        program(tmp_path, name)
+    file = tmp_path / "turnwire.toml"
+    file.write_text(
+        """
+        [agents]
+        listed = ["mine", "--flag"]
+        [agents.gemini]
+        env = {GEMINI_API_KEY = "placeholder"}
+        [agents.work]
+        command = ["gemini", "--acp", "--sandbox"]
+        [agents.other]
+        family = "acp"
+        command = ["mine"]
+        client_files = "read"
+        client_terminals = true
+        [agents.qwen]
+        command = ["qwen", "--bare"]
+        """
+    )
+    agents = load({}, file).agents
+    assert find("listed", agents).argv[1:] == ("--flag",)
+    assert find("listed", agents).family == "claude"
+    gemini = find("gemini", agents)
+    assert (gemini.argv[1:], gemini.family, gemini.env) == (
+        ("--acp",),
+        "acp",
+        {"GEMINI_API_KEY": "placeholder"},
+    )
+    assert (find("work", agents).family, find("work", agents).variables) == ("acp", KNOWN["gemini"].variables)
+    other = find("other", agents)
+    assert (other.family, other.client_files, other.client_terminals) == ("acp", "read", True)
+    assert find("qwen", agents).family == "qwen"
+    assert [family_named(name, agents) for name in ("claude", "demo-acp", "forgotten")] == [
+        "claude",
+        "acp",
+        "claude",
+    ]
+
+
+def test_an_unknown_field_of_an_agent_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "turnwire.toml"
+    file.write_text("[agents.mine]\ncommand = ['x']\nargs = ['y']\n")
+    with pytest.raises(Exception, match=r"setting agents\.mine\.args: there is no such setting"):
+        load({}, file)
+
+
+def test_a_command_line_is_known_by_its_program_and_the_arguments_that_make_it_speak() -> None:
+    assert spoken(["/opt/bin/gemini", "--acp", "-m", "x"], None).family is None
+    assert spoken(["wrapper", "gemini"], "acp").family == "acp"
+    assert spoken(["gemini"], "claude").family == "claude"
+    with pytest.raises(AgentNotFoundError, match="`opencode acp`"):
+        spoken(["/opt/bin/opencode"], None)
+
+
+def test_what_passes_on_claudes_lines_refuses_other_agents() -> None:
+    assert find_relayed("demo", {}, "stdio").scripted
+    with pytest.raises(AgentNotFoundError, match="speaks acp, and `turnwire stdio`"):
+        find_relayed("demo-acp", {}, "stdio")
+
+
+def test_an_agent_without_any_command_says_so() -> None:
+    with pytest.raises(AgentNotFoundError, match="empty argument vector"):
+        find("mine", {"mine": AgentSetting()})
+
+
+def test_a_frontend_takes_no_known_agent_that_is_not_configured(tmp_path: Path) -> None:
+    settings = Settings(agent="gemini", agents={"boxed": AgentSetting(command=["box"])})
+    floor = FrontendLimits(settings, tmp_path)
+    assert floor.agents == ["gemini", "boxed"]
+
+    def create(name: str) -> SessionRecord:
+        record = SessionRecord(session="s", created="", agent=name, workspace=str(tmp_path), policy=None)
+        return floor.new(record, {})
+
+    assert [create(name).agent for name in ("gemini", "boxed", "demo")] == ["gemini", "boxed", "demo"]
+    for name in ("claude", "opencode", "qwen"):
+        with pytest.raises(CommandRefused, match=f"{name!r} is none of the configured"):
+            create(name)
+    assert {*KNOWN} <= {*FrontendLimits(Settings(frontend_options=["agent"]), tmp_path).agents}
+
+
+def test_a_login_is_seen_by_its_variable_or_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gemini = KNOWN["gemini"]
+    for key in gemini.keys:
+        monkeypatch.delenv(key, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert logged_in(gemini, {}) is None
+    assert logged_in(gemini, {"GEMINI_API_KEY": "placeholder"}) == "GEMINI_API_KEY"
+    (tmp_path / ".gemini").mkdir()
+    (tmp_path / ".gemini" / "oauth_creds.json").touch()
+    assert logged_in(gemini, {}) == "~/.gemini/oauth_creds.json"
+    assert logged_in(gemini, {"HOME": str(tmp_path / "other")}) is None
+
+
+def test_turnwire_agents_lists_all_and_the_doctor_says_the_same(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    folder = tmp_path / "bin"
+    program(folder, "gemini", "0.61.0")
+    program(folder, "mine", "no number")
+    program(folder, "pi-acp", "0.0.34")
+    (tmp_path / "agents.toml").write_text(
+        '[agents.mine]\ncommand = ["mine"]\n[agents.pi]\ncommand = ["pi-acp"]\nfamily = "acp"\n'
+    )
+    env = environment(home, PATH=f"{folder}:/usr/bin:/bin", GEMINI_API_KEY="placeholder-not-to-be-shown")
+    done = ran(["agents", "--json", "--config", "agents.toml"], cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert b"placeholder-not-to-be-shown" not in done.stdout
+    seen = {agent["name"]: agent for agent in json.loads(done.stdout)}
+    assert {*KNOWN, "mine", "pi"} == {*seen}
+    assert (seen["pi"]["never_asks"], seen["gemini"]["never_asks"]) == (["anything at all"], [])
+    gemini = seen["gemini"]
+    assert (gemini["version"], gemini["logged_in"], gemini["family"]) == ("0.61.0", "GEMINI_API_KEY", "acp")
+    assert gemini["program"] == str(folder / "gemini")
+    assert (seen["qwen"]["program"], seen["qwen"]["install"]) == (None, KNOWN["qwen"].install)
+    assert (seen["mine"]["version"], seen["mine"]["install"]) == (None, None)
+
+    people = ran(["agents", "--config", "agents.toml"], cwd=tmp_path, env=env).stdout.decode()
+    assert "gemini    Gemini CLI 0.61.0, speaks acp, logged in by GEMINI_API_KEY\n" in people
+    assert "never asks about anything at all\n" in people
+    assert "qwen      Qwen Code: not installed; `npm install -g @qwen-code/qwen-code`\n" in people
+
+    done = ran(["doctor", "--json", "--agent", "gemini", "--port", "0"], cwd=tmp_path, env=env)
+    findings = {finding["what"]: finding for finding in json.loads(done.stdout)}
+    assert findings["CLI"]["found"] == f"gemini 0.61.0 at {folder / 'gemini'}"
+    assert "logged in by GEMINI_API_KEY" in findings["agent gemini"]["found"]
+    assert "qwen (`npm install -g @qwen-code/qwen-code`)" in findings["other agents"]["found"]
+
+
+def test_family_belongs_to_a_command_line(tmp_path: Path) -> None:
+    done = ran(
+        ["run", "--agent", "demo", "--family", "acp"], cwd=tmp_path, env=environment(tmp_path / "home")
+    )
+    assert done.returncode == 2
+    assert b"--family says what the CLI after `--` speaks" in done.stderr
+
+
+def test_frontends_are_told_of_the_agents_that_are_here_and_may_be_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("gemini", "qwen", "mine"):
+        program(tmp_path, name)
+    settings = Settings(
+        agent="gemini", agents={"mine": AgentSetting(command=["mine"])}, frontend_options=["agent"]
+    )
+    told = agent_choices(settings, FrontendLimits(settings, tmp_path).agents)
+    assert [(one.agent, one.title, one.family) for one in told] == [
+        ("gemini", "Gemini CLI", "acp"),
+        ("mine", "mine", "claude"),
+        ("qwen", "Qwen Code", "qwen"),
+    ]
+    gemini, mine, qwen = (set(one.capabilities) for one in told)
+    assert {"resumes", "interrupts", "policies"} <= gemini & mine & qwen
+    assert "hooks" in mine - qwen
+    assert ("effort" in told[1].options, "effort" in told[2].options) == (True, False)
+    assert agent_choices(Settings(agent="demo-acp"), ["demo-acp"])[0].scripted is True

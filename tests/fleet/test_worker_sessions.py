@@ -1,0 +1,184 @@
+"""A worker's sessions over a real Redis: taken over with their logs, let go of, and whose they are told by their logs alone."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from host_harness import SOMEBODY, HostHarness, host_harness
+
+from journals import RedisProcess
+from turnwire.config.settings import Settings
+from turnwire.fleet.errors import NameTaken
+from turnwire.fleet.joining import working
+from turnwire.fleet.store import FleetStore
+from turnwire.fleet.wire import WorkerSummary, decode
+from turnwire.fleet.worker_sessions import ClaimedRecords, WorkerSessions
+from turnwire.hub.host import CommandRefused
+from turnwire.hub.wire import frames
+from turnwire.journal.base import Entry, JournalUnavailable
+from turnwire.journal.redis.journal import RedisJournal
+from turnwire.journal.redis.server import NOBODY, Ownership
+from turnwire.journal.sessions import MemorySessions, SessionRecord
+from turnwire.normalize import events as ev
+
+pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisProcess]:
+    with TemporaryDirectory(prefix="redis-") as folder:
+        server = RedisProcess(Path(folder))
+        server.start()
+        yield server
+        server.kill()
+
+
+class Machine:
+    """A worker's machine, without its lease."""
+
+    def __init__(self, here: HostHarness, journal: RedisJournal, sessions: WorkerSessions) -> None:
+        self.here, self.journal, self.sessions = here, journal, sessions
+
+    async def do(self, kind: str, **more: object) -> object:
+        command = frames.commands.validate_python({"type": kind, "id": "1", **more})
+        return await self.sessions.execute(command, SOMEBODY)
+
+
+@asynccontextmanager
+async def machine(
+    name: str, folder: Path, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Machine]:
+    journal = await RedisJournal.open(redis.url, owner=name)
+    try:
+        async with host_harness(folder, monkeypatch, journal=journal) as here:
+            yield Machine(here, journal, WorkerSessions(name, here.host, journal, pause_s=0.01))
+    finally:
+        await journal.close()
+
+
+async def test_a_session_goes_on_at_another_worker_with_its_log_and_its_first_one_lets_go_of_it(
+    tmp_path: Path, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        machine("first", tmp_path, redis, monkeypatch) as first,
+        machine("second", tmp_path, redis, monkeypatch) as second,
+    ):
+        changed = asyncio.Event()
+        unwatch = first.sessions.watch_sessions(changed.set)
+        answer = await first.do("session.create", workspace=str(tmp_path), agent="echo", prompt="hello")
+        assert isinstance(answer, dict)
+        session = answer["session"]
+        assert changed.is_set()
+        unwatch()
+        assert [choice.agent for choice in first.sessions.agents()] == ["echo", "broken"]
+        await first.here.until(session, ev.Complete)
+        await first.sessions.journaled()
+        assert (first.sessions.owns(session), second.sessions.owns(session)) == (True, False)
+        record, fence = first.sessions.record(session), first.sessions.fence(session)
+        assert record is not None
+        assert second.sessions.record(session) is None
+        for wrong, code in ((b"[]", "cannot_start"), (b"\xff", "cannot_start")):
+            with pytest.raises(CommandRefused, match="cannot be read here") as refused:
+                await second.sessions.adopt(session, wrong, "first", fence)
+            assert refused.value.code == code
+        assert not await second.sessions.adopt(session, record, "first", fence + 7), "it lives another life"
+        assert await first.sessions.still_owns(session)
+        assert await second.sessions.adopt(session, record, "first", fence)
+        assert not await first.sessions.still_owns(session)
+        assert await second.sessions.still_owns(session)
+        # what the first one still says of it is refused, and costs no answer
+        await first.journal.append(session, [Entry(b"{}")])
+        await first.sessions.journaled()
+        await first.sessions.abandon(session)
+        assert first.sessions.sessions() == []
+        assert await first.here.store.list() == []
+        (summary,) = second.sessions.sessions()
+        assert (summary.session, summary.state) == (session, "exited")
+        await second.do("prompt", session=session, text="once more")
+        seen = await second.here.until(session, ev.Complete, 2)
+        said = [event.text for event in seen if isinstance(event, ev.UserMessage)]
+        assert said == ["hello", "once more"]
+
+
+async def test_a_worker_that_begins_again_has_what_is_still_its_own_and_forgets_the_rest(
+    tmp_path: Path, redis: RedisProcess, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = MemorySessions()
+    journal = await RedisJournal.open(redis.url, owner="w")
+    other = await RedisJournal.open(redis.url, owner="other")
+    hub = await RedisJournal.open(redis.url, reads_only=True)
+    records = ClaimedRecords(store, journal)
+    try:
+        for name in ("own", "taken", "deleted"):
+            await records.put(SessionRecord(session=name, created="c", workspace=str(tmp_path)))
+            await journal.append(name, [Entry(b"{}")])
+        await journal.flush()
+        assert await other.claim("taken", await other.ownership("taken"))
+        assert await hub.delete_from("deleted", Ownership("w", 1))
+        assert await hub.ownership("deleted") == Ownership(NOBODY, 2)
+        assert [record.session for record in await records.list()] == ["own"]
+        assert [record.session for record in await store.list()] == ["own"]
+        assert "a session went to another worker meanwhile" in caplog.text
+        assert "a session was deleted while this worker was not heard of" in caplog.text
+        assert await records.get("own") is not None
+        await records.delete("own")
+        assert await records.list() == []
+        # what others have spoilt keeps no worker from its other sessions
+        await records.put(SessionRecord(session="spoilt", created="c", workspace=str(tmp_path)))
+        await journal._server._redis.set("turnwire:state:spoilt", "rubbish")
+        await records.put(SessionRecord(session="fresh", created="d", workspace=str(tmp_path)))
+        assert [record.session for record in await records.list()] == ["fresh"]
+        assert await records.get("spoilt") is not None
+    finally:
+        for one in (journal, other, hub):
+            await one.close()
+
+
+async def test_an_answer_waits_until_the_journal_has_what_was_done(
+    tmp_path: Path, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with machine("w", tmp_path, redis, monkeypatch) as one:
+        redis.kill()
+        await one.journal.append("s", [Entry(b"{}")])
+        with pytest.raises(JournalUnavailable):
+            await one.journal.flush()
+        waits = asyncio.create_task(one.sessions.journaled())
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not waits.done()
+        redis.start()
+        async with asyncio.timeout(60):
+            await waits
+
+
+async def test_a_worker_says_what_it_has_room_for_and_is_there_until_its_sessions_have_ended(
+    tmp_path: Path, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings.model_validate(
+        {"redis_url": redis.url, "state_dir": tmp_path, "worker_labels": ["big"], "worker_group": "g"}
+    )
+    elsewhere = settings.model_copy(update={"state_dir": tmp_path / "elsewhere"})
+    store = FleetStore(redis.url)
+    async with machine("w", tmp_path, redis, monkeypatch) as one:
+        async with working(settings, "w", one.here.host, one.journal) as begin:
+            begin()
+            told = (await store.leases())["w"]
+            assert told is not None
+            about = decode(told, WorkerSummary)
+            assert (about.name, about.labels, about.group, about.sessions) == ("w", ["big"], "g", 0)
+            assert about.workspaces == [str(tmp_path)]
+            assert [choice.agent for choice in about.agents] == ["echo", "broken"]
+            with pytest.raises(NameTaken):
+                async with working(elsewhere, "w", one.here.host, one.journal):
+                    pass
+        assert await store.leases() == {"w": None}
+        redis.kill()
+        with pytest.raises(JournalUnavailable, match="fleet's Redis cannot be used"):
+            async with working(settings, "w", one.here.host, one.journal):
+                pass
+        redis.start()
+    await store.close()

@@ -1,0 +1,225 @@
+"""Which command starts an agent: one that is known by name, the scripted one, or one that the user names."""
+
+import difflib
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct, field
+from pydantic import BaseModel, ConfigDict, field_validator
+
+from turnwire import scripted_agent
+from turnwire.config.known_agents import KNOWN, Family, KnownAgent, recognised
+from turnwire.protocol.errors import TurnwireError
+
+DEMOS: Mapping[str, Family] = {"demo": "claude", "demo-acp": "acp"}
+"""The scripted agent's demo, by what it speaks."""
+
+
+OWN_FAMILIES = ("claude", "qwen", "acp")
+"""The families of turnwire's own whose agents are run."""
+
+ClientFiles = Literal["none", "read", "write"]
+
+
+class AgentNotFoundError(TurnwireError):
+    """There is no such agent, or its program is not here; the message says what to do."""
+
+
+class AgentSetting(BaseModel):
+    """An agent of the configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    family: Family | None = None
+    """What it speaks; that of the known agent of this name or program when absent, else claude."""
+    command: list[str] = []
+    """Program and arguments; empty takes those of the known agent of this name."""
+    env: dict[str, str] = {}
+    """Variables of its environment, above those that it gets anyway."""
+    client_files: ClientFiles = "none"
+    """What an agent that speaks ACP may have turnwire do with the workspace's files: none, read, or write."""
+    client_terminals: bool = False
+    """Whether it may have turnwire run commands."""
+
+    @field_validator("family")
+    @classmethod
+    def _is_run(cls, family: Family | None) -> Family | None:
+        return None if family is None else checked_family(family)
+
+
+class Agent(Struct, frozen=True):
+    """A way to start an agent."""
+
+    name: str
+    """What frontends call it."""
+    argv: tuple[str, ...]
+    """Program and its own arguments, before the flags that turnwire adds."""
+    scripted: bool = False
+    """True for the stand-in; it is labelled wherever it shows."""
+    family: Family = "claude"
+    """What it speaks."""
+    variables: tuple[str, ...] = ()
+    """Names of variables, with wildcards, that reach it beside the usual ones."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables of its own."""
+    client_files: ClientFiles = "none"
+    """What it may have its client do with the workspace's files."""
+    client_terminals: bool = False
+    """Whether it may have its client run commands."""
+
+
+def checked_family(family: str) -> Family:
+    """Return the name of a family whose agents are run; raises ValueError with the names there are."""
+    if family in OWN_FAMILIES:
+        return family
+    from turnwire.adapter.families import FAMILIES  # noqa: PLC0415 - few configurations name another
+
+    if family not in [*FAMILIES]:
+        more = sorted({*FAMILIES} - {*OWN_FAMILIES, "auto", "miriad", "json_rpc"})
+        names = ", ".join((*OWN_FAMILIES, *more))
+        raise ValueError(f"there is no family {family!r} whose agents are run; choose one of {names}")
+    return family
+
+
+def demo_script() -> str:
+    """Return the path of the script that the demo plays."""
+    return str(Path(scripted_agent.__file__).parent / "scripts" / "demo.yaml")
+
+
+def family_named(name: str, configured: Mapping[str, AgentSetting]) -> Family:
+    """Return what the agent of that name speaks, whether it is here or not; claude for one that nobody knows any more."""
+    if name not in configured and name in DEMOS:
+        return DEMOS[name]
+    setting, known = configured.get(name, AgentSetting()), KNOWN.get(name)
+    about = recognised(setting.command) or known
+    return setting.family or (about.family if about else "claude")
+
+
+def goes_on_with(name: str, kept: str, configured: Mapping[str, AgentSetting]) -> bool:
+    """Tell whether the agent of that name can go on with conversations that another, one of KNOWN, has kept."""
+    if name in DEMOS and name not in configured:
+        return False  # a script knows nothing of what was said
+    family = family_named(name, configured)
+    if kept == "claude":
+        return family == "claude"
+    setting = configured.get(name, AgentSetting())
+    about = recognised(setting.command) or (None if setting.command else KNOWN.get(name))
+    return name == kept or about is KNOWN.get(kept) or (about is None and family in ("acp", "qwen"))
+
+
+def find(name: str, configured: Mapping[str, AgentSetting]) -> Agent:
+    """Return the agent of that name; raises AgentNotFoundError."""
+    setting = configured.get(name)
+    if setting is None and name in DEMOS:
+        return _demo(DEMOS[name])
+    known = KNOWN.get(name)
+    check_name(name, configured)
+    setting = setting or AgentSetting()
+    command = setting.command or (known.command if known else ())
+    about = recognised(command) or known
+    return Agent(
+        name,
+        _found(name, command, about),
+        family=family_named(name, configured),
+        variables=about.variables if about else (),
+        env=setting.env,
+        client_files=setting.client_files,
+        client_terminals=setting.client_terminals,
+    )
+
+
+def check_name(name: str, configured: Mapping[str, AgentSetting]) -> None:
+    """Raise AgentNotFoundError when nobody knows an agent of that name, whether or not its program is here."""
+    names = [*KNOWN, *DEMOS, *configured]
+    if name not in names:
+        meant = difflib.get_close_matches(name.lower(), names, 1)
+        hint = f"did you mean {meant[0]}? " if meant else ""
+        raise AgentNotFoundError(
+            f"there is no agent {name!r}; {hint}known are {', '.join(names)}; add it under [agents] in the configuration"
+        )
+
+
+def find_relayed(name: str, configured: Mapping[str, AgentSetting], command: str) -> Agent:
+    """Return the agent of that name for a command that passes on Claude Code's lines; raises AgentNotFoundError."""
+    agent = find(name, configured)
+    if agent.family != "claude":
+        raise AgentNotFoundError(
+            f"the agent {name!r} speaks {agent.family}, and `turnwire {command}` passes on what Claude Code speaks; "
+            "name another with --agent, or use `turnwire run`"
+        )
+    return agent
+
+
+def spoken(argv: Sequence[str], family: Family | None) -> AgentSetting:
+    """Return the setting of an agent that is named by its command line alone; raises AgentNotFoundError.
+
+    A known program without the arguments that make it speak would wait for a human at a terminal.
+    """
+    if family is None and recognised(argv) is None:
+        program = Path(argv[0]).name
+        for name, agent in KNOWN.items():
+            if agent.program == program and agent.command[1:]:
+                raise AgentNotFoundError(
+                    f"{program} speaks with turnwire as `{' '.join(agent.command)}`; give these arguments, "
+                    f"or take --agent {name}; with other ones, say what it speaks with --family"
+                )
+    return AgentSetting(command=list(argv), family=family)
+
+
+def with_spoken(
+    configured: Mapping[str, AgentSetting], argv: Sequence[str], family: Family | None
+) -> tuple[str, dict[str, AgentSetting]]:
+    """Return the name of an agent that its command line names, and all agents with it; raises AgentNotFoundError."""
+    name = Path(argv[0]).name
+    return name, {**configured, name: spoken(argv, family)}
+
+
+def program_of(agent: KnownAgent) -> str | None:
+    """Return where a known agent's program is; None when it is not here."""
+    places = [agent.program, *(str(Path.home() / place) for place in agent.also)]
+    return next(filter(None, map(shutil.which, places)), None)
+
+
+def _demo(family: Family) -> Agent:
+    # -P: it starts in the user's folder, and a typing.py there is not Python's
+    argv = (sys.executable, "-P", "-m", "turnwire.scripted_agent", demo_script())
+    if family == "acp":
+        return Agent("demo-acp (scripted)", (*argv, "--family", "acp"), scripted=True, family=family)
+    return Agent("demo (scripted)", argv, scripted=True)
+
+
+def _found(name: str, argv: Sequence[str], about: KnownAgent | None) -> tuple[str, ...]:
+    if not argv:
+        raise AgentNotFoundError(
+            f"agent {name!r} has an empty argument vector; give the program and its arguments"
+        )
+    program = shutil.which(argv[0])
+    if program is None and about is not None and argv[0] == about.program:
+        program = program_of(about)
+    if program is None:
+        raise AgentNotFoundError(_missing(argv[0], about))
+    return (program, *argv[1:])
+
+
+def _missing(program: str, about: KnownAgent | None) -> str:
+    path = Path(program)
+    if about is None and any(character.isspace() for character in program) and not path.exists():
+        return (
+            f'{program!r} is no program; a prompt follows the CLI, as in `turnwire run -- claude "do X"`, '
+            "or is written in the console"
+        )
+    if os.sep not in program:
+        install = f"install {about.title} with `{about.install}`" if about else "install that CLI"
+        return (
+            f"there is no program {program!r} on PATH; {install}, name it after `--`, "
+            "or take the scripted one with --agent demo"
+        )
+    if path.is_dir():
+        return f"{program} is a directory; name the CLI's program"
+    if path.exists():
+        return f"{program} is not executable; make it so with chmod +x, or name the CLI's program"
+    return f"there is no file {program}; name the CLI's program"

@@ -1,0 +1,138 @@
+"""How a sidecar is reached, kept from one start to the next, so that open tabs and bookmarks go on working.
+
+A file in the state directory, for its owner alone: the tokens that were made because none are configured, and the port that
+was taken because none was given. Configured tokens are never written to it. And the logins that are over.
+"""
+
+import json
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from turnwire._runtime.private_files import make_private, read_private
+from turnwire.hub.server.access import MINIMUM_TOKEN, Tokens
+from turnwire.hub.server.cookies import LoggedOut
+
+log = logging.getLogger(__name__)
+
+
+class KeptFile(Struct, frozen=True):
+    """What the file says."""
+
+    tokens: Tokens
+    port: int | None = None
+    logged_out: LoggedOut = field(default_factory=LoggedOut)
+
+
+class KeptAccess:
+    """The file of one state directory."""
+
+    def __init__(self, directory: Path, *, keeps_tokens: bool = True) -> None:
+        """Read the file; without `keeps_tokens` its tokens are not used, and none are written to it."""
+        self.path = directory / "access.json"
+        self._keeps_tokens = keeps_tokens
+        self._kept = self._read() or KeptFile(Tokens.random())
+        """What is, or can be, in the file."""
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens of the last start; new ones when there was none."""
+        return self._kept.tokens
+
+    @property
+    def port(self) -> int | None:
+        """The port of the last start."""
+        return self._kept.port
+
+    @property
+    def logged_out(self) -> LoggedOut:
+        """The logins that are over."""
+        return self._kept.logged_out
+
+    def log_out(self, logged_out: LoggedOut) -> None:
+        """Keep the logins that are over; a failure is logged."""
+        self._kept = replace(self._kept, logged_out=logged_out)
+        self.keep(self.port)
+
+    def renew(self) -> None:
+        """Make new tokens: what the old ones opened they open no more."""
+        self._kept = replace(self._kept, tokens=Tokens.random())
+
+    def keep(self, port: int | None) -> None:
+        """Write the file for the next start, with a port or without; a failure is logged, and costs the next start."""
+        self._kept = replace(self._kept, port=port)
+        try:
+            self._write()
+        except OSError as error:
+            log.warning(
+                "access is not kept: the next start has other tokens",
+                extra={"path": str(self.path), "error": str(error)},
+            )
+
+    def _write(self) -> None:
+        content: dict[str, object] = {"port": self.port}
+        over = self.logged_out
+        if over.logins or over.until:
+            content["logged_out"] = {"logins": dict(over.logins), "until": over.until}
+        if self._keeps_tokens:
+            content |= {"control": self.tokens.control, "view": self.tokens.view}
+        make_private(self.path.parent)
+        fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
+        fresh.unlink(missing_ok=True)
+        with os.fdopen(
+            os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+        ) as file:
+            json.dump(content, file)
+        fresh.replace(self.path)
+
+    def _read(self) -> KeptFile | None:
+        try:
+            text = read_private(self.path, owners={os.getuid()}, follows_links=False)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            why = error.strerror or str(error)
+        else:
+            if (kept := _parsed(text)) is not None:
+                return kept if self._keeps_tokens else replace(kept, tokens=Tokens.random())
+            why = "it does not hold two tokens"
+        log.warning(
+            "the kept access tokens are not used, new ones are made",
+            extra={"path": str(self.path), "reason": why},
+        )
+        return None
+
+
+def _parsed(text: str) -> KeptFile | None:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    match content:
+        case {"control": str(control), "view": str(view)} if (
+            control != view and (control + view).isascii() and min(len(control), len(view)) >= MINIMUM_TOKEN
+        ):
+            return KeptFile(Tokens(control, view), _port(content), _logged_out(content))
+        case {"port": _} if not content.keys() & {"control", "view"}:
+            return KeptFile(Tokens.random(), _port(content), _logged_out(content))
+        case _:
+            return None
+
+
+def _logged_out(content: Mapping[str, object]) -> LoggedOut:
+    match content.get("logged_out"):
+        case {"logins": dict(logins), "until": int(until)}:
+            return LoggedOut(
+                {str(name): began for name, began in logins.items() if isinstance(began, int)}, until
+            )
+        case _:
+            return LoggedOut()
+
+
+def _port(content: Mapping[str, object]) -> int | None:
+    port = content.get("port")
+    return port if isinstance(port, int) and not isinstance(port, bool) and 0 < port < 1 << 16 else None

@@ -1,0 +1,66 @@
+"""Access tokens that are configured by a file or a descriptor, and not by their value.
+
+A value in the environment or in a configuration file is seen by more than it is meant for. A file is refused while
+others can read it; a descriptor is read to its end and closed, so that the token is nowhere but in memory.
+"""
+
+import os
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from turnwire._runtime.private_files import read_private
+from turnwire.config.settings import ConfigurationError, Settings
+
+LIMIT = 4096
+"""Characters of a token."""
+
+
+def with_tokens(settings: Settings) -> Settings:
+    """Return the settings with the tokens that files and descriptors hold; raises ConfigurationError."""
+    found: dict[str, SecretStr] = {}
+    for name in ("token", "view_token"):
+        ways = [way for way in (name, f"{name}_file", f"{name}_fd") if getattr(settings, way) is not None]
+        if len(ways) > 1:
+            raise ConfigurationError(
+                f"the settings {' and '.join(ways)} are one token too many; keep one of them"
+            )
+        match ways:
+            case [way] if way.endswith("_file"):
+                found[name] = _token(way, _of_file(way, getattr(settings, way)))
+            case [way] if way.endswith("_fd"):
+                found[name] = _token(way, _of_descriptor(way, getattr(settings, way)))
+            case _:
+                pass
+    return settings.model_copy(update=found)
+
+
+def _of_file(setting: str, path: Path) -> str:
+    path = path.expanduser()
+    try:
+        return read_private(path, owners={os.getuid(), 0}, follows_links=True, limit=LIMIT + 2)
+    except OSError as error:
+        raise ConfigurationError(
+            f"setting {setting}: {path} is not used: {error.strerror}; "
+            f"it must be a file of yours with the token alone (chmod 600 {path})"
+        ) from error
+
+
+def _of_descriptor(setting: str, number: int) -> str:
+    try:
+        with os.fdopen(number, encoding="utf-8", errors="replace") as pipe:
+            return pipe.read(LIMIT + 2)
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(
+            f"setting {setting}: descriptor {number} cannot be read ({error}); "
+            f"open it for turnwire, as a shell does with {number}<FILE"
+        ) from error
+
+
+def _token(setting: str, text: str) -> SecretStr:
+    token = text.strip()
+    if len(token) > LIMIT or not token or not token.isprintable() or " " in token:
+        raise ConfigurationError(
+            f"setting {setting}: what it names does not hold a token: one word of at most {LIMIT} characters"
+        )
+    return SecretStr(token)

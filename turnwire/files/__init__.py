@@ -1,1 +1,0 @@
-"""Files on the disk of a machine that has other users."""

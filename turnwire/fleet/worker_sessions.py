@@ -1,0 +1,156 @@
+"""A worker's sessions: the live ones of this machine, each with a claim on its log that no other worker has.
+
+Session records stay in the worker's own file. At its start it claims the logs of all of them in a new life, and forgets those
+that another worker has taken; what is taken over from a worker that is gone comes with its record, out of the directory.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+from pydantic import JsonValue
+
+from turnwire.adapter.session.attachments import AttachmentFolder
+from turnwire.hub.host import CommandRefused, Frontend
+from turnwire.hub.wire.frames import AnyCommand
+from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary
+from turnwire.journal.base import JournalUnavailable, LogUnreadable
+from turnwire.journal.redis.journal import RedisJournal
+from turnwire.journal.redis.server import NOBODY, Ownership
+from turnwire.journal.sessions import SessionRecord, SessionStore
+from turnwire.sessions.host import LiveHost
+
+log = logging.getLogger(__name__)
+
+
+class ClaimedRecords:
+    """A SessionStore that lists what is still this worker's."""
+
+    def __init__(self, store: SessionStore, journal: RedisJournal) -> None:
+        self._store = store
+        self._journal = journal
+
+    async def list(self) -> list[SessionRecord]:
+        """Claim the logs of all records and return these, the oldest session first; raises JournalError.
+
+        One whose log others have spoilt is left out, and its record kept.
+        """
+        claimed: list[SessionRecord] = []
+        for record in await self._store.list():
+            try:
+                is_own = await self._journal.claim(record.session)
+            except LogUnreadable:
+                log.exception("a session is not gone on with", extra={"session": record.session})
+                continue
+            if is_own:
+                claimed.append(record)
+            else:
+                await _let_go(self._journal, record)
+                await self._store.delete(record.session)
+        return claimed
+
+    async def put(self, record: SessionRecord) -> None:
+        """Keep a record."""
+        await self._store.put(record)
+
+    async def get(self, session: str) -> SessionRecord | None:
+        """Return a session's record."""
+        return await self._store.get(session)
+
+    async def delete(self, session: str) -> None:
+        """Forget a record."""
+        await self._store.delete(session)
+
+
+class WorkerSessions:
+    """Implements `turnwire.fleet.worker.WorkerHost`."""
+
+    def __init__(self, name: str, host: LiveHost, journal: RedisJournal, *, pause_s: float = 0.1) -> None:
+        """`pause_s`: how long a journal that takes nothing is left alone."""
+        self._pause_s = pause_s
+        self._name = name
+        self._host = host
+        self._journal = journal
+
+    async def execute(self, command: AnyCommand, frontend: Frontend) -> JsonValue:
+        """Do a command; raises CommandRefused."""
+        return await self._host.execute(command, frontend)
+
+    def sessions(self) -> Sequence[SessionSummary]:
+        """Return all sessions as they are now."""
+        return self._host.sessions()
+
+    def agents(self) -> Sequence[AgentChoice]:
+        """Return the agents that frontends may choose."""
+        return self._host.agents()
+
+    def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Tell the watcher when the list has changed."""
+        return self._host.watch_sessions(watcher)
+
+    def owns(self, session: str) -> bool:
+        """Tell whether a session is here."""
+        return self._host.record(session) is not None
+
+    def fence(self, session: str) -> int:
+        """Return the number of the session's owner and life."""
+        return self._journal.fence(session)
+
+    def record(self, session: str) -> bytes | None:
+        """Return a session's record as JSON; None where it has had no conversation yet."""
+        record = self._host.record(session)
+        return None if record is None else msgspec.json.encode(record)
+
+    async def adopt(self, session: str, record: bytes, worker: str, fence: int) -> bool:
+        """Take a session whose worker is gone; False where it has another owner by now. Raises CommandRefused."""
+        try:
+            known = msgspec.json.decode(record, type=SessionRecord)
+        except msgspec.DecodeError as error:
+            raise CommandRefused(
+                "cannot_start", f"what the worker {worker!r} left of the session cannot be read here: {error}"
+            ) from error
+        if not await self._journal.claim(session, Ownership(worker, fence)):
+            return False
+        log.info("a session is taken over", extra={"session": session, "from": worker})
+        await self._host.take_over(known)
+        return True
+
+    async def still_owns(self, session: str) -> bool:
+        """Ask Redis whether a session is this worker's, in this life; raises JournalError."""
+        known = await self._journal.ownership(session)
+        return known is None or known == Ownership(self._name, self._journal.fence(session))
+
+    async def journaled(self) -> None:
+        """Wait until the events of what was done are in the journal, however long that takes."""
+        # What an agent's session has to say of a command it says in the passes of the event loop that follow.
+        await asyncio.sleep(0)
+        while True:
+            try:
+                await self._journal.flush()
+            except JournalUnavailable:
+                # Redis is away, which the answer waits for as well; or one session's log was refused, and the others' went.
+                await asyncio.sleep(self._pause_s)
+            else:
+                return
+
+    async def abandon(self, session: str) -> None:
+        """End what runs of a session that has another owner by now, or was deleted, and forget it here."""
+        record = self._host.record(session)
+        await self._host.abandon(session)
+        if record is not None:
+            await _let_go(self._journal, record)
+
+
+async def _let_go(journal: RedisJournal, record: SessionRecord) -> None:
+    """Remove what is left here of a session that was deleted while this worker was gone; raises JournalError."""
+    owner = await journal.ownership(record.session)
+    if owner is not None and owner.owner == NOBODY:
+        log.warning(
+            "a session was deleted while this worker was not heard of", extra={"session": record.session}
+        )
+        # of one that went to another worker these are the other's, too
+        AttachmentFolder(Path(record.workspace or "."), record.session).remove()
+    else:
+        log.warning("a session went to another worker meanwhile", extra={"session": record.session})

@@ -1,0 +1,755 @@
+"""The index of conversations: one SQLite file beside the journal, made of the files as they are, and made anew without loss.
+
+A look at the folders compares names, times and sizes with what was read before, and reads what is new or has changed. All
+methods block and are called from one thread at a time; several processes may have the same index.
+
+Costs and tokens are counted by answers, each once, though forks and resumed sessions of older CLIs have copies of them.
+"""
+
+import os
+import sqlite3
+import threading
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+
+from turnwire._runtime.private_files import open_private
+from turnwire.history.folders import SessionPath, files_in
+from turnwire.history.visibility import VisibleConversations
+from turnwire.normalize.recordings.session_files import (
+    Answer,
+    ConversationSummary,
+    SearchableText,
+    TokenCounts,
+)
+from turnwire.protocol.errors import TurnwireError
+from turnwire.recordings.session_file import format_of, survey_of
+from turnwire.tracing.prices import Prices
+
+VERSION = 3
+"""Of the tables; another one's are dropped and made anew."""
+
+BATCH = 32
+"""Files that are read between two commits."""
+
+LONGEST = 200_000
+"""Characters of a text that can be searched."""
+
+SHOWN = 300
+"""Characters of a title or a prompt in lists."""
+
+LIVE = "live"
+"""What begins the id of a session of turnwire's own in the index."""
+
+_TABLES = """
+CREATE TABLE files (path TEXT PRIMARY KEY, changed INTEGER NOT NULL, size INTEGER NOT NULL, id TEXT);
+CREATE TABLE sessions (
+  id TEXT PRIMARY KEY, path TEXT NOT NULL, agent TEXT NOT NULL, folder TEXT, title TEXT, first_prompt TEXT,
+  began REAL, ended REAL, turns INTEGER NOT NULL, cost_usd REAL, cost_is_whole INTEGER NOT NULL, other_usd REAL NOT NULL,
+  shared_usd REAL NOT NULL,  git_branch TEXT, model TEXT, version TEXT, size INTEGER NOT NULL, leaf TEXT, branches INTEGER NOT NULL,
+  unreadable INTEGER NOT NULL
+);
+CREATE INDEX sessions_by_path ON sessions (path);
+CREATE INDEX sessions_by_time ON sessions (ended DESC, id);
+CREATE TABLE titles (leaf TEXT PRIMARY KEY, title TEXT NOT NULL);
+CREATE TABLE names (id TEXT PRIMARY KEY, title TEXT NOT NULL);
+CREATE TABLE answers (
+  session TEXT NOT NULL, key TEXT NOT NULL, at REAL, model TEXT NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
+  cache_read INTEGER NOT NULL, cache_creation INTEGER NOT NULL, cost_usd REAL, cache_creation_1h INTEGER NOT NULL,
+  is_share INTEGER NOT NULL, is_copy INTEGER NOT NULL
+);
+CREATE INDEX answers_of ON answers (session);
+CREATE INDEX answers_by_key ON answers (key);
+CREATE TABLE said (number INTEGER PRIMARY KEY, session TEXT NOT NULL, message TEXT NOT NULL, seq INTEGER, kind TEXT NOT NULL);
+CREATE INDEX said_in ON said (session);
+CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = "unicode61 remove_diacritics 2");
+CREATE TABLE logs (
+  session TEXT PRIMARY KEY, epoch TEXT NOT NULL, seq INTEGER NOT NULL
+);
+"""
+
+_ESTIMATED = "estimated(model, at, input, output, cache_read, cache_creation, cache_creation_1h)"
+"""What an answer may have cost, in dollars."""
+
+_NAMES_KEPT = "CREATE TABLE IF NOT EXISTS names (id TEXT PRIMARY KEY, title TEXT NOT NULL)"
+
+
+class LibraryError(TurnwireError):
+    """The index cannot be used, or does not have what is asked for; the message says what to do."""
+
+
+class ListedConversation(NamedTuple):
+    """A conversation as a list shows it. Times are seconds since 1970."""
+
+    id: str
+    path: str
+    agent: str
+    folder: str | None
+    title: str | None
+    first_prompt: str | None
+    began: float | None
+    ended: float | None
+    turns: int | None
+    """None where the agent alone knows how many."""
+    cost_usd: float | None
+    """Dollars, as far as they are known or can be estimated."""
+    cost_is_whole: bool
+    """False when some of it is neither known nor estimated."""
+    git_branch: str | None
+    model: str | None
+    version: str | None
+    size: int
+    branches: int
+    estimated_usd: float = 0.0
+    """How much of the cost is an estimate, by the prices of models."""
+
+
+class SearchHit(NamedTuple):
+    """A text that has the words."""
+
+    id: str
+    """The conversation; of turnwire's own sessions `live:SESSION`."""
+    message: str
+    """The message's uuid, as far as it has one."""
+    seq: int | None
+    """The place in the log of one of turnwire's own sessions."""
+    kind: str
+    """title, prompt, text, command or path."""
+    snippet: str
+    """The text around the words, which stand between U+0002 and U+0003."""
+    title: str | None
+    folder: str | None
+    at: float | None
+    """When the conversation ended, in seconds since 1970."""
+
+
+Group = Literal["day", "week", "month", "block", "session", "project", "model", "agent"]
+"""What usage is summed up by."""
+
+GROUPS: tuple[Group, ...] = get_args(Group)
+"""All of them."""
+
+BLOCK_S = 5 * 3600
+"""Seconds of a block, as limits of subscriptions count them: it begins with the hour of its first answer, UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSum:
+    """What was used, of one group."""
+
+    group: dict[str, str | None]
+    """Of day (YYYY-MM-DD), week (its Monday), month (YYYY-MM), block (when it began: YYYY-MM-DD HH:MM), session, project (the folder),
+    model and agent those that were asked for; times are local."""
+    answers: int
+    input_tokens: int
+    output_tokens: int
+    cache_read_input_tokens: int
+    cache_creation_input_tokens: int
+    cost_usd: float | None
+    """Dollars, as far as they are known or can be estimated."""
+    estimated_usd: float
+    """How much of that is an estimate, by the prices of models, because the agent tells no cost."""
+    cost_is_whole: bool
+    """False when some of it is neither known nor estimated: it has cost that much, or more."""
+
+
+@dataclass(slots=True)
+class ScanResult:
+    """What a look at the folders has found."""
+
+    files: int = 0
+    read: int = 0
+    gone: int = 0
+    failed: list[str] = field(default_factory=list)
+    """Files that could not be read at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogPiece:
+    """What the log of one of turnwire's own sessions says up to a number."""
+
+    epoch: str
+    """The log's life."""
+    seq: int
+    """The number."""
+    said: list[tuple[SearchableText, int | None]]
+    """Texts that were not taken in yet, each with its number."""
+    answers: list[Answer]
+    """What turns took that were not taken in yet."""
+    listed: ListedConversation
+    """The session."""
+    after: int = 0
+    """The number up to which it was known when this was read."""
+
+
+class Index:
+    """The index of one state directory."""
+
+    def __init__(self, file: Path | None, prices: Prices) -> None:
+        """Open the index, or make it; without a file it is in memory alone. Raises LibraryError.
+
+        `prices` estimate what agents say nothing of; they are asked anew for each answer, so nothing of them is kept.
+        """
+        self._prices = prices
+        self._lock = threading.Lock()
+        self._door = threading.Lock()
+        """Held by who is next: a look takes the lock again and again, and whoever waits for an answer would wait for all of it."""
+        self._closed = False
+        try:
+            if file is not None:
+                file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.close(open_private(file, os.O_RDWR | os.O_CREAT))
+            self._db = sqlite3.connect(
+                file or ":memory:", timeout=30, check_same_thread=False, isolation_level=None
+            )
+            self._db.create_function("estimated", 7, self._estimated, deterministic=True)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._prepare()
+        except (OSError, sqlite3.Error) as error:
+            raise LibraryError(
+                f"the index of conversations {file} cannot be used ({error}); remove it, and it is made anew"
+            ) from error
+
+    def _estimated(self, model: str, at: float | None, *tokens: int) -> float | None:
+        return self._prices.estimate(model, TokenCounts(*tokens), at)
+
+    def close(self) -> None:
+        """Let go of the file; a look that is under way ends with the files it has in hand."""
+        with self._lock:
+            self._closed = True
+            self._db.close()
+
+    def _prepare(self) -> None:
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version == VERSION:
+            return
+        with self._writing():
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            if version == VERSION:
+                return
+            self._db.execute(_NAMES_KEPT)
+            kept = self._db.execute("SELECT id, title FROM names").fetchall()
+            tables = self._db.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'words_%'"
+            ).fetchall()
+            for (name,) in tables:
+                self._db.execute(f'DROP TABLE "{name}"')
+            for statement in _TABLES.split(";"):
+                self._db.execute(statement)
+            self._db.executemany("INSERT INTO names VALUES (?, ?)", kept)
+            self._db.execute(f"PRAGMA user_version = {VERSION}")
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._door:
+            self._lock.acquire()
+        try:
+            if self._closed:
+                raise LibraryError(
+                    "the index of conversations is closed; ask again once the sidecar has started anew"
+                )
+            yield
+        finally:
+            self._lock.release()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._reading():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def look(self, folders: Sequence[Path], newest: int | None = None) -> ScanResult:
+        """Read what is new or has changed in the folders, and forget what is gone; raises LibraryError.
+
+        `newest`: only so many of the files that were changed last, for who wants to see these alone.
+        """
+        try:
+            return self._look(folders, newest)
+        except sqlite3.Error as error:
+            raise LibraryError(
+                f"the index of conversations cannot be written ({error}); is the disk full?"
+            ) from error
+
+    def changes(self) -> tuple[int, int]:
+        """Return what is another value after each change of the index, whichever process has made it."""
+        with self._reading():
+            (others,) = self._db.execute("PRAGMA data_version").fetchone()
+            return self._db.total_changes, others
+
+    def _look(self, folders: Sequence[Path], newest: int | None) -> ScanResult:
+        found = {file.path: file for folder in folders for file in files_in(folder)}
+        with self._reading():
+            known = {
+                path: (changed, size)
+                for path, changed, size in self._db.execute("SELECT path, changed, size FROM files")
+            }
+        looked = ScanResult(files=len(found))
+        gone = [path for path in known if path not in found]
+        wanted = sorted(found.values(), key=lambda file: -file.changed)[:newest]
+        # the newest first: whoever stops this half-way has what is asked for most
+        changed = [file for file in wanted if known.get(file.path) != (file.changed, file.size)]
+        looked.gone = len(gone)
+        if gone:
+            with self._writing():
+                for path in gone:
+                    self._forget(path)
+        for start in range(0, len(changed), BATCH):
+            if self._closed:
+                return looked
+            self._take_some(changed[start : start + BATCH], looked)
+        return looked
+
+    def _take_some(self, files: Sequence[SessionPath], looked: ScanResult) -> None:
+        with self._writing():
+            for file in files:
+                self._db.execute("SAVEPOINT one")
+                try:
+                    self._take(file)
+                    looked.read += 1
+                except (OSError, ValueError, OverflowError, RecursionError):
+                    # one file that is not to be read, or that no database takes, costs no other
+                    self._db.execute("ROLLBACK TO one")
+                    looked.failed.append(file.path)
+                self._db.execute("RELEASE one")
+
+    def _forget(self, path: str) -> None:
+        row = self._db.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+        self._db.execute("DELETE FROM files WHERE path = ?", (path,))
+        if row is None or row[0] is None:
+            return
+        self._db.execute("DELETE FROM sessions WHERE id = ? AND path = ?", (row[0], path))
+        self._unsay(row[0])
+        self._db.execute("DELETE FROM answers WHERE session = ?", (row[0],))
+
+    def _unsay(self, session: str) -> None:
+        self._db.execute(
+            "DELETE FROM words WHERE rowid IN (SELECT number FROM said WHERE session = ?)", (session,)
+        )
+        self._db.execute("DELETE FROM said WHERE session = ?", (session,))
+
+    def _take(self, file: SessionPath) -> None:
+        self._forget(file.path)
+        path = Path(file.path)
+        found = format_of(path) if file.size else None
+        identity: str | None = None
+        if found is not None:
+            identity = found.session
+            said = _TextBatch(self, f"{identity}\0{file.path}")
+            outline = survey_of(path, found.files, said.add).outline()
+            said.done()
+            for leaf, title in outline.titles.items():
+                self._db.execute("INSERT OR REPLACE INTO titles VALUES (?, ?)", (leaf, title[:SHOWN]))
+            if (outline.turns or outline.answers) and self._is_fuller(identity, file.path, outline.turns):
+                self._db.execute(
+                    "UPDATE said SET session = ? WHERE session = ?", (identity, f"{identity}\0{file.path}")
+                )
+                self._keep(identity, file, found.files.agent, outline)
+            else:
+                self._unsay(f"{identity}\0{file.path}")
+                identity = None
+        self._db.execute(
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", (file.path, file.changed, file.size, identity)
+        )
+
+    def _is_fuller(self, identity: str, path: str, turns: int) -> bool:
+        """Tell whether a file has its conversation, and not another one that has more of it; that one is forgotten if not."""
+        row = self._db.execute(
+            "SELECT path, turns FROM sessions WHERE id = ? AND path <> ?", (identity, path)
+        ).fetchone()
+        if row is None:
+            return True
+        if row[1] >= turns:
+            return False
+        self._db.execute("DELETE FROM answers WHERE session = ?", (identity,))
+        self._unsay(identity)
+        self._db.execute("UPDATE files SET id = NULL WHERE path = ?", (row[0],))
+        return True
+
+    def _keep(self, identity: str, file: SessionPath, agent: str, told: ConversationSummary) -> None:
+        self._db.execute(
+            f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 20)})",
+            (
+                identity, file.path, agent, told.folder, None if told.title is None else told.title[:SHOWN],
+                None if told.first_prompt is None else told.first_prompt[:SHOWN], told.began, told.ended, told.turns,
+                told.cost_usd, told.cost_is_whole, told.other_cost_usd, told.shared_usd, told.git_branch, told.model, told.version,
+                file.size, told.leaf, len(told.branches), told.unreadable,
+            ),
+        )  # fmt: skip
+        self._answer(identity, told.answers)
+
+    def _answer(self, session: str, answers: Iterable[Answer]) -> None:
+        self._db.executemany(
+            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            ((session, *answer) for answer in answers),
+        )
+
+    def say(self, session: str, said: Iterable[tuple[SearchableText, int | None]]) -> None:
+        """Take texts in; within a transaction."""
+        for one, seq in said:
+            number = self._db.execute(
+                "INSERT INTO said (session, message, seq, kind) VALUES (?, ?, ?, ?)",
+                (session, one.message, seq, one.kind),
+            ).lastrowid
+            self._db.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, one.text[:LONGEST]))
+
+    def logged(self, session: str, epoch: str) -> int:
+        """Return up to which number the log of one of turnwire's sessions is in the index; 0 for another life's."""
+        with self._reading():
+            row = self._db.execute("SELECT epoch, seq FROM logs WHERE session = ?", (session,)).fetchone()
+        return row[1] if row is not None and row[0] == epoch else 0
+
+    def log(self, session: str, piece: "LogPiece") -> None:
+        """Take in what was journaled of one of turnwire's sessions, unless others have meanwhile. Raises LibraryError."""
+        identity, listed = f"{LIVE}:{session}", piece.listed
+        try:
+            with self._writing():
+                known = self._db.execute(
+                    "SELECT epoch, seq FROM logs WHERE session = ?", (session,)
+                ).fetchone()
+                if known is not None and known[0] == piece.epoch and known[1] != piece.after:
+                    return
+                if known is not None and known[0] != piece.epoch:
+                    self._unsay(identity)
+                    self._db.execute("DELETE FROM answers WHERE session = ?", (identity,))
+                self.say(identity, piece.said)
+                self._answer(identity, piece.answers)
+                self._db.execute(
+                    "INSERT OR REPLACE INTO logs VALUES (?, ?, ?)", (session, piece.epoch, piece.seq)
+                )
+                self._db.execute(
+                    f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 20)})",
+                    (
+                        identity, listed.path, listed.agent, listed.folder, listed.title, listed.first_prompt, listed.began,
+                        listed.ended, listed.turns, listed.cost_usd, listed.cost_is_whole, 0.0, 0.0, listed.git_branch,
+                        listed.model, listed.version, listed.size, None, 0, 0,
+                    ),
+                )  # fmt: skip
+        except sqlite3.Error as error:
+            raise LibraryError(
+                f"the index of conversations cannot be written ({error}); is the disk full?"
+            ) from error
+
+    def forget_log(self, session: str) -> None:
+        """Forget one of turnwire's sessions."""
+        identity = f"{LIVE}:{session}"
+        with self._writing():
+            self._unsay(identity)
+            for statement in (
+                "DELETE FROM answers WHERE session = ?",
+                "DELETE FROM sessions WHERE id = ?",
+                "DELETE FROM names WHERE id = ?",
+            ):
+                self._db.execute(statement, (identity,))
+            self._db.execute("DELETE FROM logs WHERE session = ?", (session,))
+
+    def newest(
+        self,
+        *,
+        limit: int,
+        agent: str | None = None,
+        folder: str | None = None,
+        before: tuple[float, str] | None = None,
+        within: VisibleConversations | None = None,
+    ) -> list[ListedConversation]:
+        """Return conversations, the newest first; `before` is the end and the id of the last one seen."""
+        conditions, values = _wanted(agent, folder)
+        if within is not None:
+            condition, seen = within.condition("id", "folder")
+            conditions.append(condition)
+            values += seen
+        if before is not None:
+            conditions.append("(ifnull(ended, 0), id) < (?, ?)")
+            values += before
+        return self._listed(
+            f"WHERE {' AND '.join(conditions)} ORDER BY ifnull(ended, 0) DESC, id DESC LIMIT ?",
+            (*values, limit),
+        )
+
+    def newest_in(self, agent: str, folder: str) -> ListedConversation | None:
+        """Return the conversation of an agent that went on last in a folder, and not below it."""
+        rest = "WHERE agent = ? AND folder = ? AND id NOT LIKE 'live:%' ORDER BY ifnull(ended, 0) DESC, id DESC LIMIT 1"
+        return next(iter(self._listed(rest, (agent, folder))), None)
+
+    def in_file(self, path: str) -> ListedConversation | None:
+        """Return the conversation of a file."""
+        return next(iter(self._listed("WHERE path = ? AND id NOT LIKE 'live:%'", (path,))), None)
+
+    def find(self, identity: str) -> ListedConversation | None:
+        """Return a conversation by its id; None for one that is not in the index."""
+        return next(iter(self._listed("WHERE id = ?", (identity,))), None)
+
+    def starting_with(self, start: str) -> list[ListedConversation]:
+        """Return the conversations whose ids begin so."""
+        return self._listed("WHERE id LIKE ? ESCAPE '\\' LIMIT 10", (f"{_escaped(start)}%",))
+
+    def _listed(self, rest: str, values: Sequence[object]) -> list[ListedConversation]:
+        with self._reading():
+            rows = self._db.execute(
+                "SELECT id, path, agent, folder, coalesce((SELECT title FROM names WHERE names.id = sessions.id), title, "
+                "(SELECT title FROM titles WHERE titles.leaf = sessions.leaf)), first_prompt, began, ended, turns, cost_usd, "
+                f"cost_is_whole, git_branch, model, version, size, branches, shared_usd FROM sessions {rest}",
+                values,
+            ).fetchall()
+            listed = [ListedConversation._make((*row[:10], bool(row[10]), *row[11:])) for row in rows]
+            return [one if one.cost_is_whole else self._with_estimate(one) for one in listed]
+
+    def _with_estimate(self, one: ListedConversation) -> ListedConversation:
+        """Add what the answers may have cost whose cost the agent does not tell, but for those that are another's copies; while reading."""
+        statement = f"""
+            SELECT sum({_ESTIMATED}), count(*), count({_ESTIMATED}) FROM answers WHERE session = ? AND cost_usd IS NULL AND NOT is_copy AND NOT EXISTS (
+              SELECT 1 FROM answers AS copied JOIN sessions AS other ON other.id = copied.session JOIN sessions AS own ON own.id = answers.session
+              WHERE copied.key = answers.key AND copied.session <> answers.session
+                AND (ifnull(other.began, 0), ifnull(other.ended, 0), other.id) < (ifnull(own.began, 0), ifnull(own.ended, 0), own.id)
+            )
+        """
+        dollars, unknown, estimated = self._db.execute(statement, (one.id,)).fetchone()
+        if not estimated:
+            return one
+        return one._replace(
+            cost_usd=round((one.cost_usd or 0.0) + dollars, 10),
+            cost_is_whole=estimated == unknown,
+            estimated_usd=round(one.estimated_usd + dollars, 10),
+        )
+
+    def count(self, agent: str | None = None, folder: str | None = None) -> int:
+        """Return how many conversations there are, of an agent and in a folder and below it."""
+        conditions, values = _wanted(agent, folder)
+        with self._reading():
+            (count,) = self._db.execute(
+                f"SELECT count(*) FROM sessions WHERE {' AND '.join(conditions)}", values
+            ).fetchone()
+        return int(count)
+
+    def rename(self, identity: str, title: str | None) -> None:
+        """Call a conversation otherwise; None takes that back."""
+        with self._writing():
+            if title is None:
+                self._db.execute("DELETE FROM names WHERE id = ?", (identity,))
+            else:
+                self._db.execute("INSERT OR REPLACE INTO names VALUES (?, ?)", (identity, title[:SHOWN]))
+
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int,
+        agent: str | None = None,
+        folder: str | None = None,
+        within: VisibleConversations | None = None,
+    ) -> list[SearchHit]:
+        """Return where all the words stand, the best first; words are no syntax, but one in quotes is a phrase.
+
+        Raises LibraryError where there is no word to look for.
+        """
+        query = query_of(text)
+        if not query:
+            raise LibraryError("there is no word to look for; give letters or digits")
+        # A conversation that is also one of turnwire's own sessions is found there, where it is open.
+        conditions = [
+            "words MATCH ?",
+            "NOT EXISTS (SELECT 1 FROM sessions AS own WHERE own.path = said.session AND own.id LIKE 'live:%')",
+        ]
+        values: list[object] = [query]
+        if within is not None:
+            condition, seen = within.condition("sessions.id", "sessions.folder")
+            conditions.append(condition)
+            values += seen
+        if agent is not None:
+            conditions.append("sessions.agent = ?")
+            values.append(agent)
+        if folder is not None:
+            conditions.append("(sessions.folder = ? OR sessions.folder LIKE ? ESCAPE '\\')")
+            values += [folder, f"{_escaped(folder.rstrip('/'))}/%"]
+        statement = (
+            "SELECT said.session, said.message, said.seq, said.kind, snippet(words, 0, char(2), char(3), '…', 16), "
+            "coalesce((SELECT title FROM names WHERE names.id = said.session), sessions.title, "
+            "(SELECT title FROM titles WHERE titles.leaf = sessions.leaf), sessions.first_prompt), sessions.folder, "
+            "sessions.ended FROM words JOIN said ON said.number = words.rowid JOIN sessions ON sessions.id = said.session "
+            f"WHERE {' AND '.join(conditions)} ORDER BY words.rank LIMIT ?"
+        )
+        try:
+            with self._reading():
+                rows = self._db.execute(statement, (*values, limit)).fetchall()
+        except sqlite3.Error as error:
+            raise LibraryError(f"the search failed ({error}); use plain words") from error
+        return [*self._named(text, limit, within), *(SearchHit(*row) for row in rows)][:limit]
+
+    def _named(self, text: str, limit: int, within: VisibleConversations | None) -> list[SearchHit]:
+        """Return conversations that a human has given a name with all the words."""
+        words = [word.casefold() for word in text.replace('"', " ").split()]
+        with self._reading():
+            rows = self._db.execute(
+                "SELECT names.id, names.title, sessions.folder, sessions.ended FROM names JOIN sessions USING (id)"
+            ).fetchall()
+        found = [
+            row
+            for row in rows
+            if all(word in row[1].casefold() for word in words)
+            and (within is None or within.has(row[0], row[2]))
+        ]
+        return [SearchHit(row[0], "", None, "title", row[1], row[1], row[2], row[3]) for row in found[:limit]]
+
+    def usage(
+        self,
+        groups: Sequence[Group],
+        *,
+        since: float | None = None,
+        until: float | None = None,
+        folder: str | None = None,
+        within: VisibleConversations | None = None,
+    ) -> list[UsageSum]:
+        """Return what was used, each answer once, by groups; times are seconds since 1970."""
+        columns = {
+            "day": "strftime('%Y-%m-%d', at, 'unixepoch', 'localtime')",
+            "week": "strftime('%Y-%m-%d', at, 'unixepoch', 'localtime', 'weekday 0', '-6 days')",
+            "month": "strftime('%Y-%m', at, 'unixepoch', 'localtime')",
+            "block": "strftime('%Y-%m-%d %H:%M', block(at), 'unixepoch', 'localtime')",
+            "session": "session",
+            "project": "folder",
+            "model": "model",
+            "agent": "agent",
+        }
+        chosen = [columns[group] for group in groups]
+        conditions, values = ["1"], list[object]()
+        if since is not None:
+            conditions.append("at >= ?")
+            values.append(since)
+        if until is not None:
+            conditions.append("at < ?")
+            values.append(until)
+        if folder is not None:
+            conditions.append("(folder = ? OR folder LIKE ? ESCAPE '\\')")
+            values += [folder, f"{_escaped(folder.rstrip('/'))}/%"]
+        kept, kept_values = "1", list[object]()
+        if within is not None:
+            condition, seen = within.condition("session", "folder")
+            conditions.append(condition)
+            values += seen
+            # a file that may not be seen counts nothing: the log does
+            kept, seen = within.condition("kept.id", "kept.folder")
+            kept_values += seen
+        by = ", ".join(str(number + 1) for number in range(len(chosen)))
+        # A session of turnwire's own that left a file as well is counted by the file.
+        # A copy has the time of its original: of several, that of the session that began first is the original, as in lists.
+        statement = f"""
+            WITH once AS (
+              SELECT originals.*, CASE WHEN is_share THEN NULL ELSE cost_usd END AS told,
+                     CASE WHEN is_share THEN cost_usd WHEN cost_usd IS NULL THEN {_ESTIMATED} END AS estimate
+              FROM (
+                SELECT answers.*, row_number() OVER (
+                  PARTITION BY key ORDER BY is_copy, ifnull(at, 0), ifnull(began, 0), ifnull(ended, 0), id
+                ) AS place FROM answers JOIN sessions ON sessions.id = answers.session
+              ) AS originals WHERE place = 1
+            ), spent AS (
+              SELECT sessions.id AS session, once.at AS at, folder, once.model AS model, agent, 1 AS answers, input, output, cache_read,
+                     cache_creation, once.told AS cost, once.estimate AS estimate,
+                     once.told IS NULL AND once.estimate IS NULL AS unknown
+              FROM once JOIN sessions ON sessions.id = once.session
+              WHERE once.session NOT LIKE 'live:%'
+                 OR NOT EXISTS (SELECT 1 FROM sessions AS kept WHERE kept.id = rtrim(substr(once.key, 6, 36)) AND {kept})
+              UNION ALL
+              SELECT id, ended, folder, '(other)', agent, 0, 0, 0, 0, 0, other_usd, NULL, 0 FROM sessions WHERE other_usd > 0
+            )
+            SELECT {"".join(f"{column}, " for column in chosen)} sum(answers), sum(input), sum(output), sum(cache_read),
+                   sum(cache_creation), sum(cost), sum(estimate), max(unknown)
+            FROM spent WHERE {" AND ".join(conditions)} {f"GROUP BY {by} ORDER BY {by}" if chosen else ""}
+        """
+        with self._reading():
+            if "block" in groups:
+                begun = _blocks(
+                    at
+                    for (at,) in self._db.execute("SELECT at FROM answers WHERE at IS NOT NULL ORDER BY at")
+                )
+                self._db.create_function("block", 1, partial(_block_of, begun))
+            rows = self._db.execute(statement, [*kept_values, *values]).fetchall()
+        spent = []
+        for row in rows:
+            of, (answers, sent, written, read, created, cost, estimate, unknown) = (
+                row[: len(chosen)],
+                row[len(chosen) :],
+            )
+            if answers is None:
+                continue
+            group = dict(zip(map(str, groups), of, strict=True))
+            estimated = round(estimate or 0.0, 10)
+            dollars = None if cost is None and estimate is None else round((cost or 0.0) + estimated, 10)
+            spent.append(
+                UsageSum(group, answers, sent, written, read, created, dollars, estimated, not unknown)
+            )
+        return spent
+
+
+def _blocks(times: Iterable[float]) -> list[float]:
+    """Return when blocks begin, of the times of all answers in order: one ends when its time is over, or nothing comes for so long."""
+    begun: list[float] = []
+    last = 0.0
+    for at in times:
+        if not begun or at - begun[-1] > BLOCK_S or at - last > BLOCK_S:
+            begun.append(at - at % 3600)
+        last = at
+    return begun
+
+
+def _block_of(begun: Sequence[float], at: float | None) -> float | None:
+    place = 0 if at is None else bisect_right(begun, at)
+    return begun[place - 1] if place else None
+
+
+class _TextBatch:
+    """Gathers what a file says, some at a time."""
+
+    def __init__(self, index: Index, session: str) -> None:
+        self._index = index
+        self._session = session
+        self._held: list[tuple[SearchableText, int | None]] = []
+
+    def add(self, said: SearchableText) -> None:
+        """Take a text in."""
+        self._held.append((said, None))
+        if len(self._held) >= 256:
+            self.done()
+
+    def done(self) -> None:
+        """Write what is held."""
+        self._index.say(self._session, self._held)
+        self._held.clear()
+
+
+def query_of(text: str) -> str:
+    """Return words as a query: all of them, whatever they consist of; a part in quotes is a phrase. The last may go on."""
+    parts: list[str] = []
+    for number, part in enumerate(text.split('"')):
+        if number % 2:
+            parts.append(part)
+        else:
+            parts += part.split()
+    phrases = [f'"{part}"' for part in parts if any(character.isalnum() for character in part)]
+    if phrases and text and text[-1].isalnum():
+        phrases[-1] += " *"
+    return " ".join(phrases)
+
+
+def _wanted(agent: str | None, folder: str | None) -> tuple[list[str], list[object]]:
+    """Return the conditions for conversations of an agent and in a folder, with their values."""
+    conditions, values = ["id NOT LIKE 'live:%'"], list[object]()
+    if agent is not None:
+        conditions.append("agent = ?")
+        values.append(agent)
+    if folder is not None:
+        conditions.append("(folder = ? OR folder LIKE ? ESCAPE '\\')")
+        values += [folder, f"{_escaped(folder.rstrip('/'))}/%"]
+    return conditions, values
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

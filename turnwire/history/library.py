@@ -1,0 +1,229 @@
+"""The library of conversations, as commands and frontends use it. Blocking: who has an event loop calls it in a thread."""
+
+import glob
+import json
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from turnwire.config.settings import Settings, state_directory
+from turnwire.history.conversation import folded
+from turnwire.history.export import ExportHeading, as_html, as_markdown
+from turnwire.history.folders import folders, running
+from turnwire.history.following import Follower
+from turnwire.history.index import Index, LibraryError, ListedConversation, ScanResult
+from turnwire.history.processes import RunningAgent, running_agents
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.families import new_core, recorded_core
+from turnwire.protocol.visible import visible
+from turnwire.recordings.recorded import Timed, lines, timed_happenings
+from turnwire.recordings.redaction.redaction import Redaction
+from turnwire.recordings.session_file import KeptFormat, format_of, read_session_file
+from turnwire.tracing.prices import PricesError, prices
+
+Format = Literal["markdown", "html"]
+
+GIVEN_UP = "the export was given up, since nobody waits for it any more"
+
+IsStopped: TypeAlias = Callable[[], bool]
+"""Tells whether nobody waits for an export any more."""
+
+
+def _never() -> bool:
+    return False
+
+
+def index_file(settings: Settings) -> Path | None:
+    """Return where the index is: one for all workspaces, unless the state directory is elsewhere; None for memory alone."""
+    if not settings.journal_kind.durable:
+        return None
+    base = state_directory()
+    return (base if settings.state_dir.is_relative_to(base) else settings.state_dir) / "library.sqlite3"
+
+
+class Library:
+    """The conversations that the settings allow to be seen."""
+
+    def __init__(
+        self, settings: Settings, agents: Callable[[], Iterable[RunningAgent]] = running_agents
+    ) -> None:
+        """Open the index; raises LibraryError, also where the settings have switched the library off.
+
+        `agents` finds those that run in a terminal.
+        """
+        self._agents = agents
+        if not settings.history:
+            raise LibraryError(
+                "the conversations of agents are not listed here; the setting `history` is off"
+            )
+        self.folders = folders(settings)
+        try:
+            self.index = Index(index_file(settings), prices(settings.prices))
+        except PricesError as error:
+            raise LibraryError(str(error)) from error
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self.index.close()
+
+    def look(self, newest: int | None = None) -> ScanResult:
+        """Read what is new, or only so many of the files that were changed last; raises LibraryError."""
+        return self.index.look(self.folders, newest)
+
+    def running(self) -> set[str]:
+        """Return the conversations that somebody's CLI has open: as it notes itself, or as its process tells."""
+        noted = {pid: session for folder in self.folders for pid, session in running(folder).items()}
+        found = set(noted.values())
+        for one in self._agents():
+            if one.pid not in noted:
+                found |= self._opened_by(one)
+        return found
+
+    def _opened_by(self, one: RunningAgent) -> set[str]:
+        held = {listed.id for path in one.files if (listed := self.index.in_file(path)) is not None}
+        if held:
+            return held
+        if one.resumed is not None and self.index.find(one.resumed) is not None:
+            return {one.resumed}
+        last = self.index.newest_in(one.agent, one.folder)
+        return set() if last is None or last.ended is None or last.ended < one.began else {last.id}
+
+    def find(self, name: str) -> ListedConversation:
+        """Return a conversation by its id, or by how that begins; raises LibraryError."""
+        found = self.index.find(name)
+        if found is None:
+            starting = self.index.starting_with(name) if len(name) >= 4 else []
+            if len(starting) > 1:
+                named = ", ".join(one.id for one in starting)
+                raise LibraryError(f"several conversations begin with {name!r}: {named}; give more of the id")
+            found = next(iter(starting), None)
+        if found is None:
+            raise LibraryError(f"there is no conversation {name!r}; `turnwire sessions` lists them")
+        return found
+
+    def _file(self, listed: ListedConversation) -> tuple[Path, KeptFormat]:
+        """Return a conversation's file, and what it is; raises LibraryError and OSError."""
+        path = Path(listed.path)
+        if not any(path.is_relative_to(folder) for folder in self.folders):
+            raise LibraryError(
+                f"{path} is in none of the folders that the settings allow; see `history_dirs`"
+            )
+        found = format_of(path)
+        if found is None:
+            raise LibraryError(f"{path} is no conversation any more; look again")
+        return path, found
+
+    def follower(self, listed: ListedConversation, leaf: str | None = None) -> Follower:
+        """Return who reads a conversation's file as it grows, or up to a message; raises LibraryError."""
+        try:
+            path, found = self._file(listed)
+            return Follower(
+                path, found.files, leaf, core=lambda turns: new_core(found.family, first_turn=turns + 1)
+            )
+        except OSError as error:
+            raise LibraryError(f"{listed.path} cannot be read: {error.strerror}") from error
+
+    def has_message(self, conversation: str, message: str) -> bool | None:
+        """Tell whether a conversation's file names a message anywhere; None where there is no such file."""
+        wanted = json.dumps(message).encode()
+        listed = self.index.find(conversation)
+        named = [] if listed is None else [Path(listed.path)]
+        for folder in self.folders:
+            # a file that was begun since the last look
+            named += folder.glob(f"*/{glob.escape(conversation)}.jsonl")
+        for path in named:
+            try:
+                return any(isinstance(line, bytes) and wanted in line for line in lines(path))
+            except OSError:
+                continue
+        return None
+
+    def read(self, listed: ListedConversation, leaf: str | None = None) -> Iterator[Timed]:
+        """Read a conversation; raises LibraryError."""
+        path = Path(listed.path)
+        try:
+            path, found = self._file(listed)
+            yield from read_session_file(path, found.files, leaf)
+        except OSError as error:
+            raise LibraryError(f"{path} cannot be read: {error.strerror}") from error
+        except KeyError:
+            raise LibraryError(f"the conversation {listed.id} has no message {leaf!r} to end with") from None
+
+    def events(self, listed: ListedConversation, leaf: str | None = None) -> Iterator[AgentEvent]:
+        """Read a conversation as events; raises LibraryError."""
+        for _, events in timed_happenings(recorded_core(), self.read(listed, leaf)):
+            yield from events
+
+    def export(
+        self,
+        listed: ListedConversation,
+        form: Format,
+        *,
+        redact: bool,
+        leaf: str | None = None,
+        is_stopped: IsStopped = _never,
+    ) -> str:
+        """Return a conversation as a document; raises LibraryError, also once `is_stopped`."""
+        return document(listed, self.events(listed, leaf), form, redact=redact, is_stopped=is_stopped)
+
+
+def document(
+    listed: ListedConversation,
+    events: Iterator[AgentEvent],
+    form: Format,
+    *,
+    redact: bool,
+    is_stopped: IsStopped = _never,
+) -> str:
+    """Return events as a document; raises LibraryError once `is_stopped`, which is looked at for each event and text."""
+    redaction = Redaction(secrets.token_bytes(32)) if redact else None
+
+    def going_on() -> Iterator[AgentEvent]:
+        for event in events:
+            if is_stopped():
+                raise LibraryError(GIVEN_UP)
+            yield event
+
+    def clean(text: str) -> str:
+        if is_stopped():
+            raise LibraryError(GIVEN_UP)
+        return text if redaction is None else redaction.apply(text)
+
+    facts = [
+        ("Session", listed.id),
+        ("Folder", listed.folder),
+        ("Branch", listed.git_branch),
+        ("Model", listed.model),
+        ("Begun", moment(listed.began)),
+        ("Ended", moment(listed.ended)),
+        ("Turns", None if listed.turns is None else str(listed.turns)),
+        ("Cost", _cost(listed)),
+    ]
+    heading = ExportHeading(shown_title(listed), [(name, value) for name, value in facts if value])
+    write = as_html if form == "html" else as_markdown
+    return write(heading, folded(going_on()), clean)
+
+
+def _cost(listed: ListedConversation) -> str | None:
+    if listed.cost_usd is None:
+        return None
+    least = "" if listed.cost_is_whole else "at least "
+    return f"{least}${listed.cost_usd:.4f}{', estimated' if listed.estimated_usd else ''}"
+
+
+def shown_title(listed: ListedConversation) -> str:
+    """Return what a conversation is called: by a human, by its agent, or by its first prompt."""
+    found = listed.title or listed.first_prompt or listed.id
+    return visible(" ".join(found.split())) or listed.id
+
+
+def moment(at: float | None) -> str | None:
+    """Return a time as RFC 3339, UTC; None for none, and for one that no calendar has."""
+    if at is None:
+        return None
+    try:
+        return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):
+        return None

@@ -1,0 +1,118 @@
+"""The browsers that are told, kept for the next start: a file in the state directory, for its owner alone.
+
+Each was subscribed by a role, and counts as long as that role's token does: with new tokens all are forgotten, as whoever had
+an old one has none now. Of the token a digest is kept that is of no use to open anything.
+"""
+
+import hashlib
+import hmac
+import json
+import logging
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from turnwire._runtime.private_files import make_private, read_private
+from turnwire.normalize.vocabulary import Role
+
+log = logging.getLogger(__name__)
+
+MOST = 32
+"""Browsers; one more takes the place of the one that subscribed first."""
+
+
+class Subscription(Struct, frozen=True):
+    """One browser."""
+
+    endpoint: str
+    """Where its push service takes messages for it. A secret."""
+    p256dh: str
+    """Its public key, base64url."""
+    auth: str
+    """Its secret, base64url."""
+    role: Role
+    """What it may do: one that may only look is not offered answers."""
+    token: str | None = None
+    """The id of the principal's token that it subscribed by; it counts as long as that does, for what that may see."""
+
+
+class Subscriptions:
+    """The file of one state directory."""
+
+    def __init__(self, path: Path, tokens: Mapping[Role, str]) -> None:
+        """Read what is kept of those that subscribed by these tokens."""
+        self._path = path
+        self._proofs = {
+            role: hmac.digest(token.encode(), b"turnwire push", hashlib.sha256).hex()
+            for role, token in tokens.items()
+        }
+        self._known = {one.endpoint: one for one in self._read()}
+
+    @property
+    def all(self) -> Collection[Subscription]:
+        """Those that count."""
+        return list(self._known.values())
+
+    def add(self, one: Subscription) -> None:
+        """Take one, also instead of what it was before."""
+        self._known.pop(one.endpoint, None)
+        self._known[one.endpoint] = one
+        while len(self._known) > MOST:
+            del self._known[next(iter(self._known))]
+        self._write()
+
+    def drop(self, endpoint: str) -> bool:
+        """Forget one; False when it was not known."""
+        if self._known.pop(endpoint, None) is None:
+            return False
+        self._write()
+        return True
+
+    def _write(self) -> None:
+        kept = [{**asdict(one), "proof": self._proofs[one.role]} for one in self._known.values()]
+        fresh = self._path.with_name(f"{self._path.name}.{os.getpid()}.new")
+        try:
+            make_private(self._path.parent)
+            fresh.unlink(missing_ok=True)
+            with os.fdopen(
+                os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+            ) as file:
+                json.dump(kept, file)
+            fresh.replace(self._path)
+        except OSError as error:
+            log.warning(
+                "browsers to notify are not kept: after the next start they have to subscribe again",
+                extra={"path": str(self._path), "error": str(error)},
+            )
+
+    def _read(self) -> list[Subscription]:
+        try:
+            content = json.loads(read_private(self._path, owners={os.getuid()}, follows_links=False))
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, RecursionError) as error:
+            log.warning(
+                "the kept browsers are not notified",
+                extra={"path": str(self._path), "reason": getattr(error, "strerror", None) or str(error)},
+            )
+            return []
+        found = content if isinstance(content, list) else []
+        return [one for entry in found[:MOST] if (one := self._of(entry)) is not None]
+
+    def _of(self, entry: object) -> Subscription | None:
+        match entry:
+            case {
+                "endpoint": str(endpoint),
+                "p256dh": str(p256dh),
+                "auth": str(auth),
+                "role": ("control" | "view") as role,
+                "proof": str(proof),
+                **more,
+            } if proof == self._proofs[role]:
+                token = more.get("token")
+                return Subscription(endpoint, p256dh, auth, role, None if token is None else str(token))
+            case _:
+                return None

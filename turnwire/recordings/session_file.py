@@ -1,0 +1,198 @@
+"""The files that agents keep of their conversations themselves, read as recordings.
+
+A file is read twice, so its size costs no memory: once to see which of its branches lives, once for the inputs. Beside it
+a folder of its name may hold files of subagents, which are woven in by their times.
+"""
+
+import heapq
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from turnwire.normalize.families import session_files_of_others, with_session_files
+from turnwire.normalize.inputs import Ended
+from turnwire.normalize.recordings.lines import tells_nothing
+from turnwire.protocol.framing import LineFramer, OversizeLine
+from turnwire.protocol.parsing import glued
+from turnwire.recordings.recorded import CHUNK, Timed, lines
+
+if TYPE_CHECKING:
+    from turnwire.normalize.recordings.session_files import SearchableText, SessionFiles, Survey
+
+LOOKED_AT = 50
+"""Lines in which a session file must show that it is one."""
+
+
+_SEVERAL = re.compile(rb"\}\s*\{")
+
+
+class _Meta(msgspec.Struct):
+    call: str | None = msgspec.field(default=None, name="toolUseId")
+
+
+_decode_meta = msgspec.json.Decoder(_Meta).decode
+
+
+class AgentFile(NamedTuple):
+    """A subagent's own file."""
+
+    agent: str
+    """The subagent's run."""
+    path: Path
+
+
+class KeptFormat(NamedTuple):
+    """What a session file is."""
+
+    family: str
+    """Whose wire its lines become."""
+    files: "SessionFiles"
+    """How it is read."""
+    session: str
+    """The conversation's id."""
+
+
+def format_of(path: Path) -> KeptFormat | None:
+    """Return what a session file is, by its first lines; None for what is none."""
+    framer = LineFramer()
+    with path.open("rb") as file:
+        chunk = file.read(CHUNK)
+    found = [line for line in framer.feed(chunk) if isinstance(line, bytes) and line.strip()]
+    if not found and (last := framer.close()) is not None and isinstance(last, bytes):
+        found = [last]  # one line alone, which may still be written
+    found = [piece for line in found[:LOOKED_AT] for piece in records_in(line)]
+    return _format_of(found, path.stem)
+
+
+def is_session_line(line: bytes) -> bool:
+    """Tell whether a line is one of a session file."""
+    return _format_of(records_in(line), "") is not None
+
+
+def _format_of(found: Sequence[bytes], name_of_file: str) -> KeptFormat | None:
+    """Return what lines are of: turnwire's own families are asked first, others about lines that say nothing to these."""
+    for name, files in with_session_files():
+        if any(files.recognises(line) for line in found):
+            return _kept(name, files, found, name_of_file)
+    if not found or not tells_nothing(found[0]):
+        return None
+    for name, files in session_files_of_others():
+        if any(files.recognises(line) for line in found):
+            return _kept(name, files, found, name_of_file)
+    return None
+
+
+def _kept(name: str, files: "SessionFiles", found: Sequence[bytes], name_of_file: str) -> KeptFormat:
+    told = next((told for line in found if (told := files.session_of(line))), None)
+    return KeptFormat(name, files, told or name_of_file)
+
+
+def records_in(line: bytes) -> list[bytes]:
+    """Return the records of a line, of which two writers may leave several in one."""
+    return (glued.cut(line) if _SEVERAL.search(line) else []) or [line]
+
+
+def is_session_file(path: Path) -> bool:
+    """Tell a session file from other recordings by its lines."""
+    return path.is_file() and format_of(path) is not None
+
+
+def agent_files(path: Path, named: Collection[str] = ()) -> list[AgentFile]:
+    """Return the files of subagents: in a folder of the session's name; in older versions beside it, as far as `named`."""
+    folder = path.with_suffix("") / "subagents"
+    inside = [] if _leads_away(folder) else sorted(folder.glob("**/agent-*.jsonl"))
+    found = {one.stem.removeprefix("agent-"): one for one in inside if _is_plain(one)}
+    for agent in named:
+        beside = path.with_name(f"agent-{agent}.jsonl")
+        if agent.isalnum() and agent not in found and _is_plain(beside):
+            found[agent] = beside
+    return [AgentFile(agent, file) for agent, file in found.items()]
+
+
+def _leads_away(folder: Path) -> bool:
+    return folder.is_symlink() or folder.parent.is_symlink()
+
+
+def _is_plain(file: Path) -> bool:
+    """Tell a file from links, which may lead anywhere, and from pipes, which never end."""
+    return not file.is_symlink() and file.is_file()
+
+
+def survey_of(
+    path: Path, files: "SessionFiles", tell: "Callable[[SearchableText], None] | None" = None
+) -> "Survey":
+    """Look over a session file and its subagents'; raises OSError. `tell` gets what can be searched for."""
+    from turnwire.tracing.prices import prices  # noqa: PLC0415 - most recordings are no session files
+
+    survey = files.survey(prices().estimate)
+    for agent in agent_files(path):
+        if (call := call_of(agent.path)) is not None:
+            survey.calls(agent.agent, call)
+    _look_over(survey, path, None, tell)
+    for agent in agent_files(path, survey.agents()):
+        _look_over(survey, agent.path, agent.agent, tell)
+    return survey
+
+
+def _look_over(
+    survey: "Survey", path: Path, agent: str | None, tell: "Callable[[SearchableText], None] | None"
+) -> None:
+    for line in lines(path):
+        if isinstance(line, OversizeLine):
+            survey.skip()
+            continue
+        for record in records_in(line):
+            said = survey.handle(record, agent)
+            if tell is not None:
+                for one in said:
+                    tell(one)
+
+
+def read_session_file(path: Path, files: "SessionFiles", leaf: str | None = None) -> Iterator[Timed]:
+    """Read the branch that lives, or the one that ends with a message (KeyError for none), as timed inputs; raises OSError."""
+    survey = survey_of(path, files)
+    reader = survey.reader(leaf)
+    streams = [_timed(path, None, files)]
+    streams += [_timed(one.path, one.agent, files) for one in agent_files(path, survey.agents())]
+    last: float | None = None
+    for _, agent, line in heapq.merge(*streams, key=lambda one: one.at):
+        for at, happened in reader.read(line, agent):
+            last = later(last, at)
+            yield Timed(last, happened)
+    for at, happened in reader.close():
+        last = later(last, at)
+        yield Timed(last, happened)
+    yield Timed(last, Ended("end_of_input"))
+
+
+def later(last: float | None, at: float | None) -> float | None:
+    """Return the later of two times; a line may tell one of what was before it."""
+    if last is None or at is None:
+        return at if last is None else last
+    return max(last, at)
+
+
+class _Line(NamedTuple):
+    at: float
+    agent: str | None
+    line: bytes
+
+
+def _timed(path: Path, agent: str | None, files: "SessionFiles") -> Iterator[_Line]:
+    """Give each line a time that is never before the one ahead of it in its file."""
+    latest = 0.0
+    for line in lines(path):
+        for raw in records_in(line) if isinstance(line, bytes) else [line.head]:
+            latest = max(latest, files.moment(raw) or 0.0)
+            yield _Line(latest, agent, raw)
+
+
+def call_of(path: Path) -> str | None:
+    """Return the call that started a subagent, by what the CLI notes beside its file; None where it notes none."""
+    try:
+        return _decode_meta(path.with_suffix(".meta.json").read_bytes()).call
+    except (OSError, msgspec.MsgspecError, RecursionError):
+        return None

@@ -1,0 +1,99 @@
+"""The commands of a live session, each to the CLI's own words."""
+
+from uuid import uuid4
+
+from pydantic import JsonValue
+
+from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.session.agent import AgentSession, AnswerRefused, RequestFailed, RequestTimeout
+from turnwire.adapter.session.attachments import AttachmentRefused, decode_attachment
+from turnwire.hub.host import CommandRefused, Frontend
+from turnwire.hub.wire import frames
+from turnwire.normalize.vocabulary import ALWAYS_MODE
+from turnwire.sessions.frontend_limits import FrontendLimits
+from turnwire.sessions.hosted import refuse
+from turnwire.sessions.live import LiveSession
+from turnwire.sessions.prompt_history import SentPrompt
+from turnwire.sessions.trace_context import Caller
+
+INTERRUPT_DEADLINE_S = 10.0
+"""After this a CLI that neither answers an interrupt nor ends its turn is stopped."""
+
+
+async def execute(
+    session: LiveSession,
+    cli: AgentSession,
+    command: frames.SessionCommand,
+    frontend: Frontend,
+    limits: FrontendLimits,
+) -> JsonValue:
+    """Do a command on a running CLI, if frontends may ask for it; raises CommandRefused."""
+    try:
+        match command:
+            case frames.Prompt():
+                return await _prompt(session, cli, command)
+            case frames.PromptWithdraw():
+                return {"withdrawn": await cli.withdraw(command.prompt)}
+            case frames.Interrupt():
+                return await cli.interrupt(INTERRUPT_DEADLINE_S, escalate_after=INTERRUPT_DEADLINE_S)
+            case frames.PermissionRespond():
+                if command.mode is not None:
+                    limits.check_mode(command.mode, "mode")
+                if command.option_id.startswith(ALWAYS_MODE):
+                    limits.check_mode(command.option_id.removeprefix(ALWAYS_MODE), "option_id")
+                permission = PermissionAnswer(
+                    option_id=command.option_id,
+                    updated_input=command.updated_input,
+                    message=command.message,
+                    interrupt=command.interrupt,
+                    destination=command.destination,
+                    mode=command.mode,
+                )
+                cli.answer(command.pending_id, permission, by=frontend.name)
+            case frames.QuestionAnswer():
+                question = QuestionAnswer(
+                    answers=command.answers,
+                    action=command.action,
+                    content=command.content,
+                    message=command.message,
+                )
+                cli.answer(command.pending_id, question, by=frontend.name)
+            case frames.SetModel():
+                await cli.set_model(command.model)
+            case frames.SetPermissionMode():
+                limits.check_mode(command.mode, "mode")
+                await cli.set_permission_mode(command.mode)
+            case frames.Control():
+                limits.check_control(command.request)
+                return await cli.control(command.request)
+            case _:
+                refuse("not_live", f"{type(command).__name__} is not for a live session", "type")
+    except AnswerRefused as error:
+        raise CommandRefused(error.code, error.message, error.field) from error
+    except AttachmentRefused as error:
+        raise CommandRefused("invalid_params", str(error), "attachments") from error
+    except RequestTimeout as error:
+        raise CommandRefused("timeout", str(error)) from error
+    except RequestFailed as error:
+        raise CommandRefused("refused_by_cli", str(error)) from error
+    except ProcessGone as error:
+        raise CommandRefused("not_running", str(error), "session") from error
+    return None
+
+
+async def _prompt(session: LiveSession, cli: AgentSession, command: frames.Prompt) -> JsonValue:
+    attachments = [decode_attachment(item.base64, item.name) for item in command.attachments or []]
+    if not command.text.strip() and not attachments:
+        refuse("invalid_params", "a prompt needs text or an attachment", "text")
+    prompt = str(uuid4())
+    session.prompt_history.say(prompt, SentPrompt(command.text, command.attachments or ()))
+    try:
+        trace = await session.trace_prompt(prompt, Caller.of(command))
+        await cli.prompt(
+            command.text, attachments=attachments, priority=command.priority, uuid=prompt, trace=trace
+        )
+    except BaseException:
+        session.prompt_history.unsay(prompt)
+        raise
+    return {"prompt": prompt}

@@ -1,0 +1,159 @@
+"""Where a conversation went back to or was branched off, what it left behind by that, and a copy of what remains."""
+
+from collections.abc import AsyncIterator
+from typing import Literal
+
+from msgspec import Struct, field, structs
+
+from turnwire.journal.base import Entry, Journal
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent, from_json, to_json
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.sessions.records.recovery import OpenAtEnd
+from turnwire.sessions.rewind import names
+
+Reason = Literal["rewind", "retry"]
+
+BATCH = 256
+"""Events that are copied at a time."""
+
+BRANCHED = "the conversation was branched off here"
+
+
+class LogCut(Struct):
+    """A place in a log."""
+
+    at: str | None
+    """The message, as a frontend named it; None for the conversation's end, or for its beginning where nothing is left."""
+    seq: int | None
+    """The last event that counts; None where the log does not know the message."""
+    within: str | None = None
+    """The turn that counts up to there only."""
+    void: list[str] = field(default_factory=list)
+    """Turns that no longer count, in order."""
+    before: set[str] = field(default_factory=set)
+    """Turns that had been void already."""
+    turns: int = 0
+    """The number of the last turn in the log."""
+
+    def event(self, reason: Reason) -> ev.Cut:
+        """Return what is published of it."""
+        left = f"{len(self.void)} {'turn' if len(self.void) == 1 else 'turns'}" if self.void else "nothing"
+        text = f"The conversation goes on from an earlier message; {left} of it no longer {'counts' if len(self.void) < 2 else 'count'}."
+        return ev.Cut(text=text, reason=reason, at=self.at, within=self.within, void_turns=[*self.void])
+
+
+async def cut_at(journal: Journal, session: str, at: str) -> LogCut:
+    """Look up in a session's log what going back to a message leaves behind. Raises JournalError."""
+    found = LogCut(at, None)
+    turn: str | None = None
+    async for seq, event in events_of(journal, session):
+        _before(found, event)
+        if isinstance(event, ev.TurnStarted):
+            turn = event.operation_id
+            found.turns = max(found.turns, _number(turn or ""))
+            if found.seq is not None and turn is not None:
+                found.void.append(turn)
+        # A turn that failed names the same message again: the first that does is where it was said.
+        if found.seq is None and names(event, at):
+            found.seq = seq
+            found.within = None if isinstance(event, ev.Complete) else turn
+        if isinstance(event, ev.Complete):
+            turn = None
+    found.void = [one for one in found.void if one not in found.before]
+    return found
+
+
+async def cut_of_last_turn(journal: Journal, session: str, at: str | None) -> LogCut:
+    """Return what going back to before the last turn leaves behind. Raises JournalError."""
+    found = LogCut(at, None)
+    last: str | None = None
+    async for _, event in events_of(journal, session):
+        _before(found, event)
+        if isinstance(event, ev.TurnStarted) and event.operation_id is not None:
+            last = event.operation_id
+            found.turns = max(found.turns, _number(last))
+    found.void = [last] if last is not None and last not in found.before else []
+    return found
+
+
+def _before(found: LogCut, event: AgentEvent) -> None:
+    match event:
+        case ev.Cut():
+            found.before.update(event.void_turns)
+        case _:
+            pass
+
+
+async def whole(journal: Journal, session: str) -> LogCut:
+    """Return the end of a session's log as a place. Raises JournalError."""
+    found = await cut_of_last_turn(journal, session, None)
+    found.void, found.seq = [], journal.last(session)
+    return found
+
+
+async def copy_to(journal: Journal, session: str, fork: str, cut: LogCut) -> None:
+    """Append to a new session's log what counts of another's up to a place, and close what is open there. Raises JournalError.
+
+    What processes did, and what was asked of people, is not copied: it was the other session's.
+    """
+    if cut.seq is None:
+        return
+    left, batch = OpenAtEnd(), list[Entry]()
+    async for seq, event in events_of(journal, session):
+        if seq > cut.seq:
+            break
+        if event.operation_id in cut.before or not _is_copied(event):
+            continue
+        left.observe(event)
+        batch.append(Entry(to_json(event)))
+        if len(batch) >= BATCH:
+            await journal.append(fork, batch)
+            batch = []
+    for event in left.closing(BRANCHED):
+        match event:
+            case ev.Complete(data=data):
+                ended = structs.replace(data, outcome="interrupted", is_error=False, errors=None)
+                batch.append(Entry(to_json(structs.replace(event, data=ended, error=None))))
+            case _:
+                batch.append(Entry(to_json(event)))
+    if batch:
+        await journal.append(fork, batch)
+
+
+def _is_copied(event: AgentEvent) -> bool:
+    match event:
+        case (
+            ev.ProcessStatus()
+            | ev.PermissionRequest()
+            | ev.PermissionResolved()
+            | ev.PermissionCancelled()
+            | ev.QuestionRequest()
+            | ev.Queued()
+            | ev.History()
+            | ev.Cut()
+        ):
+            return False
+        case _:
+            return True
+
+
+async def events_of(journal: Journal, session: str) -> AsyncIterator[tuple[int, AgentEvent]]:
+    """Yield the events of a log with their numbers; those that cannot be read are passed over. Raises JournalError."""
+    await journal.flush()
+    cursor = Cursor(journal.epoch, 0)
+    while True:
+        page = await journal.read_after(session, cursor)
+        for envelope in page.envelopes:
+            try:
+                yield envelope.seq, from_json(envelope.event)
+            except ValueError:
+                continue
+        if page.cursor.seq >= page.last:
+            return
+        cursor = page.cursor
+
+
+def _number(operation_id: str) -> int:
+    digits = operation_id.rpartition("-")[2]
+    return int(digits) if digits.isdecimal() else 0

@@ -1,0 +1,259 @@
+"""What frontends may ask for beyond what the operator configured: limits of every session that they start or steer.
+
+Whoever has the control token may make a session stricter than configured, never looser, unless a setting lets them: the
+token is there to steer agents, and a page or a script that has lost it must not become a way to run any program in any
+folder. What is looked at is the session's whole record, and again at each later start: what is as configured is the
+operator's own word, the rest must be allowed. All lists are of what is allowed; what is new is refused until it is listed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+from turnwire.adapter.process.environment import is_allowed
+from turnwire.config.known_agents import KNOWN
+from turnwire.config.settings import Settings
+from turnwire.hub.host import CommandRefused
+from turnwire.journal.sessions import SessionRecord
+from turnwire.normalize.model import JsonObject
+from turnwire.sessions.records.options import RecordOptions
+
+STRICTNESS = ("supervised", "cli", "plan", "autonomous")
+"""Policies, the strictest first; `cli` is none, `plan` allows everything but the plan itself."""
+
+MODES = frozenset({"default", "plan", "dontAsk", "acceptEdits"})
+"""Permission modes that leave commands to be asked about: `acceptEdits` is no more than an always-answer gives."""
+
+FREE_OPTIONS = frozenset(
+    {
+        "append_system_prompt",
+        "checkpointing",
+        "disallowed_tools",
+        "effort",
+        "fallback_model",
+        "output_schema",
+        "system_prompt",
+    }
+)
+"""Options of sessions that start nothing, reach nothing and permit nothing."""
+
+BOUNDED_OPTIONS = frozenset({"max_budget_usd", "max_turns"})
+"""Numbers that may be lowered."""
+
+NARROWED_OPTIONS = frozenset({"setting_sources", "tools"})
+"""Lists that may be shortened."""
+
+SUBAGENT_FIELDS = frozenset(
+    {"color", "description", "disallowedTools", "effort", "maxTurns", "model", "prompt", "tools"}
+)
+"""What a frontend's subagents may have; they can also have hooks, MCP servers and a permission mode of their own."""
+
+CONTROLS = frozenset(
+    {
+        "cancel_async_message",
+        "generate_session_title",
+        "get_context_usage",
+        "interrupt",
+        "mcp_reconnect",
+        "mcp_status",
+        "mcp_toggle",
+        "rewind_files",
+        "set_max_thinking_tokens",
+        "set_model",
+        "set_permission_mode",
+        "status",
+        "stop_task",
+    }
+)
+"""Control requests that are no way around: others run commands, read files, add directories or servers."""
+
+
+class FrontendLimits:
+    """Refuses what frontends may not ask for, each time with the setting that would allow it."""
+
+    def __init__(self, settings: Settings, start: Path) -> None:
+        """Take the folder that turnwire was started in: where nothing is configured, what is below it may be worked in."""
+        self._settings = settings
+        self._loosest = settings.frontend_policy or settings.policy or "cli"
+        self._options: frozenset[str] = frozenset(settings.frontend_options)
+        self._start = start.resolve()
+        self._operators: list[Path] = []
+
+    @property
+    def policies(self) -> Sequence[str]:
+        """The policies that may be asked for, the strictest first."""
+        return STRICTNESS[: STRICTNESS.index(self._loosest) + 1]
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """The agents that may be chosen, the default one first."""
+        configured = [self._settings.agent, *self._settings.agents]
+        return list(dict.fromkeys([*configured, *KNOWN] if "agent" in self._options else configured))
+
+    @property
+    def workspaces(self) -> Sequence[Path]:
+        """The directories that may be worked in, and what is below them."""
+        configured = self._settings.frontend_workspaces
+        if configured is None:
+            return [self._start, *self._operators]
+        return [place.expanduser().resolve() for place in configured]
+
+    def allow_workspace(self, folder: Path) -> None:
+        """Take a folder that the operator has an agent work in for one that frontends may choose, too."""
+        if folder not in self._operators:
+            self._operators.append(folder)
+
+    def new(self, record: SessionRecord, env: Mapping[str, str]) -> SessionRecord:
+        """Return the record of a session that a frontend wants, with what is configured; raises CommandRefused."""
+        for name in sorted(env):
+            if not is_allowed(name, self._settings.frontend_env):
+                _refuse(f"the variable {name!r} is not one that frontends may set", "frontend_env", "env")
+        self._check_workspace(record.workspace or ".")
+        if record.permission_mode is not None:
+            self.check_mode(record.permission_mode, "permission_mode")
+        return self._checked(record)
+
+    def again(self, record: SessionRecord) -> SessionRecord:
+        """Return the record of a session that goes on, as what is to be started now; raises CommandRefused.
+
+        It was accepted once, by whatever was configured then. A permission mode that came about since does not count.
+        """
+        workspace = record.workspace or "."
+        if self._settings.frontend_workspaces is not None or str(Path(workspace).resolve()) != workspace:
+            self._check_workspace(workspace)
+        mode = record.permission_mode
+        kept = mode if mode in MODES or self._loosest == "autonomous" else None
+        return self._checked(replace(record, permission_mode=kept))
+
+    def check_folder(self, record: SessionRecord) -> None:
+        """Refuse to look into a session's workspace, if it may not be worked in: of a conversation that is only read, say."""
+        workspace = record.workspace or "."
+        reading = RecordOptions.from_record(record).reading
+        if (
+            reading
+            or self._settings.frontend_workspaces is not None
+            or str(Path(workspace).resolve()) != workspace
+        ):
+            self._check_workspace(workspace)
+
+    def check_mode(self, mode: str, field: str) -> None:
+        """Refuse a permission mode in which nobody is asked."""
+        if mode not in MODES and self._loosest != "autonomous":
+            _refuse(
+                f"the permission mode {mode!r} lets the agent act without asking, which the policy {self._loosest!r} "
+                "does not let frontends choose",
+                "frontend_policy",
+                field,
+            )
+
+    def check_control(self, request: JsonObject) -> None:
+        """Refuse a control request that could do what no other command may."""
+        subtype = request.get("subtype")
+        if "control" in self._options:
+            return
+        if subtype not in CONTROLS:
+            _refuse(
+                f"the control request {subtype!r} is not one that frontends may make",
+                'frontend_options ("control")',
+                "request",
+            )
+        if subtype == "set_permission_mode":
+            self.check_mode(str(request.get("mode")), "request")
+
+    def _checked(self, record: SessionRecord) -> SessionRecord:
+        settings = self._settings
+        policy = record.policy or "cli"
+        if record.policy != settings.policy and policy not in self.policies:
+            _refuse(
+                f"the policy {policy!r} is looser than {self._loosest}, the loosest that frontends may ask for",
+                "frontend_policy",
+                "policy",
+            )
+        if record.agent in KNOWN and record.agent not in self.agents:
+            # known without being configured: it would go around a configured one that shuts it in
+            _refuse(
+                f"the agent {record.agent!r} is none of the configured ones",
+                'frontend_options ("agent")',
+                "agent",
+            )
+        asked = RecordOptions.from_record(record)
+        if asked.mcp_servers != settings.mcp_servers and "mcp_servers" not in self._options:
+            _refuse("frontends may not choose MCP servers", 'frontend_options ("mcp_servers")', "mcp_servers")
+        options = self._checked_options(asked.agent_options, Path(record.workspace or "."))
+        return replace(asked, agent_options=options).put(record)
+
+    def _checked_options(self, asked: JsonObject, workspace: Path) -> JsonObject:
+        configured = self._settings.session_options.model_dump(mode="json", exclude_none=True)
+        options = dict(asked)
+        for name, value in asked.items():
+            own = configured.get(name)
+            if name in self._options or value == own:
+                continue
+            match name, value:
+                case "disallowed_tools", list():
+                    # what the operator forbids stays forbidden
+                    options[name] = [*value, *(rule for rule in own or () if rule not in value)]
+                case ("add_dirs", list(folders)) if folders:
+                    options[name] = [self._folder(str(folder), workspace, own or ()) for folder in folders]
+                case _:
+                    if not _is_stricter(name, value, own):
+                        _refuse(_sentence(name, own), f'frontend_options ("{name}")', f"options.{name}")
+        return options
+
+    def _folder(self, folder: str, workspace: Path, configured: Sequence[str]) -> str:
+        if folder in configured:
+            return folder
+        resolved = (workspace / Path(folder).expanduser()).resolve()
+        self._check_workspace(
+            str(resolved), 'frontend_workspaces, or frontend_options ("add_dirs")', "options.add_dirs"
+        )
+        return str(resolved)
+
+    def _check_workspace(
+        self, folder: str, setting: str = "frontend_workspaces", field: str = "workspace"
+    ) -> None:
+        resolved = Path(folder).resolve()
+        roots = self.workspaces
+        # a service is started in / without having meant the whole machine
+        alone = Path("/") if self._settings.frontend_workspaces is None else None
+        if not any(resolved == root or (root != alone and resolved.is_relative_to(root)) for root in roots):
+            named = ", ".join(map(repr, map(str, roots))) or "nothing"
+            _refuse(
+                f"{str(resolved)!r} is not below {named}, where frontends may let agents work", setting, field
+            )
+
+
+def _is_stricter(name: str, value: object, configured: object) -> bool:
+    """Tell whether a value of an option permits no more than the configured one (None: none is)."""
+    if name in FREE_OPTIONS:
+        return True
+    match name, value:
+        case _, int() | float() if name in BOUNDED_OPTIONS:
+            return not isinstance(configured, int | float) or value <= configured
+        case _, list() if name in NARROWED_OPTIONS:
+            return not isinstance(configured, list) or all(one in configured for one in value)
+        case "allowed_tools" | "add_dirs" | "plugins", list():
+            return all(one in configured for one in value) if isinstance(configured, list) else not value
+        case "agents", dict():
+            return all(isinstance(one, dict) and one.keys() <= SUBAGENT_FIELDS for one in value.values())
+        case "settings", dict():
+            return not value and not configured
+        case _:
+            return False
+
+
+def _sentence(name: str, configured: object) -> str:
+    if name in BOUNDED_OPTIONS:
+        return f"{name} may be at most {configured}, as session_options has it"
+    if name in NARROWED_OPTIONS:
+        return f"{name} may have nothing that session_options has not"
+    if name == "agents":
+        return f"a frontend's agents may have {', '.join(sorted(SUBAGENT_FIELDS))} alone"
+    return f"frontends may not choose {name}"
+
+
+def _refuse(sentence: str, setting: str, field: str) -> NoReturn:
+    raise CommandRefused(
+        "not_allowed", f"{sentence}; the operator can allow it by the setting {setting}", field
+    )

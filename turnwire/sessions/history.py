@@ -1,0 +1,547 @@
+"""Conversations of the library as sessions, and the commands about the library.
+
+What is there is read in threads; an event loop waits for the first look at the folders only a moment, and then answers with
+what is known so far.
+"""
+
+import asyncio
+import json
+import logging
+import re
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from hashlib import blake2b
+from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
+
+from msgspec import Struct
+from pydantic import JsonValue
+
+from turnwire.config.agents import goes_on_with
+from turnwire.config.settings import Settings
+from turnwire.history.following import Follower
+from turnwire.history.visibility import VisibleConversations
+from turnwire.hub.host import CommandRefused
+from turnwire.hub.wire import frames
+from turnwire.journal.base import Journal, JournalError
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent, from_json
+from turnwire.normalize.events.envelope import Cursor, Envelope
+from turnwire.normalize.recordings.session_files import Answer
+from turnwire.sessions.claims import conversation_of
+from turnwire.sessions.hosted import refuse
+from turnwire.sessions.live import LiveSession
+
+if TYPE_CHECKING:
+    from turnwire.history.index import ListedConversation
+    from turnwire.history.library import Library
+
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+THREADS = 3
+"""Threads that read conversations and their index. A hub makes one answer for each of two roles at a time; the third is for short looks."""
+
+PIECE = 512
+"""Texts of a log that are taken into the index at a time."""
+
+
+class LibraryTimes(Struct, frozen=True, kw_only=True):
+    """How often the folders are looked at, and what waits for that. Seconds."""
+
+    patience_s: float = 2.0
+    """How long an answer waits for a look."""
+    fresh_s: float = 1.0
+    """A look that is no older is not repeated."""
+    every_s: float = 2.0
+    """How often there is a look while somebody waits for another list."""
+    share: float = 0.05
+    """How much of the time may pass in such looks: where one takes long they are fewer."""
+    wait_s: float = 25.0
+    """How long an answer waits for another list."""
+    most_waiting: int = 256
+    """Answers that wait for another list at a time; one more is refused."""
+
+    def pause(self, took: float) -> float:
+        """Return how long to wait between two looks, where one takes so long."""
+        return max(self.every_s, took / self.share)
+
+
+_PACE = LibraryTimes()
+
+Seen: TypeAlias = tuple[Sequence[LiveSession], VisibleConversations | None]
+"""The sessions that somebody may see, and which conversations; None for all."""
+
+
+class History:
+    """The library as a host has it: opened when it is first asked for."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        journal: Journal,
+        spawn: Callable[[str, Coroutine[None, None, None]], asyncio.Task[None]],
+        pace: LibraryTimes = _PACE,
+    ) -> None:
+        self._settings = settings
+        self._journal = journal
+        self._spawn = spawn
+        self._pace = pace
+        self._waiting = 0
+        self._closed = asyncio.Event()
+        self._library: Library | None = None
+        self._looking: asyncio.Task[None] | None = None
+        self._looked: float | None = None
+        self._took = 0.0
+        self._running: frozenset[str] = frozenset()
+        """What somebody's CLI had open at the last look."""
+        self._indexing = asyncio.Lock()
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="turnwire-library")
+
+    def close(self) -> None:
+        """Let go of the index; who waits for another list is answered."""
+        self._closed.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        if self._library is not None:
+            self._library.close()
+            self._library = None
+
+    def library(self) -> "Library":
+        """Return the library; refuses where there is none."""
+        from turnwire.history.index import LibraryError  # noqa: PLC0415 - only who asks for it waits for it
+        from turnwire.history.library import Library  # noqa: PLC0415 - as above
+
+        if self._closed.is_set():
+            refuse("no_library", "the sidecar is stopping")
+        if self._library is None:
+            try:
+                self._library = Library(self._settings)
+            except LibraryError as error:
+                refuse("no_library", str(error))
+        return self._library
+
+    async def _in_pool(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run what blocks in a thread of the library's own, so that it keeps none from anything else."""
+        call = partial(function, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
+
+    async def find(self, name: str, within: VisibleConversations | None = None) -> "ListedConversation":
+        """Return a conversation; refuses when there is none, or none of those that may be seen, in the same words."""
+        from turnwire.history.index import LibraryError  # noqa: PLC0415 - as above
+
+        library = self.library()
+        found = await self._in_pool(library.index.find, name)
+        if within is not None:
+            if found is None:
+                await self._look()
+                found = await self._in_pool(library.index.find, name)
+            if found is None or not within.has(found.id, found.folder):
+                refuse("unknown_conversation", f"there is no conversation {name!r}", "conversation")
+        if found is not None:
+            return found
+        await self._look()
+        try:
+            return await self._in_pool(library.find, name)
+        except LibraryError as error:
+            refuse("unknown_conversation", str(error), "conversation")
+
+    async def follower(self, listed: "ListedConversation", leaf: str | None = None) -> Follower:
+        """Return who reads a conversation's file, or its part up to a message; refuses where it cannot be read."""
+        from turnwire.history.index import LibraryError  # noqa: PLC0415 - as above
+
+        try:
+            return await self._in_pool(self.library().follower, listed, leaf)
+        except LibraryError as error:
+            refuse("unknown_conversation", str(error), "conversation")
+
+    async def remembered(
+        self, agent: str, folder: str | None, resume: str | None
+    ) -> "ListedConversation | None":
+        """Return the conversation of an agent that is called so, or without a name the newest of a folder.
+
+        None where no file of it is known, and where nothing is listed.
+        """
+        if not self._settings.history:
+            return None
+        try:
+            library = self.library()
+            if resume is not None:
+                found = [await self.find(resume)]
+            else:
+                await self._look()
+                found = await self._in_pool(library.index.newest, limit=100, folder=folder)
+        except CommandRefused:
+            return None
+        for one in found:
+            known = one.id == resume if resume is not None else one.folder == folder
+            if known and goes_on_with(agent, one.agent, self._settings.agents):
+                return one
+        return None
+
+    async def is_running(self, conversation: str) -> bool:
+        """Tell whether somebody's CLI has a conversation open."""
+        if not self._settings.history:
+            return False
+        return conversation in await self._in_pool(self.library().running)
+
+    async def times(self, conversation: str) -> tuple[float | None, float | None] | None:
+        """Return when a conversation began and ended; None where it has no file, and where nothing is listed.
+
+        Refuses while the first look at the folders goes on: whether there is a file is not known yet.
+        """
+        if not self._settings.history:
+            return None
+        library, complete = self.library(), await self._look()
+        listed = await self._in_pool(library.index.find, conversation)
+        if listed is None and not complete:
+            refuse("no_library", "the conversations of agents are still being read; try again in a moment")
+        return None if listed is None else (listed.began, listed.ended)
+
+    async def has_message(self, conversation: str | None, message: str) -> bool | None:
+        """Tell whether an agent's own file has a message; None where there is no such file, or none may be read."""
+        from turnwire.history.index import LibraryError  # noqa: PLC0415 - as above
+
+        if not self._settings.history or conversation is None:
+            return None
+        try:
+            return await self._in_pool(self.library().has_message, conversation, message)
+        except (LibraryError, CommandRefused):
+            return None
+
+    async def take_in(self, session: LiveSession) -> None:
+        """Take what one of turnwire's own sessions has used and said into the index, once it is journaled."""
+        from turnwire.history.index import LibraryError  # noqa: PLC0415 - as above
+
+        try:
+            await self._journal.flush()
+            await self._index([session])
+        except (LibraryError, CommandRefused, JournalError):
+            log.debug(
+                "the index did not take in a session", exc_info=True, extra={"session": session.session}
+            )
+        except RuntimeError:
+            if not self._closed.is_set():  # the threads have ended
+                raise
+
+    async def forget(self, session: str) -> None:
+        """A session of turnwire's own is no more."""
+        if self._library is not None:
+            await self._in_pool(self._library.index.forget_log, session)
+
+    async def _look(self) -> bool:
+        """Look for what is new, and tell whether that is done; a look that takes its time goes on."""
+        library = self.library()
+        now = time.monotonic()
+        if self._looking is None or self._looking.done():
+            if self._looked is not None and now - self._looked < self._pace.fresh_s:
+                return True
+
+            async def look() -> None:
+                await self._in_pool(library.look)
+                self._running = frozenset(await self._in_pool(library.running))
+                self._looked = time.monotonic()
+                self._took = self._looked - now
+
+            self._looking = self._spawn("library", look())
+        # this one: another look may have begun when it is over
+        looking = self._looking
+        await asyncio.wait([looking], timeout=self._pace.patience_s)
+        return looking.done()
+
+    async def execute(self, command: frames.LibraryCommand, seen: Callable[[], Seen]) -> JsonValue:
+        """Do a command, but for opening; refuses. It tells of these sessions alone, and of conversations within what is given."""
+        from turnwire.history.index import LibraryError  # noqa: PLC0415 - as above
+
+        try:
+            return await self._execute(command, seen)
+        except LibraryError as error:
+            refuse("no_library" if self._closed.is_set() else "unknown_conversation", str(error))
+
+    async def _execute(  # noqa: RET503 - the last case refuses
+        self, command: frames.LibraryCommand, seen: Callable[[], Seen]
+    ) -> JsonValue:
+        if isinstance(command, frames.LibraryList):
+            if command.known is not None:
+                return await self._other_list(command, seen)
+            return await self._list(command, *seen())
+        sessions, within = seen()
+        match command:
+            case frames.LibrarySearch():
+                return await self._search(command, sessions, within)
+            case frames.LibraryUsage():
+                return await self._usage(command, sessions, within)
+            case frames.LibraryRename():
+                listed = await self.find(command.conversation, within)
+                await self._in_pool(self.library().index.rename, listed.id, command.title)
+                return None
+            case frames.LibraryExport():
+                return await self._export(command, sessions, within)
+            case _:
+                refuse("invalid_params", "this is no command about the library", "type")
+
+    async def _other_list(self, command: frames.LibraryList, seen: Callable[[], Seen]) -> JsonValue:
+        """Answer once the list is another one than who asks knows, at the latest when the time is over."""
+        if self._waiting >= self._pace.most_waiting:
+            refuse("rate_limited", "too many wait for another list; ask without `known`", "known")
+        self._waiting += 1
+        try:
+            ends = time.monotonic() + self._pace.wait_s
+            while True:
+                stamp = await self._stamp(seen)
+                answer = await self._list(command, *seen())
+                if answer["version"] != command.known:
+                    return answer
+                is_same = True
+                while is_same:
+                    left = ends - time.monotonic()
+                    if left <= 0 or not await self._pause(min(left, self._pace.pause(self._took))):
+                        return answer
+                    await self._look()
+                    is_same = stamp == await self._stamp(seen)
+        finally:
+            self._waiting -= 1
+
+    async def _pause(self, seconds: float) -> bool:
+        """Wait, and tell whether the library is still there."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._closed.wait()
+        except TimeoutError:
+            pass
+        return not self._closed.is_set()
+
+    async def _stamp(self, seen: Callable[[], Seen]) -> Hashable:
+        """Return what is another value wherever a list may be another one, and is cheaper than a list."""
+        changes = await self._in_pool(self.library().index.changes)
+        own = tuple(_certain(session) for session in seen()[0])
+        return changes, self._running, own, self._looked is not None
+
+    async def _list(
+        self,
+        command: frames.LibraryList,
+        sessions: Sequence[LiveSession],
+        within: VisibleConversations | None,
+    ) -> dict[str, JsonValue]:
+        from turnwire.history.show import conversation  # noqa: PLC0415 - as above
+
+        library, complete = self.library(), await self._look()
+        before = _cursor(command.before)
+        if command.conversation is not None:
+            found = [await self.find(command.conversation, within)]
+        else:
+            found = await self._in_pool(
+                library.index.newest,
+                limit=command.limit,
+                agent=command.agent,
+                folder=command.folder,
+                before=before,
+                within=within,
+            )
+        running = await self._in_pool(library.running)
+        own = {_certain(session): session.session for session in sessions}
+        listed: list[JsonValue] = [
+            {**conversation(one, running), "session": own.get(one.id), "cursor": _place(one)} for one in found
+        ]
+        has_more = command.conversation is None and len(found) == command.limit
+        after = _place(found[-1]) if has_more else None
+        # not whether a look that takes its time is under way: that is no other list
+        told = json.dumps([listed, after, self._looked is not None]).encode()
+        version = blake2b(told, digest_size=12).hexdigest()
+        return {"conversations": listed, "next": after, "complete": complete, "version": version}
+
+    async def _search(
+        self,
+        command: frames.LibrarySearch,
+        sessions: Sequence[LiveSession],
+        within: VisibleConversations | None,
+    ) -> JsonValue:
+        from turnwire.history.index import query_of  # noqa: PLC0415 - as above
+        from turnwire.history.show import hit  # noqa: PLC0415 - as above
+
+        if not query_of(command.text):
+            refuse("invalid_params", "there is no word to look for; give letters or digits", "text")
+        library, complete = self.library(), await self._look()
+        await self._index(sessions)
+        found = await self._in_pool(
+            library.index.search,
+            command.text,
+            limit=command.limit,
+            agent=command.agent,
+            folder=command.folder,
+            within=within,
+        )
+        hits: list[JsonValue] = [hit(one) for one in found]
+        return {"hits": hits, "complete": complete}
+
+    async def _usage(
+        self,
+        command: frames.LibraryUsage,
+        sessions: Sequence[LiveSession],
+        within: VisibleConversations | None,
+    ) -> JsonValue:
+        from turnwire.history.show import spent, time_of  # noqa: PLC0415 - as above
+
+        since, until = time_of(command.since, 0), time_of(command.until, 1)
+        if (command.since and since is None) or (command.until and until is None):
+            refuse(
+                "invalid_params",
+                "a day is one of the calendar, as YYYY-MM-DD",
+                "since" if since is None else "until",
+            )
+        library, complete = self.library(), await self._look()
+        await self._index(sessions)
+        found = await self._in_pool(
+            library.index.usage,
+            list(dict.fromkeys(["day"] if command.by is None else command.by)),
+            since=since,
+            until=until,
+            folder=command.folder,
+            within=within,
+        )
+        usage: list[JsonValue] = [spent(one) for one in found]
+        return {"usage": usage, "complete": complete}
+
+    async def _export(
+        self,
+        command: frames.LibraryExport,
+        sessions: Sequence[LiveSession],
+        within: VisibleConversations | None,
+    ) -> JsonValue:
+        from turnwire.history.library import document, shown_title  # noqa: PLC0415 - as above
+
+        library = self.library()
+        kind, _, name = command.conversation.partition(":")
+        if kind == "live" and name:
+            session = next((one for one in sessions if one.session == name), None)
+            if session is None:
+                refuse(
+                    "unknown_session",
+                    f"there is no session {name!r}; session.list names them",
+                    "conversation",
+                )
+            await self._index([session])
+            listed = await self._in_pool(library.find, command.conversation)
+            events = [event async for _, event in self._events(name, 0)]
+            write = partial(document, listed, iter(events))
+        else:
+            listed = await self.find(command.conversation, within)
+            write = partial(library.export, listed)
+        stopped = threading.Event()
+        try:
+            text = await self._in_pool(
+                write, command.format, redact=command.redact, is_stopped=stopped.is_set
+            )
+        finally:
+            # nobody waits any more, and a thread ends by itself alone
+            stopped.set()
+        stem = re.sub(r"[^\w-]+", "-", shown_title(listed))[:60].strip("-") or "conversation"
+        ending = "html" if command.format == "html" else "md"
+        return {"name": f"{stem}.{ending}", "content": text.encode("utf-8", "replace").decode()}
+
+    async def _events(self, session: str, after: int) -> AsyncIterator[tuple[Envelope, AgentEvent]]:
+        cursor = Cursor(self._journal.epoch, after)
+        while True:
+            page = await self._journal.read_after(session, cursor)
+            for envelope in page.envelopes:
+                try:
+                    yield envelope, from_json(envelope.event)
+                except ValueError:
+                    continue
+            if page.cursor.seq >= page.last or page.cursor.seq <= cursor.seq:
+                return
+            cursor = page.cursor
+
+    async def _index(self, sessions: Sequence[LiveSession]) -> None:
+        """Take in what turnwire's own sessions have journaled since, up to the last turn's end."""
+        index = self.library().index
+        async with self._indexing:
+            for session in sessions:
+                known = await self._in_pool(index.logged, session.session, self._journal.epoch)
+                if self._journal.last(session.session) > known:
+                    await self._index_one(session, known)
+
+    async def _index_one(self, session: LiveSession, known: int) -> None:
+        from turnwire.history.conversation import Conversation, searched  # noqa: PLC0415 - as above
+        from turnwire.history.index import LogPiece  # noqa: PLC0415 - as above
+        from turnwire.history.live import listed_of  # noqa: PLC0415 - as above
+
+        folded, shown, imported = Conversation(), session.summary(), False
+        about_it = listed_of(session.record, shown, _certain(session))
+        piece = LogPiece(self._journal.epoch, known, [], [], about_it, after=known)
+        async for envelope, event in self._events(session.session, known):
+            folded.handle(event, envelope.seq)
+            match event:
+                case ev.History(state=state):
+                    imported = state == "began"
+                case ev.Complete():
+                    piece.said.extend(searched(folded.parts))
+                    if not imported:
+                        piece.answers.append(_answer(session.session, shown.model, envelope.ts, event))
+                    folded = Conversation()
+                    piece = replace(piece, seq=envelope.seq)
+                    if len(piece.said) >= PIECE:
+                        await self._in_pool(self.library().index.log, session.session, piece)
+                        piece = replace(piece, said=[], answers=[], after=piece.seq)
+                case _:
+                    pass
+        await self._in_pool(self.library().index.log, session.session, piece)
+
+
+def _certain(session: LiveSession) -> str | None:
+    return conversation_of(session.record, session.summary().cli_session_id)
+
+
+def about(listed: "ListedConversation") -> ev.History:
+    """Return what begins an old conversation in a log."""
+    from turnwire.history.library import moment  # noqa: PLC0415 - as above
+
+    return ev.History(
+        state="began",
+        text="What follows was said before turnwire had this conversation.",
+        conversation=listed.id,
+        turns=listed.turns,
+        began=moment(listed.began),
+        ended=moment(listed.ended),
+    )
+
+
+def listed_title(listed: "ListedConversation") -> str:
+    """Return what a conversation is called."""
+    from turnwire.history.library import shown_title  # noqa: PLC0415 - as above
+
+    return shown_title(listed)
+
+
+def _answer(session: str, model: str | None, ts: str, event: ev.Complete) -> Answer:
+    data, took = event.data, event.data.all_tokens or event.data
+    return Answer(
+        key=f"live:{event.session_id or '':36}:{session}:{event.operation_id}",
+        at=datetime.fromisoformat(ts).timestamp(),
+        model=model or "unknown",
+        input_tokens=took.input_tokens or 0,
+        output_tokens=took.output_tokens or 0,
+        cache_read_input_tokens=took.cache_read_input_tokens or 0,
+        cache_creation_input_tokens=took.cache_creation_input_tokens or 0,
+        cost_usd=data.cost_usd,
+    )
+
+
+def _place(listed: "ListedConversation") -> str:
+    """Return what `_cursor` reads."""
+    return f"{listed.ended or 0!r}:{listed.id}"
+
+
+def _cursor(text: str | None) -> tuple[float, str] | None:
+    if text is None:
+        return None
+    at, _, identity = text.partition(":")
+    try:
+        return float(at), identity
+    except ValueError:
+        refuse("invalid_params", "`before` is not what a page named as `next`", "before")

@@ -1,0 +1,791 @@
+"""The sidecar as the hub sees it: many live sessions, created, resumed, forked, retried and closed by frontends."""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Literal, NoReturn, assert_never
+
+from msgspec import structs, to_builtins
+from pydantic import JsonValue
+
+from turnwire.adapter.process.identity import ProcessIdentity, reap
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.config.agents import goes_on_with
+from turnwire.config.rulebook import Rulebook
+from turnwire.history.visibility import VisibleConversations
+from turnwire.hub.host import CommandRefused, Frontend
+from turnwire.hub.wire import frames
+from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary
+from turnwire.journal.base import Journal, JournalError
+from turnwire.journal.sessions import SessionRecord, SessionStore
+from turnwire.normalize import events as ev
+from turnwire.protocol.errors import TurnwireError
+from turnwire.sessions.choices import agent_choices
+from turnwire.sessions.claims import Claim, is_anothers, is_believed, steered_by
+from turnwire.sessions.commands import execute
+from turnwire.sessions.cut import LogCut, copy_to, cut_at, cut_of_last_turn, whole
+from turnwire.sessions.frontend_limits import FrontendLimits
+from turnwire.sessions.history import History, LibraryTimes, about, listed_title
+from turnwire.sessions.hosted import Changed, refuse, timestamp
+from turnwire.sessions.launch import CANNOT_START, family_of, merged, options_for
+from turnwire.sessions.live import LiveSession
+from turnwire.sessions.records.options import RecordOptions, with_options
+from turnwire.sessions.records.recovery import brought_up_to, close_left_open
+from turnwire.sessions.records.resume_point import NEW, ResumePoint
+from turnwire.sessions.registry import SessionRegistry
+from turnwire.sessions.rewind import place_of
+from turnwire.sessions.services import SessionServices
+from turnwire.sessions.state import short
+from turnwire.sessions.trace_context import Caller
+from turnwire.sessions.workspaces import Workspaces, workspace_of
+
+log = logging.getLogger(__name__)
+
+Push = Callable[[frames.PushCommand, Frontend], JsonValue]
+"""Does a command of web push; raises CommandRefused."""
+
+FOLLOW_S = 1.0
+"""How often a conversation is looked at that others may go on with."""
+
+USAGE_S = 2.0
+"""Seconds that the end waits until the index has taken in what the last turns have used."""
+
+GREETING_S = 15.0
+"""How long a CLI that goes back to a message may take to answer `initialize` before it counts as running."""
+
+
+class LiveHost:
+    """Sessions with a CLI each, and the store that remembers them."""
+
+    def __init__(
+        self,
+        services: SessionServices,
+        store: SessionStore,
+        registry: SessionRegistry[LiveSession],
+        rulebook: Rulebook,
+        *,
+        push: Push | None = None,
+        follow_s: float = FOLLOW_S,
+        pace: LibraryTimes | None = None,
+    ) -> None:
+        """`push` does the commands of web push; `follow_s`: how often, in seconds, a conversation is looked at that others may go on with.
+
+        `pace`: how often their folders are.
+        """
+        self._push = push
+        self._follow_s = follow_s
+        self._services = services = structs.replace(services, turn_over=self._turn_over)
+        self._settings = services.settings
+        self._store = store
+        self._rulebook = rulebook
+        self._registry = registry
+        self._stopping = False
+        self._history = History(services.settings, services.journal, services.spawn, pace or LibraryTimes())
+        self._frontend_limits = FrontendLimits(services.settings, Path())
+        self._workspaces = Workspaces()
+        self._used: set[str] = set()
+        """Sessions with a turn that the index has not taken in."""
+        self._operators: set[str] = set()
+        """Sessions that the operator has begun in this life."""
+
+    @property
+    def processes(self) -> int:
+        """How many CLIs run."""
+        return sum(session.has_process for session in self._registry.sessions.values())
+
+    def workspaces(self) -> Sequence[Path]:
+        """Return the directories that sessions of frontends may work in, and what is below them."""
+        return self._frontend_limits.workspaces
+
+    def record(self, session: str) -> SessionRecord | None:
+        """Return what must be known of a session to go on with it; None where there is none."""
+        known = self._registry.sessions.get(session)
+        return None if known is None else known.record
+
+    async def take_over(self, record: SessionRecord) -> None:
+        """Go on with a session that another sidecar had, whose log is this one's now; raises JournalError."""
+        # What its record said of it then is not what its log says.
+        known = await self._closed(replace(record, pid=None, process=None, state="starting"))
+        await self._services.keep(known)
+        self._registry.sessions[record.session] = LiveSession(known, self._services)
+        self._services.changed()
+
+    async def abandon(self, name: str) -> None:
+        """End what runs of a session that another sidecar has by now, and forget it here; its log is the other's."""
+        async with self._alone_with(name) as session:
+            await session.stop()
+            del self._registry.sessions[name]
+            await self._services.forget(name)
+            await self._history.forget(name)
+        self._services.changed()
+
+    async def restore(self) -> None:
+        """List the sessions of earlier lives, and end the CLIs a crashed sidecar left behind."""
+        left: list[ProcessIdentity] = []
+        for record in await self._store.list():
+            # Its log is closed by its next start, should it not come to that here.
+            known = replace(record, pid=None, process=None)
+            try:
+                if record.process is not None:
+                    left.append(ProcessIdentity.from_text(record.process))
+                known = await self._closed(known)
+            except Exception:
+                # One session that cannot be read must not keep the others from being served.
+                log.exception(
+                    "a session of an earlier life was not closed", extra={"session": record.session}
+                )
+            self._registry.sessions[record.session] = LiveSession(known, self._services)
+        if left:
+            await asyncio.to_thread(reap, left)
+
+    async def _closed(self, record: SessionRecord) -> SessionRecord:
+        """Return a record as it is after the end of its CLI, of which its log is told; raises JournalError."""
+        if record.state == "exited":
+            return record
+        left, _ = await close_left_open(self._services.journal, record.session)
+        known = brought_up_to(replace(record, state="exited"), left)
+        self._services.save(known)
+        return known
+
+    async def stop(self) -> None:
+        """Stop all CLIs, side by side, and start no more."""
+        self._stopping = True
+        closing = [self._close(session) for session in self._registry.sessions]
+        for failed in await asyncio.gather(*closing, return_exceptions=True):
+            # One that was deleted meanwhile is refused.
+            if isinstance(failed, BaseException) and not isinstance(failed, CommandRefused):
+                log.error("a session was not stopped as it should be", exc_info=failed)
+        try:
+            async with asyncio.timeout(USAGE_S):
+                for name in list(self._used):
+                    await self._take_in(name)
+        except TimeoutError:
+            log.warning(
+                "what the last turns have used is not in the index yet; the next turn or look takes it in"
+            )
+        self._history.close()
+
+    def _turn_over(self, name: str) -> None:
+        """Take what a turn has used into the index, where `turnwire usage` finds it."""
+        if self._settings.history and self._settings.journal_kind.durable:
+            self._used.add(name)
+            self._services.spawn(f"usage of {name}", self._take_in(name))
+
+    async def _take_in(self, name: str) -> None:
+        session = self._registry.sessions.get(name)
+        if session is not None:
+            await self._history.take_in(session)
+        self._used.discard(name)
+
+    def sessions(self) -> Sequence[SessionSummary]:
+        """Return all sessions as they are now."""
+        return self._registry.summaries()
+
+    def agents(self) -> Sequence[AgentChoice]:
+        """Return the agents that frontends may choose, the default one first."""
+        return agent_choices(self._settings, self._frontend_limits.agents)
+
+    def watch_sessions(self, watcher: Changed) -> Callable[[], None]:
+        """Tell the watcher when the list has changed."""
+        return self._registry.watch(watcher)
+
+    async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
+        """Do a command; raises CommandRefused."""
+        if (
+            isinstance(command, frames.SessionCommand)
+            and frontend.role == "control"
+            and not frontend.scope.all
+        ):
+            self._steered(command.session, frontend)
+        try:
+            match command:
+                case frames.SessionList():
+                    return [to_builtins(summary) for summary in self.sessions()]
+                case frames.SessionCreate():
+                    return await self._create(command, frontend)
+                case frames.SessionResume():
+                    return await self._resume(command)
+                case frames.SessionFork():
+                    return await self._fork(command, frontend)
+                case frames.SessionRetry():
+                    return await self._retry(command)
+                case frames.SessionRename():
+                    session = self._registry.find(command.session)
+                    session.rename(command.title)
+                    self._services.changed()
+                    return None
+                case frames.LibraryOpen():
+                    return {"session": (await self._open_history(command.conversation, frontend)).session}
+                case frames.LibraryCommand():
+                    return await self._history.execute(command, lambda: self._seen(frontend))
+                case frames.PushCommand():
+                    if self._push is None:
+                        refuse("no_push", "the setting `push` is off")
+                    return self._push(command, frontend)
+                case frames.SessionClose():
+                    await self._close(command.session)
+                    return None
+                case frames.SessionDelete():
+                    await self._forget(command.session)
+                    return None
+                case frames.WorkspaceCommand():
+                    record = self._registry.find(command.session).record
+                    folder = workspace_of(record.workspace)
+                    if record.session not in self._operators:
+                        self._frontend_limits.check_folder(record)
+                    return await self._workspaces.execute(command, folder)
+                case frames.SessionCommand():
+                    session = self._registry.find(command.session)
+                    if isinstance(command, frames.Prompt):
+                        await self._check_journal()
+                        if session.cli is None:
+                            await self._wake(command.session)
+                    cli = session.cli
+                    if cli is None:
+                        refuse(
+                            "not_running",
+                            f"session {session.session} has no running CLI; session.resume starts one",
+                            "session",
+                        )
+                    return await execute(session, cli, command, frontend, self._frontend_limits)
+                case frames.Hello() | frames.AccessInvite():
+                    refuse("invalid_params", f"{command.type} is the hub's own", "type")
+                case _ as never:
+                    assert_never(never)
+        except JournalError as error:
+            refuse("journal_unavailable", str(error))
+
+    def _steered(self, name: str, frontend: Frontend) -> None:
+        """Note that somebody commands a session who may not see all conversations."""
+        session = self._registry.find(name)
+        record = steered_by(session.record, frontend.user, sees_all=False)
+        if record != session.record:
+            session.amend(options=record.options)
+
+    async def open(
+        self,
+        command: frames.SessionCreate,
+        resume_point: ResumePoint = NEW,
+        *,
+        frontend: Frontend | None = None,
+    ) -> LiveSession:
+        """Start a new session; `resume_point` may lead to a conversation the CLI knows. Raises CommandRefused.
+
+        A frontend's must keep to the limits (turnwire/sessions/frontend_limits.py) and to the frontend's scope; without one it is the operator's own.
+        """
+        await self._check_journal()
+        settings = self._settings
+        workspace = workspace_of(command.workspace)
+        record = SessionRecord(
+            session=_new_id(),
+            created=timestamp(),
+            title=short(command.title or workspace.name),
+            agent=command.agent or settings.agent,
+            workspace=str(workspace),
+            owner=None if frontend is None else frontend.user,
+            policy=command.policy or settings.policy,
+            model=command.model or settings.model,
+            permission_mode=command.permission_mode,
+            env_names=tuple(command.env or ()),
+        )
+        record = with_options(
+            record,
+            title_from=None if command.title else "folder",
+            mcp_servers=command.mcp_servers or settings.mcp_servers,
+            agent_options=merged(settings.session_options, command.options),
+        )
+        before = None
+        if resume_point.resume is not None or resume_point.latest:
+            record, resume_point, before = await self._with_past(record, resume_point)
+        if frontend is None:
+            self._operators.add(record.session)
+            self._frontend_limits.allow_workspace(workspace)
+        else:
+            _check_scope(frontend, record)
+            record = self._frontend_limits.new(record, command.env or {})
+            record = steered_by(record, frontend.user, sees_all=frontend.scope.all)
+        return await self._add(record, resume_point, command.env, before=before, caller=Caller.of(command))
+
+    async def _with_past(
+        self, record: SessionRecord, point: ResumePoint
+    ) -> tuple[SessionRecord, ResumePoint, Callable[[LiveSession], Awaitable[None]] | None]:
+        """Have a session begin with the conversation that its CLI is to go on with, as far as its file is known."""
+        listed = await self._history.remembered(record.agent or "", record.workspace or "", point.resume)
+        if listed is None:
+            return record, replace(point, tell=point.resume is not None), None
+        if not point.branch:
+            if await self._history.is_running(listed.id):
+                refuse(
+                    "followed",
+                    f"somebody's own CLI has the conversation {listed.id} open; close it there, or go on with --fork-session",
+                )
+            record = with_options(record, conversation=listed.id)
+        follower = await self._history.follower(listed, point.at)
+
+        async def show(session: LiveSession) -> None:
+            try:
+                await session.import_history(follower, about(listed), running=False)
+            except KeyError:
+                # 2.0.14 names messages as the API does, which its file cannot be read up to
+                log.info("what was said before is not shown: its file has no such message")
+
+        return record, replace(point, resume=listed.id, latest=False), show
+
+    def take_up(self, name: str, mcp_servers: Mapping[str, JsonValue] | None = None) -> None:
+        """Have the operator answer for a session of before, from its next start on with these MCP servers; raises CommandRefused."""
+        session = self._registry.find(name)
+        self._operators.add(name)
+        if mcp_servers is not None:
+            session.amend(options=with_options(session.record, mcp_servers=dict(mcp_servers)).options)
+
+    async def say(
+        self,
+        session: LiveSession,
+        text: str,
+        attachments: Sequence[frames.Attachment] = (),
+        caller: Caller | None = None,
+    ) -> JsonValue:
+        """Send a prompt in the name of the sidecar, in a caller's trace context; raises CommandRefused."""
+        told = caller or Caller()
+        prompt = frames.Prompt(
+            type="prompt",
+            id="sidecar",
+            session=session.session,
+            text=text,
+            attachments=list(attachments) or None,
+            traceparent=told.traceparent,
+            tracestate=told.tracestate,
+            baggage=told.baggage,
+        )
+        return await self.execute(prompt, Frontend("sidecar", "control"))
+
+    def _seen(self, frontend: Frontend) -> tuple[list[LiveSession], VisibleConversations | None]:
+        """Return the sessions that a frontend may see, and which conversations of the library; None for all."""
+        sessions = list(self._registry.sessions.values())
+        if frontend.scope.all:
+            return sessions, None
+        seen = [session for session in sessions if frontend.sees(session.summary())]
+        # never what an agent says of itself: it may name another's conversation
+        known = {
+            name
+            for session in seen
+            if (name := RecordOptions.from_record(session.record).conversation) is not None
+        }
+        live = {f"live:{session.session}" for session in seen}
+        return seen, VisibleConversations(frontend.scope.folders, frozenset(known | live))
+
+    async def _create(self, command: frames.SessionCreate, frontend: Frontend) -> JsonValue:
+        if command.resume is not None:
+            session = await self._open_past(command, command.resume, frontend)
+            if command.prompt:
+                await self.say(session, command.prompt, caller=Caller.of(command))
+            return {"session": session.session}
+        session = await self.open(command, frontend=frontend)
+        if command.prompt:
+            await self.say(session, command.prompt, caller=Caller.of(command))
+        return {"session": session.session}
+
+    async def _open_past(self, command: frames.SessionCreate, name: str, frontend: Frontend) -> LiveSession:
+        """Go on with a conversation: one of the library, else one that the agent named keeps, lists and tells itself."""
+        try:
+            return await self._open_history(name, frontend, command)
+        except CommandRefused as refused:
+            # which folder it is of only the agent knows: not for who may see some alone
+            if refused.code != "unknown_conversation" or command.agent is None or not frontend.scope.all:
+                raise
+            from turnwire.history.agent_listing import lists_itself  # noqa: PLC0415 - who asks for none need not wait for it
+
+            if not lists_itself(command.agent, self._settings):
+                raise
+        session = await self.open(command, ResumePoint(name), frontend=frontend)
+        try:
+            await _opened(session)
+        except CommandRefused:
+            await self._forget(session.session)
+            raise
+        return session
+
+    async def _open_history(
+        self, name: str, frontend: Frontend, command: frames.SessionCreate | None = None
+    ) -> LiveSession:
+        """Open a conversation of the library: to be read, or with a command to go on with, which is then looked at as others are."""
+        await self._check_journal()
+        settings = self._settings
+        seen, within = self._seen(frontend)
+        listed = await self._history.find(name, within)
+        own = next(
+            (one for one in seen if RecordOptions.from_record(one.record).conversation == listed.id),
+            None,
+        )
+        if own is not None and command is None:
+            return own
+        asked = command or frames.SessionCreate(type="session.create", id="sidecar")
+        if asked.workspace is not None and asked.workspace != listed.folder:
+            refuse(
+                "invalid_params",
+                f"the conversation is one of {listed.folder!r}; leave `workspace` out",
+                "workspace",
+            )
+        record = SessionRecord(
+            session=_new_id(),
+            created=timestamp(),
+            title=short(asked.title or listed_title(listed)),
+            agent=asked.agent
+            or (
+                settings.agent
+                if goes_on_with(settings.agent, listed.agent, settings.agents)
+                else listed.agent
+            ),
+            workspace=listed.folder,
+            owner=frontend.user,
+            policy=asked.policy or settings.policy,
+            model=asked.model or settings.model,
+            permission_mode=asked.permission_mode,
+            env_names=tuple(asked.env or ()),
+            cli_session_id=listed.id,
+            cli_version=listed.version,
+            state="exited",
+        )
+        record = with_options(
+            record,
+            mcp_servers=asked.mcp_servers or settings.mcp_servers,
+            agent_options=merged(settings.session_options, asked.options),
+            conversation=listed.id,
+        )
+        if not goes_on_with(record.agent or "", listed.agent, settings.agents):
+            refuse(
+                "invalid_params",
+                f"the agent {record.agent!r} cannot go on with a conversation of {listed.agent}; name one that can",
+                "agent",
+            )
+        _check_scope(frontend, record)
+        record = steered_by(record, frontend.user, sees_all=frontend.scope.all)
+        if command is not None:
+            workspace_of(listed.folder)
+            record = self._frontend_limits.new(record, asked.env or {})
+        else:
+            record = with_options(record, reading=True)
+        follower = await self._history.follower(listed)
+        session = self._list(record, asked.env)
+        try:
+            async with session.changing:
+                await self._services.keep(record)
+                running = await self._history.is_running(listed.id)
+                await session.import_history(follower, about(listed), running=running)
+        except BaseException:
+            del self._registry.sessions[record.session]
+            await self._services.forget(record.session)
+            await self._services.journal.delete(record.session)
+            raise
+        self._services.spawn(session.session, self._follow(session, listed.id))
+        self._services.changed()
+        return session
+
+    def _is_stopping(self) -> bool:
+        return self._stopping
+
+    async def _follow(self, session: LiveSession, conversation: str) -> None:
+        """Follow a conversation until a CLI of ours has it, or nobody wants it any more."""
+        while (
+            session.followable
+            and self._registry.sessions.get(session.session) is session
+            and not self._is_stopping()
+        ):
+            await asyncio.sleep(self._follow_s)
+            try:
+                async with session.changing:
+                    await session.follow(running=await self._history.is_running(conversation))
+            except (TurnwireError, RuntimeError):
+                if not self._is_stopping():  # the library and its threads have ended
+                    raise
+
+    async def _resume(self, command: frames.SessionResume) -> JsonValue:
+        async with self._alone_with(command.session) as session:
+            await self._check_journal()
+            if command.at is not None:
+                await self._go_back(session, command.at)
+            elif session.cli is not None:
+                refuse("running", f"session {session.session} already runs", "session")
+            else:
+                await self._start(session, ResumePoint.on(session.record))
+                await _opened(session)
+        return {"session": session.session}
+
+    async def _check_history(self, session: LiveSession) -> None:
+        """Refuse to go on with a conversation that somebody's own CLI has open, or whose folder is not for frontends."""
+        record = session.record
+        kept = RecordOptions.from_record(record)
+        conversation = kept.conversation
+        if conversation is None:
+            return
+        if record.cli_session_id == conversation and await self._history.is_running(conversation):
+            refuse(
+                "followed",
+                f"somebody's own CLI has the conversation {conversation} open; close it there, or fork the session",
+                "session",
+            )
+        if kept.reading:
+            workspace_of(record.workspace)
+            self._frontend_limits.new(record, session.env)
+            session.amend(options=with_options(record, reading=False).options)
+
+    async def _check_claim(self, record: SessionRecord, conversation: str | None) -> None:
+        """Refuse to go on with a conversation that is a session's only by what its agent says, and another's by what is known."""
+        claim = Claim.of(record)
+        if (
+            claim is None
+            or claim.conversation != conversation
+            or is_believed(record)
+            or RecordOptions.from_record(record).conversation == conversation
+        ):
+            return
+        began, ended = await self._history.times(claim.conversation) or (None, None)
+        origin = None if claim.origin is None else await self._history.times(claim.origin)
+        origin_began = None if origin is None else origin[0]
+        others = [one.record for one in self._registry.sessions.values()]
+        if is_anothers(claim, record, others, began, ended, origin_began=origin_began):
+            refuse(
+                "not_allowed",
+                f"the agent of {record.session} names the conversation {claim.conversation}, which is another's; begin a new session",
+                "session",
+            )
+
+    async def _go_back(self, session: LiveSession, at: str) -> None:
+        """Go on from a message; when the CLI does not take it, what ran runs on from where it was."""
+        before, ran = session.record, session.cli is not None
+        await self._check_claim(before, before.cli_session_id)
+        family = family_of(before, self._settings)
+        place = await place_of(self._services.journal, before, at, family, self._history.has_message)
+        cut = await cut_at(self._services.journal, session.session, at)
+        await session.stop()
+        try:
+            await self._start(session, ResumePoint.on(session.record, at=place))
+            await _accepted(session, at)
+        except CommandRefused:
+            session.take_back(before)
+            if ran:
+                await self._start(session, ResumePoint.on(session.record))
+            raise
+        await session.announce(cut.event("rewind"))
+
+    async def _fork(self, command: frames.SessionFork, frontend: Frontend) -> JsonValue:
+        await self._check_journal()
+        parent = self._registry.find(command.session)
+        origin = parent.record
+        if origin.cli_session_id is None:
+            refuse("nothing_to_resume", f"session {origin.session} has no conversation yet", "session")
+        if not parent.capabilities.forks:
+            _cannot(parent, "branch off a conversation; begin a new session")
+        record = SessionRecord(
+            session=_new_id(),
+            created=timestamp(),
+            title=short(f"{origin.title} (fork)"),
+            agent=origin.agent,
+            workspace=origin.workspace,
+            owner=frontend.user,
+            policy=origin.policy,
+            model=origin.model,
+            permission_mode=origin.permission_mode,
+            env_names=origin.env_names,
+            cli_version=origin.cli_version,
+            resume_token=origin.resume_token,
+            forked_from=origin.session,
+        )
+        kept = RecordOptions.from_record(origin)
+        record = with_options(record, mcp_servers=kept.mcp_servers, agent_options=kept.agent_options)
+        record = steered_by(record, frontend.user, sees_all=frontend.scope.all and is_believed(origin))
+        await self._check_claim(origin, origin.cli_session_id)
+        if kept.reading:
+            workspace_of(origin.workspace)
+            self._frontend_limits.new(record, parent.env)
+        journal, place = self._services.journal, None
+        if command.at is None:
+            cut = await whole(journal, origin.session)
+        else:
+            family = family_of(origin, self._settings)
+            place = await place_of(journal, origin, command.at, family, self._history.has_message)
+            cut = await cut_at(journal, origin.session, command.at)
+        record = replace(record, turns=cut.turns)
+        session = await self._add(
+            record,
+            ResumePoint.fork(origin, at=place),
+            parent.env,
+            before=partial(_show, journal, origin, cut),
+        )
+        try:
+            if command.at is None:
+                await _opened(session)
+            else:
+                await _accepted(session, command.at)
+        except CommandRefused:
+            await self._forget(session.session)
+            raise
+        return {"session": session.session}
+
+    async def _retry(self, command: frames.SessionRetry) -> JsonValue:
+        async with self._alone_with(command.session) as session:
+            await self._check_journal()
+            record = session.record
+            if record.last_prompt is None:
+                refuse("nothing_to_retry", f"session {record.session} has had no prompt yet", "session")
+            attachments = session.prompt_history.attachments()
+            if len(attachments) != RecordOptions.from_record(record).attached:
+                refuse(
+                    "nothing_to_retry",
+                    "the attachments of the last prompt were not kept over the sidecar's restart; send it anew",
+                    "session",
+                )
+            can = session.capabilities
+            if record.turns > 1 and session.cli is not None and not can.resumes:
+                _cannot(session, "go on with its conversation, so nothing can be retried; prompt it again")
+            await self._check_claim(record, record.cli_session_id)
+            cut = await cut_of_last_turn(self._services.journal, session.session, record.retry_token)
+            await session.stop()
+            await self._start(session, ResumePoint.back(record, can))
+            await session.announce(cut.event("retry"))
+        return await self.say(session, record.last_prompt, attachments)
+
+    async def _close(self, name: str) -> None:
+        async with self._alone_with(name) as session:
+            await session.stop()
+
+    async def _wake(self, name: str) -> None:
+        async with self._alone_with(name) as session:
+            if session.cli is None:
+                await self._start(session, ResumePoint.on(session.record))
+
+    async def _forget(self, name: str) -> None:
+        async with self._alone_with(name) as session:
+            await self._check_journal()
+            await session.stop()
+            # its events first: where they cannot be taken away, the session is still there to be deleted again
+            await self._services.journal.delete(name)
+            del self._registry.sessions[name]
+            await self._services.forget(name)
+            await self._history.forget(name)
+            session.remove_attachments()
+        self._services.changed()
+
+    async def _check_journal(self) -> None:
+        """Refuse to begin what would not be kept: nobody would hear of it, and a restart would not know it."""
+        try:
+            await self._services.journal.check()
+        except JournalError as error:
+            refuse("journal_unavailable", str(error))
+
+    def _list(self, record: SessionRecord, env: Mapping[str, str] | None) -> LiveSession:
+        """Make a session one of those that are there; refuses one more than are allowed. The look and the entry are one step."""
+        most = self._settings.max_sessions
+        if len(self._registry.sessions) >= most:
+            refuse("limit_sessions", f"there are {most} sessions, the most allowed; raise max_sessions")
+        session = LiveSession(record, self._services, env)
+        self._registry.sessions[record.session] = session
+        return session
+
+    @asynccontextmanager
+    async def _alone_with(self, name: str) -> AsyncIterator[LiveSession]:
+        """One at a time may start, stop or forget a session; refuses when there is none (any more)."""
+        async with self._registry.find(name).changing:
+            yield self._registry.find(name)
+
+    async def _add(
+        self,
+        record: SessionRecord,
+        resume_point: ResumePoint,
+        env: Mapping[str, str] | None = None,
+        *,
+        before: Callable[[LiveSession], Awaitable[None]] | None = None,
+        caller: Caller | None = None,
+    ) -> LiveSession:
+        """Begin a session; `before` fills its log before its CLI is started; `caller`: whose trace it belongs to."""
+        if resume_point != NEW:
+            record = with_options(record, origin=resume_point.json())
+        session = self._list(record, env)
+        if caller is not None and not caller.is_empty:
+            session.caller = caller
+        try:
+            async with session.changing:
+                if before is not None:
+                    await before(session)
+                await self._start(session, resume_point)
+        except BaseException:
+            del self._registry.sessions[record.session]
+            await self._services.forget(record.session)
+            if before is not None:
+                await self._services.journal.delete(record.session)
+            raise
+        return session
+
+    async def _start(self, session: LiveSession, resume_point: ResumePoint) -> None:
+        """Start a CLI; nothing is awaited between the look at the limit and the start."""
+        await session.cleared()
+        await self._check_history(session)
+        await self._check_claim(session.record, resume_point.resume)
+        if self._stopping:
+            refuse("cannot_start", "the sidecar is stopping")
+        running = self.processes
+        if running >= self._settings.max_processes:
+            refuse(
+                "limit_processes",
+                f"{running} CLIs run, the most allowed; close a session, or raise max_processes",
+            )
+        record = session.record
+        if session.session not in self._operators:
+            record = self._frontend_limits.again(record)
+        try:
+            options = options_for(record, self._settings, self._rulebook, resume_point, session.env)
+            await session.start(options, resume_point)
+        except (*CANNOT_START, JournalError, OSError, ProcessGone) as error:
+            refuse("cannot_start", str(error))
+        self._services.changed()
+
+
+def _new_id() -> str:
+    return f"s-{secrets.token_hex(5)}"
+
+
+def _check_scope(frontend: Frontend, record: SessionRecord) -> None:
+    """Refuse to begin what its own frontend might not see."""
+    scope = frontend.scope
+    if not (scope.all or scope.own or scope.has_folder(record.workspace)):
+        refuse(
+            "not_allowed",
+            f"this token is for sessions in {', '.join(scope.folders)}; name a workspace there",
+            "workspace",
+        )
+
+
+def _cannot(session: LiveSession, what: str) -> NoReturn:
+    refuse("not_supported", f"{session.record.agent or 'the agent'} cannot {what}", "session")
+
+
+async def _opened(session: LiveSession) -> None:
+    """Wait until an agent that says on its start whether it goes on with a conversation has said so."""
+    if session.capabilities.says_whether_it_resumes:
+        trouble = await session.refusal(GREETING_S)
+        if trouble is not None:
+            refuse("refused_by_cli", trouble, "session")
+
+
+async def _accepted(session: LiveSession, at: str) -> None:
+    """Wait until a CLI has introduced itself: one that does not know the message it is to go back to ends before."""
+    trouble = await session.greeting(GREETING_S)
+    if trouble is not None:
+        refuse("refused_by_cli", f"cannot go back to {at!r}: {trouble}", "at")
+
+
+async def _show(journal: Journal, origin: SessionRecord, cut: LogCut, fork: LiveSession) -> None:
+    """Let a fork's log begin with the conversation that it goes on with."""
+
+    def told(state: Literal["began", "ended"], text: str) -> ev.History:
+        return ev.History(state=state, text=text, forked_from=origin.session, at=cut.at)
+
+    await fork.announce(told("began", f"What follows was said in the session {origin.session}."))
+    await copy_to(journal, origin.session, fork.session, cut)
+    await fork.announce(told("ended", "Here the conversation was branched off."))
+    await journal.flush()

@@ -1,0 +1,609 @@
+"""One live session: a CLI, its pipeline, and its record.
+
+The session outlives its CLI: when the process ends, the log and the record stay, and the next prompt or
+`session.resume` starts another CLI that goes on with the conversation (turnwire/sessions/commands.py).
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from msgspec import structs
+
+from turnwire.adapter.capabilities import Capabilities
+from turnwire.adapter.families import open_session
+from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.session.agent import AgentSession, RequestFailed, RequestTimeout
+from turnwire.adapter.session.attachments import AttachmentFolder
+from turnwire.adapter.session.notices import SessionNotice
+from turnwire.history.following import Follower
+from turnwire.hub.wire.frames_out import Abilities, SessionSummary
+from turnwire.journal.base import JournalError
+from turnwire.journal.sessions import SessionRecord
+from turnwire.normalize import events as ev
+from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.inputs import Announced, Ended, SessionInput
+from turnwire.sessions.claims import Claim
+from turnwire.sessions.hosted import timestamp
+from turnwire.sessions.launch import family_of
+from turnwire.sessions.pipeline import Pipeline
+from turnwire.sessions.prompt_history import PromptHistory
+from turnwire.sessions.records.options import RecordOptions, with_options
+from turnwire.sessions.records.recovery import close_left_open
+from turnwire.sessions.records.resume_point import NEW, ResumePoint
+from turnwire.sessions.services import SessionServices
+from turnwire.sessions.state import ObservedState, short
+from turnwire.sessions.trace_context import Caller, context_event, headers, variables
+
+log = logging.getLogger(__name__)
+
+PAUSED = "The agent is paused until there is room again: its output is not read, and nothing of it is lost."
+
+IMPORTED_AT_ONCE = 256
+"""Inputs of an old conversation that are taken in at a time."""
+
+LOOK_S = 1.0
+"""How often someone who stops a session looks whether the journal still has room for its end."""
+
+
+def _some(pieces: Iterator[Sequence[SessionInput]]) -> list[SessionInput]:
+    """Take some inputs at a time."""
+    batch: list[SessionInput] = []
+    for piece in pieces:
+        batch += piece
+        if len(batch) >= IMPORTED_AT_ONCE:
+            break
+    return batch
+
+
+class LiveSession:
+    """A session as long as the sidecar knows it, with or without a running CLI."""
+
+    def __init__(
+        self, record: SessionRecord, services: SessionServices, env: Mapping[str, str] | None = None
+    ) -> None:
+        self.record = record
+        self.env = dict(env or {})
+        """Environment that a frontend asked for; kept as long as the sidecar lives, never written."""
+        self.caller = Caller.of_environment()
+        """The trace context that its agent's spans belong to; kept as long as the sidecar lives."""
+        self.changing = asyncio.Lock()
+        """Held while a CLI is started or stopped: one change at a time, whoever asks."""
+        self.prompt_history = PromptHistory()
+        """What was said last."""
+        self._services = services
+        self._cli: AgentSession | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._exit: ev.ProcessStatus | None = None
+        """How the last CLI ended."""
+        self._stopped = False
+        """Whether the CLI was stopped; what it said last may still wait for the journal."""
+        self._paused = False
+        self._is_journaling = False
+        """Whether the CLI is not read, since the journal takes nothing more."""
+        self._failure: str | None = None
+        """What went wrong in turnwire itself and ended the last CLI."""
+        self.followed = False
+        """Whether somebody's own CLI has the conversation open."""
+        self._follower: Follower | None = None
+        """Who reads what others add to the conversation, while no CLI of ours runs."""
+        self._following = asyncio.Lock()
+        self._importing = False
+        self._before_turn: str | None = None
+        self._since = 0.0
+        """When the turn began, or the process; seconds since 1970."""
+        self._way = NEW
+        """Whether the process was to go on with a conversation."""
+        self._follows_anew = True
+        """The core knows nothing yet of what was before."""
+        self._state = ObservedState(
+            state="exited",
+            model=record.model,
+            permission_mode=record.permission_mode,
+            cli_session_id=record.cli_session_id,
+            cli_version=record.cli_version,
+            total_cost_usd=record.total_cost_usd,
+            last_message_uuid=record.last_message_uuid,
+            resume_token=record.resume_token,
+        )
+        self._pipeline = Pipeline(
+            record.session,
+            services.journal,
+            field_limit=services.settings.field_limit,
+            keep_raw=services.settings.keep_raw,
+            state=self._observe,
+            observers=services.observers(record.session, record.agent or "agent"),
+            core=self._new_core(record.turns),
+        )
+
+    @property
+    def session(self) -> str:
+        """The session's id."""
+        return self.record.session
+
+    @property
+    def cli(self) -> AgentSession | None:
+        """The running CLI; None from its end on, also while it is still cleared away."""
+        return None if self._exit is not None or self._stopped else self._cli
+
+    def summary(self) -> SessionSummary:
+        """Return what a list of sessions shows."""
+        record, state = self.record, self._state
+        return SessionSummary(
+            session=record.session,
+            title=record.title,
+            state=state.state,
+            agent=record.agent,
+            workspace=record.workspace,
+            owner=record.owner,
+            model=state.model,
+            policy=record.policy,
+            permission_mode=state.permission_mode,
+            cli_session_id=state.cli_session_id,
+            last_seq=self._services.journal.last(record.session),
+            total_cost_usd=state.total_cost_usd,
+            pending=len(state.pending),
+            created=record.created,
+            updated=RecordOptions.from_record(record).updated or record.created,
+            trouble=self._trouble(),
+            abilities=_abilities(self.capabilities),
+            followed=self.followed or None,
+        )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the agent can do: the one that runs, or else what agents like it can."""
+        if (cli := self.cli) is not None:
+            return cli.capabilities
+        return family_of(self.record, self._services.settings).capabilities(self.record.cli_version)
+
+    def _trouble(self) -> str | None:
+        found = self._services.journal.trouble
+        if found is not None and self._paused:
+            found = f"{found} {PAUSED}"
+        return found or self._failure
+
+    @property
+    def has_process(self) -> bool:
+        """True from the start of a CLI to its last event."""
+        return self._task is not None and not self._task.done()
+
+    async def cleared(self) -> None:
+        """Wait until nothing is left of a CLI that has ended."""
+        if (self._exit is not None or self._stopped) and self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def import_history(self, follower: Follower, begins: ev.History, *, running: bool) -> None:
+        """Fill the log with a conversation that others have had, between two events; what they add is read by `follow`.
+
+        Raises JournalError and OSError, and KeyError for one that does not have the message that it is to end with.
+        """
+        pieces, before = follower.first(), self.record
+        batch = await asyncio.to_thread(_some, pieces)
+        await self.announce(begins)
+        if not follower.core_goes_on:
+            self._pipeline.core = follower.core(self.record.turns)
+        self._importing = True
+        try:
+            while batch:
+                await self._pipeline.feed(batch)
+                batch = await asyncio.to_thread(_some, pieces)
+            self._follower = follower
+            await self.follow(running=running)
+        finally:
+            self._importing = False
+            # What others permitted their CLI then is not permitted ours now, and it may have its own model.
+            self._state.permission_mode = before.permission_mode
+            self.amend(permission_mode=before.permission_mode, model=before.model)
+        await self.announce(structs.replace(begins, state="ended", text="Here ends what was said before."))
+        # who is told of the session next finds all of it
+        await self._services.journal.flush()
+
+    @property
+    def followable(self) -> bool:
+        """Whether others may have added to the conversation: no CLI of ours has gone on with it yet."""
+        return self._follower is not None
+
+    async def follow(self, *, running: bool) -> None:
+        """Take in what others have added to the conversation since; `running`: a CLI of theirs has it open."""
+        if self.cli is not None or self.has_process:
+            return
+        await self._catch_up(over=not running)
+        if running != self.followed:
+            self.followed = running
+            self._services.changed()
+
+    async def _catch_up(self, *, over: bool) -> None:
+        """Read what was added; `over`: nobody adds more, so that the last turn has ended, in one way or the other."""
+        async with self._following:
+            if self._follower is None:
+                return
+            added = await asyncio.to_thread(self._follower.more)
+            if added:
+                await self._pipeline.feed(added)
+            if not over and self._pipeline.core.busy and (settled := self._follower.settle()):
+                await self._pipeline.feed(settled)
+            if over and self._pipeline.core.busy:
+                await self._pipeline.feed(self._follower.close())
+                if self._pipeline.core.busy:
+                    await self._pipeline.feed([Ended("end_of_input")])
+
+    async def start(self, options: SessionOptions, resume_point: ResumePoint) -> None:
+        """Start a CLI; returns once it runs. Raises what turnwire.sessions.launch.CANNOT_START names, and JournalError."""
+        if self._follower is not None:
+            await self._catch_up(over=True)
+            if not self._follower.core_goes_on:
+                self._pipeline.core = self._new_core(self._pipeline.core.turns)
+            self._follower, self.followed = None, False
+        running: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._task = self._services.spawn(self.session, self._live(options, resume_point, running))
+        # Not the future alone: whatever ends the task, nobody waits here for ever.
+        await asyncio.wait((running, self._task), return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
+            raise ProcessGone("the session ended before its agent ran; the log says why")
+        running.result()
+
+    async def greeting(self, deadline: float) -> str | None:
+        """Wait until the CLI has introduced itself; return why it has gone instead, if it has and was not stopped."""
+        cli = self._cli
+        try:
+            if cli is not None:
+                async with asyncio.timeout(deadline):
+                    await asyncio.shield(cli.initialized)
+                return None
+        except ProcessGone:
+            pass
+        except (TimeoutError, RequestFailed, RequestTimeout):
+            return None  # an old or foreign CLI: it may speak all the same
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        if self._stopped:
+            return None  # somebody wanted that
+        return f"{self.record.agent} ended at once, {self._end()}"
+
+    async def refusal(self, deadline: float) -> str | None:
+        """Wait until the agent has opened a conversation; return why it has not, None when it has or has not said."""
+        cli = self._cli
+        try:
+            if cli is not None:
+                async with asyncio.timeout(deadline):
+                    await asyncio.shield(cli.initialized)
+        except TimeoutError:
+            return None  # some agents take long; a prompt waits for it, and hears what came of it
+        except (ProcessGone, RequestFailed, RequestTimeout) as error:
+            return str(error)
+        return None
+
+    def _end(self) -> str:
+        end = self._exit
+        if end is None:
+            return "without a word"
+        how = f"by {end.signal}" if end.signal else f"with exit code {end.exit_code}"
+        said = (end.stderr_tail or "").strip()
+        return f"{how} and the words {' '.join(said.split())[-300:]!r}" if said else f"{how}, saying nothing"
+
+    async def stop(self) -> None:
+        """Stop the CLI, and wait until its last event can be read; with `changing` held.
+
+        While the journal has no room or cannot be written, nobody waits for that: it is journaled later.
+        """
+        if (cli := self._cli) is not None:
+            self._state.state = "stopping"
+            self._services.changed()
+            await cli.stop()
+            self._stopped = True
+        while self._task is not None and not self._task.done():
+            await asyncio.wait([self._task], timeout=LOOK_S)
+            if self._services.journal.is_full:
+                return
+        with suppress(JournalError):
+            await self._services.journal.flush()
+
+    def take_back(self, before: SessionRecord) -> None:
+        """Forget a way that led nowhere: the conversation is where it was before."""
+        state = self._state
+        state.resume_token, state.cli_session_id = before.resume_token, before.cli_session_id
+        self.amend(
+            options=before.options, resume_token=before.resume_token, cli_session_id=before.cli_session_id
+        )
+
+    def remove_attachments(self) -> None:
+        """Remove the files that were saved in the workspace for this session."""
+        AttachmentFolder(Path(self.record.workspace or "."), self.session).remove()
+
+    def amend(self, **changes: object) -> None:
+        """Change the record and have it written."""
+        self.record = replace(self.record, **changes)  # type: ignore[arg-type]  # names are the record's fields
+        self._services.save(self.record)
+
+    def rename(self, title: str) -> None:
+        """Call the session what somebody wants; nothing else renames it from then on."""
+        self.amend(title=title, options=with_options(self.record, title_from=None).options)
+
+    def _call(self, text: str, source: str) -> None:
+        """Call the session by its first prompt, or by its agent's own title, unless somebody has given it a title."""
+        known = RecordOptions.from_record(self.record).title_from
+        first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+        if first and (known == "folder" or (known is not None and source == "agent")):
+            self.amend(title=short(first), options=with_options(self.record, title_from=source).options)
+            self._services.changed()
+
+    async def trace_prompt(self, prompt: str, caller: Caller) -> dict[str, str]:
+        """Tell where the spans of a prompt's turn belong, where any are made; return what its agent is told."""
+        if not self._services.settings.traces:
+            return headers(caller)
+        context = context_event(self.session, caller, prompt)
+        await self.announce(context)
+        return headers(context)
+
+    async def announce(self, event: AgentEvent) -> None:
+        """Publish something the sidecar itself has to say."""
+        await self._pipeline.feed([Announced(event)])
+
+    async def _live(
+        self, options: SessionOptions, resume_point: ResumePoint, running: asyncio.Future[None]
+    ) -> None:
+        audit = None
+        whole = self.record.state == "exited"
+        """Whether the log has all that happened."""
+        self._stopped, self._failure = False, None
+        try:
+            if not whole:
+                await close_left_open(self._services.journal, self.session)
+                whole = True
+            self._state.state = "starting"
+            audit = self._services.audit(self.session)
+            traced = self._services.settings.traces
+            context = context_event(self.session, self.caller) if traced else None
+            told = variables(context or self.caller)
+            opened = open_session(
+                structs.replace(options, environment={**options.environment, **told}),
+                core=self._pipeline.core,
+                watchdog=self._services.watchdog,
+                audit=audit,
+                grants=self._services.grants,
+                notify=self._noticed,
+            )
+            async with opened as cli:
+                self._cli, self._exit, whole = cli, None, False
+                # by then it is known what the agent can do
+                cli.initialized.add_done_callback(lambda _: self._services.changed())
+                await self._begin(cli, resume_point, context)
+                running.set_result(None)
+                unwatch = self._services.journal.watch_trouble(self._look_for_trouble)
+                try:
+                    async for batch in cli.batches():
+                        await self._journaled(batch)
+                finally:
+                    unwatch()
+                if cli.blank_lines:
+                    fields = {"session": self.session, "count": cli.blank_lines}
+                    log.info("blank lines of the agent were passed over", extra=fields)
+                whole = True
+        except Exception as error:  # noqa: BLE001 - whatever fails in one session ends that one
+            if self._cli is not None:
+                whole = await self._failed(error)
+            if not running.done():
+                running.set_exception(error)
+        except asyncio.CancelledError:
+            # no fault of the program, and no place in it to show
+            log.error(  # noqa: TRY400
+                "a session is given up before its end was journaled", extra={"session": self.session}
+            )
+            raise
+        finally:
+            self._cli, self._paused = None, False
+            self._state.state = "exited"
+            self.amend(state="exited" if whole else "stopping", pid=None, process=None)
+            self._services.changed()
+            if audit is not None:
+                audit.close()
+
+    async def _journaled(self, batch: Sequence[Happened]) -> None:
+        """Hand on what happened; while the journal has no room nothing more is read of the CLI, which so waits as well."""
+        self._is_journaling = True
+        self._look_for_room()
+        try:
+            await self._pipeline.publish(batch)
+        finally:
+            self._is_journaling = False
+        if self._paused:
+            self._pause(paused=False)
+
+    def _pause(self, *, paused: bool) -> None:
+        self._paused = paused
+        what = "the agent is paused" if paused else "the agent goes on"
+        log.warning(
+            f"{what}: the journal {'has no' if paused else 'has'} room",  # noqa: G004 - one of two fixed sentences
+            extra={"session": self.session, "trouble": self._services.journal.trouble},
+        )
+        self._services.changed()
+
+    def _look_for_room(self) -> None:
+        """Tell that the agent waits for room: it may be that there was none before it is known why."""
+        journal = self._services.journal
+        if self._is_journaling and not self._paused and journal.is_full and journal.trouble is not None:
+            self._pause(paused=True)
+
+    def _look_for_trouble(self) -> None:
+        self._look_for_refusal()
+        self._look_for_room()
+
+    def _look_for_refusal(self) -> None:
+        """Stop the CLI when the session's log takes nothing more: what it says in the end meets the refusal."""
+        if self._cli is not None and not self._stopped and self._services.journal.refusal(self.session):
+            self._stopped = True
+            self._services.spawn(self.session, self._cli.stop())
+
+    def _new_core(self, turns: int) -> Core:
+        self._follows_anew = True
+        return family_of(self.record, self._services.settings).core(first_turn=turns + 1)
+
+    async def _failed(self, error: Exception) -> bool:
+        """End the session after something of ours has failed in it, and tell; return whether its log says so."""
+        log.error("a session failed and is ended", exc_info=error, extra={"session": self.session})
+        while isinstance(error, ExceptionGroup):
+            error = error.exceptions[0]
+        why = str(error) if isinstance(error, JournalError) else f"{type(error).__name__}: {error}"
+        self._failure = f"turnwire failed in this session and has ended its agent ({why}); others go on"
+        # Whatever state it was left in, what it holds open is closed by what the log says.
+        self._pipeline.core = self._new_core(self._pipeline.core.turns)
+        try:
+            _, closing = await close_left_open(self._services.journal, self.session, self._failure)
+        except JournalError as refusal:
+            log.warning(
+                "the end of a session is not in its log; the next start puts it there",
+                extra={"session": self.session, "error": str(refusal)},
+            )
+            return False
+        for event in closing:
+            self._state.observe((event,))
+            match event:
+                case ev.Withdrawn():
+                    self.prompt_history.observe(event)
+                case ev.ProcessStatus():
+                    self._exit = event
+                case _:
+                    pass
+        return True
+
+    async def _begin(
+        self, cli: AgentSession, resume_point: ResumePoint, context: ev.TraceContext | None
+    ) -> None:
+        """Note the process, so that it can be reaped, and where it goes; then tell of it."""
+        state, going = self._state, None if resume_point == NEW else resume_point.json()
+        state.resume_token = None if going is None else resume_point.at or state.resume_token
+        version = self.record.cli_version if cli.version is None else cli.version
+        state.cli_version = version
+        self._since, self._way = time.time(), resume_point
+        self.amend(
+            state="starting",
+            pid=cli.identity.pid,
+            process=cli.identity.to_text(),
+            options=with_options(self.record, going=going).options,
+            resume_token=state.resume_token,
+            cli_version=version,
+        )
+        await self._services.keep(self.record)
+        resumed = True if resume_point.resume or resume_point.latest else None
+        anew = self._follows_anew and self._services.journal.last(self.session) > 0
+        self._follows_anew = False
+        if context is not None:
+            await self.announce(context)
+        started = ev.ProcessStatus(
+            state="started",
+            pid=cli.identity.pid,
+            resumed=resumed,
+            after_turns=self._pipeline.core.turns if anew else None,
+        )
+        await self.announce(started)
+        if missing := sorted(set(self.record.env_names) - self.env.keys()):
+            text = f"the environment variables {', '.join(missing)} were not kept over the sidecar's restart"
+            await self.announce(ev.Notice(kind="environment", level="warning", text=text))
+
+    def _observe(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
+        if isinstance(item, Ended):
+            self._exit = next((event for event in events if isinstance(event, ev.ProcessStatus)), None)
+        state, changed = self._state, False
+        for event in events:
+            before, conversation = state.resume_token, state.cli_session_id
+            if self._importing:
+                self._imported(event)
+            changed |= state.observe((event,))
+            if self._importing or self._follower is not None:
+                # the file was found under its name, whatever its lines say
+                state.cli_session_id = conversation or state.cli_session_id
+            elif isinstance(event, ev.TurnStarted):
+                self._since = time.time()
+            if state.cli_session_id not in (None, conversation):
+                self._claimed(state.cli_session_id)
+            match event:
+                case ev.Notice(kind="session_title_changed", text=text):
+                    self._call(text, "agent")
+                case ev.Complete():
+                    self.amend(options=with_options(self.record, updated=timestamp()).options)
+                    self._services.turn_over(self.session)
+                case _:
+                    pass
+            match event:
+                case ev.TurnStarted() | ev.Injected() if self.prompt_history.observe(event):
+                    self._said(before, event)
+                case ev.Withdrawn():
+                    self.prompt_history.observe(event)
+                case ev.SessionStatus() if RecordOptions.from_record(self.record).going is not None:
+                    self.amend(options=with_options(self.record, going=None).options)
+                case _:
+                    pass
+        if changed:
+            self.amend(
+                state=state.state,
+                model=state.model,
+                permission_mode=state.permission_mode,
+                cli_session_id=state.cli_session_id,
+                cli_version=state.cli_version,
+                total_cost_usd=state.total_cost_usd,
+                last_message_uuid=state.last_message_uuid,
+                resume_token=state.resume_token,
+                turns=self._pipeline.core.turns,
+            )
+            self._services.changed()
+
+    def _claimed(self, conversation: str) -> None:
+        claim = Claim(conversation, self._since, resumed=self._way != NEW, origin=self._way.resume)
+        self.amend(options=with_options(self.record, claim=claim.json()).options)
+
+    def _imported(self, event: AgentEvent) -> None:
+        """Remember what a retry would go back to, and say again."""
+        match event:
+            case ev.TurnStarted():
+                self._before_turn = self._state.resume_token
+            case ev.UserMessage() if event.parent_tool_call_id is None and not event.synthetic:
+                self.amend(last_prompt=event.text, retry_token=self._before_turn)
+            case _:
+                pass
+
+    def _said(self, before: str | None, event: AgentEvent) -> None:
+        """A retry goes back to where the conversation was before this turn, and says all that it serves."""
+        kept = with_options(self.record, attached=len(self.prompt_history.attachments()))
+        self.amend(last_prompt=self.prompt_history.text(), options=kept.options)
+        self._call(self.prompt_history.text(), "prompt")
+        if isinstance(event, ev.TurnStarted):
+            self.amend(retry_token=before)
+
+    def _noticed(self, notice: SessionNotice) -> None:
+        """Publish what the adapter has to tell, as an event."""
+        event: AgentEvent
+        match notice.code:
+            case "stalled":
+                event = ev.ProcessStatus(state="stalled", reason=notice.message, silent_ms=notice.silent_ms)
+            case "spoke":
+                event = ev.ProcessStatus(state="resumed")
+            case kind:
+                event = ev.Notice(kind=kind, level="warning", text=notice.message)
+        self._services.spawn(self.session, self._mention(event))
+
+    async def _mention(self, event: AgentEvent) -> None:
+        try:
+            await self.announce(event)
+        except JournalError as error:
+            log.warning("a notice was not published", extra={"session": self.session, "error": str(error)})
+
+
+def _abilities(can: Capabilities) -> Abilities:
+    return Abilities(
+        resume=can.resumes,
+        rewind=can.resume_at != "nothing",
+        fork=can.forks,
+        interrupt=can.interrupts,
+        withdraw=can.withdraws_prompts,
+        set_model=can.models,
+        modes=list(can.permission_modes) or None,
+        images=can.images,
+        never_asks=list(can.never_asks) or None,
+    )

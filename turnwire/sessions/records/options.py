@@ -1,0 +1,89 @@
+"""What a session's record keeps of how its agent is started, beside the fields of its own; typed, and stored under these names.
+
+A record may be of an older or newer turnwire, or damaged: what does not fit counts as absent, and what is not known is kept.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+
+from turnwire.journal.sessions import SessionRecord
+from turnwire.normalize.model import JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOptions:
+    """The options of a record."""
+
+    agent_options: JsonObject = field(default_factory=dict)
+    """The agent's options, as frontends and the configuration call them."""
+    mcp_servers: Mapping[str, JsonObject] = field(default_factory=dict)
+    """MCP servers by name."""
+    going: JsonObject | None = None
+    """Which way the agent was to go to its conversation, until it has gone it (resume_point.py)."""
+    origin: JsonObject | None = None
+    """Which way its first process went."""
+    attached: int = 0
+    """How many attachments went with what was said last."""
+    conversation: str | None = None
+    """The conversation of somebody's own agent that the session follows or goes on with."""
+    reading: bool = False
+    """True where it was opened to be read: whether frontends may work there is still to be asked."""
+    claim: JsonObject | None = None
+    """What the agent said of its conversation, and when (turnwire/sessions/claims.py)."""
+    believed: bool | None = None
+    """Whether that counts; None where nobody in particular began the session, and it does."""
+    shared: bool = False
+    """Somebody but its owner has commanded it who may not see all conversations."""
+    title_from: str | None = None
+    """What the title was taken from: folder, prompt or agent; None where somebody gave it, which nothing else replaces."""
+    updated: str | None = None
+    """When a turn began or ended last; RFC 3339."""
+    unknown: JsonObject = field(default_factory=dict)
+    """What another version keeps."""
+
+    @classmethod
+    def from_record(cls, record: SessionRecord) -> "RecordOptions":
+        """Read the options of a record."""
+        kept = record.options
+        return cls(
+            agent_options=_object(kept.get("agent_options")) or {},
+            mcp_servers={
+                name: server
+                for name, server in (_object(kept.get("mcp_servers")) or {}).items()
+                if isinstance(server, dict)
+            },
+            going=_object(kept.get("going")),
+            origin=_object(kept.get("origin")),
+            attached=kept["attached"] if type(kept.get("attached")) is int else 0,
+            conversation=_text(kept.get("conversation")),
+            reading=kept.get("reading") is True,
+            claim=_object(kept.get("claim")),
+            believed=kept["believed"] if isinstance(kept.get("believed"), bool) else None,
+            shared=kept.get("shared") is True,
+            title_from=_text(kept.get("title_from")),
+            updated=_text(kept.get("updated")),
+            unknown={name: value for name, value in kept.items() if name not in _NAMES},
+        )
+
+    def put(self, record: SessionRecord) -> SessionRecord:
+        """Return a record with these options; what is empty is left out."""
+        known = {name: value for name in _NAMES if (value := getattr(self, name)) not in (None, False, 0)}
+        if self.believed is False:
+            known["believed"] = False
+        return replace(record, options={**self.unknown, **known})
+
+
+_NAMES = tuple(field.name for field in fields(RecordOptions) if field.name != "unknown")
+
+
+def with_options(record: SessionRecord, **changes: object) -> SessionRecord:
+    """Return a record with some of its options changed."""
+    return replace(RecordOptions.from_record(record), **changes).put(record)  # type: ignore[arg-type]  # names are the fields
+
+
+def _object(value: object) -> JsonObject | None:
+    return value if isinstance(value, dict) else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,1 +1,0 @@
-"""This sidecar in a fleet: as a worker that has sessions, or as a hub that has frontends."""

@@ -1,1 +1,0 @@
-"""The commands that read recordings: filters over them, and playing them again."""

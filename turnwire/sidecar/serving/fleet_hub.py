@@ -1,0 +1,50 @@
+"""`turnwire hub`: frontends here, sessions in the workers of a fleet."""
+
+from redis.exceptions import RedisError
+
+from turnwire._runtime.task_owner import TaskOwner
+from turnwire.config.settings import Settings
+from turnwire.fleet.host import FleetHost
+from turnwire.fleet.logins import FleetLogins
+from turnwire.fleet.store import FleetStore
+from turnwire.fleet.timing import Timing
+from turnwire.journal.base import JournalUnavailable
+from turnwire.journal.redis.journal import RedisJournal
+from turnwire.sessions.metrics import Metrics
+from turnwire.sidecar.serving.listening import Ready, with_hub
+
+
+async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = False) -> None:
+    """Serve frontends until a signal; raises JournalUnavailable, turnwire.hub.server.access.AccessError and PortError."""
+    metrics = Metrics()
+    journal = await RedisJournal.open(settings.redis_url, reads_only=True, replicas=settings.redis_replicas)
+    store = FleetStore(settings.redis_url)
+    try:
+        host = FleetHost(store, journal, Timing(lease_s=settings.fleet_lease_s))
+        try:
+            async with host.running(), TaskOwner() as tasks:
+                await with_hub(
+                    settings,
+                    journal,
+                    host,
+                    ready,
+                    start=_nothing,
+                    stop=_nothing,
+                    metrics=metrics,
+                    new_tokens=new_tokens,
+                    trouble=lambda: journal.trouble or host.trouble,
+                    logins=FleetLogins(store, host, tasks),
+                    fleet=host,
+                )
+        except RedisError as error:
+            raise JournalUnavailable(
+                f"The fleet's Redis cannot be used: {error}. Check that it runs."
+            ) from error
+    finally:
+        await store.close()
+        await journal.close()
+        metrics.close()
+
+
+async def _nothing() -> None:
+    """A hub has no sessions to begin or to end."""
