@@ -62,7 +62,7 @@ OF_THEIR_OWN = frozenset(
         "resume",
         "resume_at",
         "skip_permissions",
-        "tell",
+        "replay_history",
         "thinking_disabled",
         "unattended",
     }

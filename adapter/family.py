@@ -81,7 +81,7 @@ class AgentFamily(Struct, frozen=True):
     """
 
 
-def no_way_back(name: str, message: str, version: str | None) -> None:  # noqa: ARG001 - whatever the message
+def resume_at_unsupported(name: str, message: str, version: str | None) -> None:  # noqa: ARG001 - whatever the message
     """Raise CommandError: agents of this family cannot go back to a message."""
     raise CommandError(
         "resume_at", f"an agent that speaks {name} cannot go back to a message; resume without it"

@@ -39,7 +39,7 @@ class CommandOptions(Struct, frozen=True, kw_only=True):
     """Go on under a new session id; needs `resume` or `continue_latest`."""
     continue_latest: bool = False
     """Go on with the newest session of the workspace."""
-    tell: bool = False
+    replay_history: bool = False
     """Have an agent that can do so tell again what was said before; needs `resume`."""
     permission_mode: str | None = None
     """The permission mode to start in."""
@@ -122,7 +122,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     """Under supervised: run an agent also where it does not ask about everything, or nobody knows whether it does."""
     answer_timeout: float | None = None
     """Seconds that a human has to answer; None for as long as it takes."""
-    nobody: str | None = None
+    auto_deny_as: str | None = None
     """Who refuses at once what is left to a human, where nobody can be asked; None where somebody can."""
     max_pending: int = 256
     """Requests of the CLI that may wait for an answer at a time, messages to hosted servers apart; more are refused."""

@@ -26,7 +26,7 @@ class Stats(Struct):
     """Empty."""
 
 
-class Happened(NamedTuple):
+class InputWithEvents(NamedTuple):
     """One thing that happened, and what is published of it."""
 
     input: SessionInput
@@ -68,10 +68,10 @@ class Core(Protocol):
         ...
 
 
-def happenings(core: Core, inputs: Iterable[SessionInput]) -> Iterator[Happened]:
+def happenings(core: Core, inputs: Iterable[SessionInput]) -> Iterator[InputWithEvents]:
     """Hand a core what happened, in order: the one loop over what is not live. Raises what `inputs` raises."""
     for item in inputs:
-        yield Happened(item, core.handle(item))
+        yield InputWithEvents(item, core.handle(item))
 
 
 class CoreFactory(Protocol):

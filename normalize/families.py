@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.core import Core
 from turnwire.normalize.family import Family
-from turnwire.normalize.recordings.recognised import RecognisedCore
+from turnwire.normalize.recordings.auto_detecting import AutoDetectingCore
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_values import JsonObject
 
@@ -166,12 +166,12 @@ def new_core(family: str = CLAUDE, *, resumed: bool = False, first_turn: int = 1
     if family == CLAUDE:
         return ClaudeCore(resumed=resumed, first_turn=first_turn)
     if family == AUTO:
-        return RecognisedCore(resumed=resumed, first_turn=first_turn)
+        return AutoDetectingCore(resumed=resumed, first_turn=first_turn)
     return named(family).core(resumed=resumed, first_turn=first_turn)
 
 
-def recorded_core(family: str | None = None) -> RecognisedCore:
+def recorded_core(family: str | None = None) -> AutoDetectingCore:
     """Make the core for a recording, whose lines tell the family, or of which it is named; raises UnknownFamily."""
     if family in (None, AUTO) or named(family).core is ClaudeCore:
-        return RecognisedCore()
-    return RecognisedCore(family=family)
+        return AutoDetectingCore()
+    return AutoDetectingCore(family=family)

@@ -20,7 +20,7 @@ from turnwire.recordings.redaction.secret_kinds import ASSIGNMENT, LINE, NAMES, 
 NONE = "\x00"
 """A keyword of no rule: some have none."""
 ANCHORED = {
-    "turnwire.normalize.claude.kept.records._SHELL": "match",
+    "turnwire.normalize.claude.session_files.records._SHELL": "match",
     "turnwire.adapter.permissions.shell._ASSIGNED": "match",
     "turnwire.normalize.claude.results.answer._DENIED_BY_HOOK": "match",
     "turnwire.normalize.claude.results.search._COUNT": "match",

@@ -9,7 +9,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
 
-from turnwire.adapter.process import awake
+from turnwire.adapter.process import suspend_aware
 from turnwire.adapter.process.transport import ProcessGone, Transport
 from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
 from turnwire.adapter.session.lines import Lines, fail
@@ -74,7 +74,7 @@ class AcpClient:
         answered: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[number] = method, answered
         try:
-            async with awake.timeout(deadline):
+            async with suspend_aware.timeout(deadline):
                 await self._post(encode.request(number, method, params))
                 return await answered
         except TimeoutError:

@@ -6,7 +6,7 @@ from turnwire.adapter.acp.asking import never_asks
 from turnwire.adapter.acp.handshake import BEFORE
 from turnwire.adapter.acp.listing import list_conversations
 from turnwire.adapter.acp.opening import open_acp_session
-from turnwire.adapter.family import AgentFamily, no_way_back
+from turnwire.adapter.family import AgentFamily, resume_at_unsupported
 from turnwire.normalize.acp.core import AcpCore
 
 ACP = AgentFamily(
@@ -14,7 +14,7 @@ ACP = AgentFamily(
     AcpCore,
     lambda _: BEFORE,
     open_acp_session,
-    partial(no_way_back, "acp"),
+    partial(resume_at_unsupported, "acp"),
     never_asks,
     list_conversations,
 )

@@ -104,7 +104,7 @@ class ConversationStart(Struct, frozen=True, kw_only=True):
     """The agent's session id to go on with; None for a new conversation."""
     fork: bool = False
     """Go on under a new session id."""
-    tell: bool = False
+    replay_history: bool = False
     """Tell the conversation again, where the agent can: the log has it not."""
     servers: Mapping[str, JsonObject] = field(default_factory=dict)
     """MCP servers by name: {command, args, env}, or {type, url, headers}."""
@@ -241,7 +241,7 @@ def _method(facts: AgentFacts, wanted: ConversationStart) -> str:
         if not facts.forks:
             raise RequestFailed(f"{who} cannot branch off a conversation; begin a new session")
         return "session/fork"
-    if facts.resumes and not (wanted.tell and facts.loads):
+    if facts.resumes and not (wanted.replay_history and facts.loads):
         return "session/resume"
     if facts.loads:
         return "session/load"

@@ -12,7 +12,7 @@ from turnwire.adapter.acp.opening import check_options
 from turnwire.adapter.family import KeptConversation
 from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.process.cli import CliProcess, find_program
-from turnwire.adapter.process.shutdown import attended, shut_down
+from turnwire.adapter.process.shutdown import kill_on_exit, shut_down
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import RequestFailed
@@ -39,7 +39,7 @@ async def list_conversations(
         options.executable, workspace=options.workspace, environment=options.environment, watchdog=watchdog
     )
     client = AcpClient(process, on_sent=lambda _: None, line_limit=options.line_limit)
-    async with attended(process), TaskOwner() as tasks:
+    async with kill_on_exit(process), TaskOwner() as tasks:
         tasks.keep("lines to an agent that lists", client.write_posted())
         reading = tasks.keep("lines of an agent that lists", _read(client, process))
         try:

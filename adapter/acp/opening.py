@@ -62,7 +62,7 @@ from turnwire.adapter.session.loop import (
 )
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.normalize.acp.core import AcpCore
-from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.events import PermissionCancelled
 from turnwire.normalize.inputs import Decision, Received, Sent
 from turnwire.normalize.vocabulary import Policy
@@ -109,10 +109,10 @@ async def open_acp_session(
     )
     context = SessionContext(core=own, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
 
-    async def bring(tasks: asyncio.TaskGroup) -> FamilyParts[AcpSession]:
+    async def build_session(tasks: asyncio.TaskGroup) -> FamilyParts[AcpSession]:
         return _parts(options, context, own, process, graces=graces, tasks=tasks)
 
-    async with run_session(process, options, notify, bring) as session:
+    async with run_session(process, options, notify, build_session) as session:
         yield session
 
 
@@ -175,7 +175,7 @@ def _parts(
         notify=context.notify,
     )
 
-    def on_gone(reason: ProcessGone) -> None:
+    def on_exit(reason: ProcessGone) -> None:
         session.refuse(reason)
         served.close()
         session.withdraw_all()
@@ -184,8 +184,8 @@ def _parts(
         session=session,
         client=client,
         on_received=lambda received: _answer(received, client, opened, served),
-        on_gone=on_gone,
-        beside=[
+        on_exit=on_exit,
+        background=[
             _begin(session, client, services, hooks=turn_hooks, notify=context.notify, graces=graces),
             session.serve(),
             turn_hooks.serve(),
@@ -247,7 +247,7 @@ class _Output:
             for message in self._wire.replies(request, reply):
                 self._client.post(message)
 
-    def publish(self, batch: list[Happened]) -> None:
+    def publish(self, batch: list[InputWithEvents]) -> None:
         for _, events in batch:
             for event in events:
                 if type(event) is PermissionCancelled:
@@ -413,7 +413,7 @@ def _wanted(options: SessionOptions, facts: AgentFacts, notify: Notify) -> Conve
         workspace=options.workspace,
         resume=command.resume,
         fork=command.fork,
-        tell=command.tell,
+        replay_history=command.replay_history,
         servers=servers,
         folders=command.add_dirs,
     )

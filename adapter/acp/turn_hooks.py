@@ -19,7 +19,7 @@ from turnwire.adapter.hooks.programs import HookFailed, run_hook
 from turnwire.adapter.hooks.settings import HookSetting
 from turnwire.adapter.permissions.git_check import uncommitted_changes
 from turnwire.adapter.session.notices import Notify, SessionNotice
-from turnwire.normalize.core import Happened
+from turnwire.normalize.core import InputWithEvents
 from turnwire.normalize.events import ToolUpdate
 from turnwire.normalize.inputs import Received
 from turnwire.protocol.acp.messages import SessionUpdate
@@ -115,7 +115,7 @@ class TurnHooks:
         """Run no more hooks: the agent is being stopped, and what runs for it ends with it."""
         self._is_over = True
 
-    def on_happened(self, happened: Happened) -> None:
+    def on_happened(self, happened: InputWithEvents) -> None:
         """Follow calls of tools; never waits."""
         item = happened.input
         if not self._watches_calls or not isinstance(item, Received):

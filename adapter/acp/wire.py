@@ -29,7 +29,7 @@ from turnwire.adapter.permissions.requests import (
     UnreadableRequest,
 )
 from turnwire.adapter.session.wire import Asking
-from turnwire.normalize.acp.facts import command_line
+from turnwire.normalize.acp.tool_call_state import command_line
 from turnwire.normalize.events.control import PermissionOption
 from turnwire.normalize.inputs import Message
 from turnwire.normalize.vocabulary import ToolKind

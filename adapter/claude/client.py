@@ -10,7 +10,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable
 
-from turnwire.adapter.process import awake
+from turnwire.adapter.process import suspend_aware
 from turnwire.adapter.process.transport import ProcessGone, Transport
 from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
 from turnwire.adapter.session.lines import Lines, fail
@@ -112,7 +112,7 @@ class Client:
         answered: asyncio.Future[ControlResponse] = asyncio.get_running_loop().create_future()
         self._waiting[request_id] = answered
         try:
-            async with awake.timeout(deadline):
+            async with suspend_aware.timeout(deadline):
                 await self.send(ControlRequest(request_id, request))
                 return await answered
         except TimeoutError:

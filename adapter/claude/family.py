@@ -3,9 +3,9 @@
 from functools import partial
 
 from turnwire.adapter.claude import qwen
-from turnwire.adapter.claude.opening import open_foreign, open_session
+from turnwire.adapter.claude.opening import open_session, open_third_party
 from turnwire.adapter.claude.version import FOREIGN, capabilities, check_resume_at
-from turnwire.adapter.family import AgentFamily, no_way_back
+from turnwire.adapter.family import AgentFamily, resume_at_unsupported
 from turnwire.adapter.process.version import parse_version
 from turnwire.normalize.families import FAMILIES as CORES
 from turnwire.protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
@@ -26,8 +26,8 @@ def _foreign(dialect: Dialect) -> AgentFamily:
         dialect.name,
         CORES[dialect.name].core,
         lambda _: FOREIGN,
-        partial(open_foreign, dialect=dialect),
-        partial(no_way_back, dialect.name),
+        partial(open_third_party, dialect=dialect),
+        partial(resume_at_unsupported, dialect.name),
     )
 
 
@@ -36,8 +36,8 @@ def _of_qwen() -> AgentFamily:
         "qwen",
         CORES["claude"].core,
         lambda _: qwen.CAPABILITIES,
-        partial(open_session, flavour=qwen.QWEN),
-        partial(no_way_back, "qwen"),
+        partial(open_session, variant=qwen.QWEN),
+        partial(resume_at_unsupported, "qwen"),
     )
 
 

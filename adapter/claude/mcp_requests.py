@@ -41,7 +41,7 @@ class McpRequests:
             case _:
                 pass
 
-    def on_gone(self, reason: ProcessGone) -> None:  # noqa: ARG002 - whatever the reason
+    def on_exit(self, reason: ProcessGone) -> None:  # noqa: ARG002 - whatever the reason
         """Answer nothing more."""
         for task in self._answering.values():
             task.cancel()

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from turnwire.adapter.claude.client import Client
 from turnwire.adapter.claude.command import CHECKPOINTING
-from turnwire.adapter.claude.flavour import CLAUDE_CODE, Flavour
 from turnwire.adapter.claude.mcp_requests import McpRequests
 from turnwire.adapter.claude.permissions import hook_table, launch
 from turnwire.adapter.claude.session import Session
+from turnwire.adapter.claude.variant import CLAUDE_CODE, CliVariant
 from turnwire.adapter.claude.version import ClaudeCapabilities
 from turnwire.adapter.claude.wire import ClaudeWire
 from turnwire.adapter.mcp.hosting import host_servers
@@ -48,7 +48,7 @@ async def open_session(
     options: SessionOptions,
     *,
     dialect: Dialect = CLAUDE,
-    flavour: Flavour = CLAUDE_CODE,
+    variant: CliVariant = CLAUDE_CODE,
     core: Core | None = None,
     watchdog: Watchdog | None = None,
     audit: AuditTrail | None = None,
@@ -60,7 +60,7 @@ async def open_session(
     Args:
         options: what to run, and how.
         dialect: what it speaks.
-        flavour: which CLI it is.
+        variant: which CLI it is.
         core: what the session's family makes of what happens; a new one for a session that has no past.
         watchdog: ends the CLI should the sidecar die.
         audit: the trail of decisions.
@@ -72,12 +72,12 @@ async def open_session(
         ProgramNotFound: the program or the workspace does not exist.
     """
     program = find_program(options.executable[0], options.environment) if options.executable else ""
-    version = await _version(options, program, watchdog) if flavour.is_claude_code else None
-    can = flavour.capabilities(version)
-    settings = claude_permissions(options, can, flavour)
+    version = await _version(options, program, watchdog) if variant.is_claude_code else None
+    can = variant.capabilities(version)
+    settings = claude_permissions(options, can, variant)
     if options.command.checkpointing:
         options = replace(options, environment={**options.environment, CHECKPOINTING: "true"})
-    argv = build_argv(options, settings, version, flavour)
+    argv = build_argv(options, settings, version, variant)
     process = await CliProcess.spawn(
         argv, workspace=options.workspace, environment=options.environment, watchdog=watchdog
     )
@@ -85,7 +85,7 @@ async def open_session(
         core=core or new_core(), watchdog=watchdog, audit=audit, grants=grants, notify=notify
     )
 
-    async def bring(tasks: asyncio.TaskGroup) -> FamilyParts[Session]:
+    async def build_session(tasks: asyncio.TaskGroup) -> FamilyParts[Session]:
         return await _parts(
             options,
             context,
@@ -98,7 +98,7 @@ async def open_session(
             tasks=tasks,
         )
 
-    async with run_session(process, options, notify, bring) as session:
+    async with run_session(process, options, notify, build_session) as session:
         yield session
 
 
@@ -165,13 +165,13 @@ async def _parts(
         session=session,
         client=client,
         on_received=requests.on_received,
-        on_gone=requests.on_gone,
-        beside=[greeting],
+        on_exit=requests.on_exit,
+        background=[greeting],
         close=mcp.close,
     )
 
 
-def open_foreign(
+def open_third_party(
     options: SessionOptions,
     *,
     dialect: Dialect,
@@ -194,14 +194,14 @@ def open_foreign(
 
 
 def claude_permissions(
-    options: SessionOptions, can: ClaudeCapabilities, flavour: Flavour = CLAUDE_CODE
+    options: SessionOptions, can: ClaudeCapabilities, variant: CliVariant = CLAUDE_CODE
 ) -> PermissionSettings:
     """Return how permissions are decided in a session of such a CLI."""
     return permission_settings(
         options,
         asks_despite_hooks=can.asks_despite_hooks,
         answers_cancelled=can.waits_after_cancel,
-        judges_requests=not flavour.is_claude_code,
+        judges_requests=not variant.is_claude_code,
     )
 
 
@@ -209,10 +209,10 @@ def build_argv(
     options: SessionOptions,
     settings: PermissionSettings,
     version: Version | None,
-    flavour: Flavour = CLAUDE_CODE,
+    variant: CliVariant = CLAUDE_CODE,
 ) -> list[str]:
     """Return the argv of a session's CLI; raises CommandError."""
-    if flavour.capabilities(version).is_early and hook_table(replace(settings, protected=None)):
+    if variant.capabilities(version).is_early and hook_table(replace(settings, protected=None)):
         raise CommandError("policy", f"hooks are needed, which CLI {version} does not have; take a newer one")
     started = launch(settings, options.command.permission_mode)
     hosted: dict[str, JsonObject] = {name: {"type": "sdk", "name": name} for name in options.hosted_servers}
@@ -224,7 +224,7 @@ def build_argv(
         skip_permissions=started.skip_permissions or options.command.skip_permissions,
         mcp_servers={**options.command.mcp_servers, **hosted},
     )
-    return flavour.build_command(options.executable, command, version)
+    return variant.build_command(options.executable, command, version)
 
 
 class _Output:

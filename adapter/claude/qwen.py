@@ -7,7 +7,7 @@ about depends on its approval mode: without one it may have a classifier decide,
 from collections.abc import Sequence
 
 from turnwire.adapter.claude.command import json_text, mcp_config, option_text
-from turnwire.adapter.claude.flavour import Flavour
+from turnwire.adapter.claude.variant import CliVariant
 from turnwire.adapter.claude.version import ClaudeCapabilities
 from turnwire.adapter.options import CommandError, CommandOptions
 from turnwire.adapter.process.version import Version
@@ -91,4 +91,4 @@ CAPABILITIES = ClaudeCapabilities(
     is_early=False,
 )
 
-QWEN = Flavour(build_command, lambda _: CAPABILITIES, is_claude_code=False)
+QWEN = CliVariant(build_command, lambda _: CAPABILITIES, is_claude_code=False)

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from turnwire.adapter.hooks.settings import HookSetting
-from turnwire.adapter.process import awake
+from turnwire.adapter.process import suspend_aware
 from turnwire.adapter.process.program import run_program
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_lines import line_of
@@ -34,7 +34,7 @@ async def run_hook(
 ) -> JsonObject:
     """Run a hook and return its answer; raises HookFailed."""
     try:
-        async with awake.timeout(hook.timeout):
+        async with suspend_aware.timeout(hook.timeout):
             if hook.url is not None:
                 return await asyncio.to_thread(_post, hook.url, line_of(payload), hook.timeout)
             return await _run_command(hook, payload, workspace, environment)

@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
-from turnwire.adapter.process import awake
+from turnwire.adapter.process import suspend_aware
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_values import JsonObject
 from turnwire.protocol.parsing.depth import TOO_DEEP, is_deep
@@ -115,7 +115,7 @@ class McpHost:
 
     async def _handle(self, server: McpServer, message: JsonObject) -> JsonObject | None:
         try:
-            async with awake.timeout(self._deadline):
+            async with suspend_aware.timeout(self._deadline):
                 return await server.handle(message)
         except TimeoutError:
             return _error(message, INTERNAL_ERROR, f"no answer within {self._deadline:g} s")

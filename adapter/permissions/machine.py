@@ -309,8 +309,8 @@ def _git_checked(state: State, checked: GitChecked, at: float) -> Step:
 
 
 def _wait_for_human(state: State, request: ForHumans, at: float) -> Step:
-    if state.settings.nobody is not None:
-        return _finish(state, request, _unasked(request, state.settings.nobody))
+    if state.settings.auto_deny_as is not None:
+        return _finish(state, request, _unasked(request, state.settings.auto_deny_as))
     name, seconds = request.request_id, state.settings.answer_timeout
     pending = {**state.pending, name: Pending(request, at, "human")}
     return replace(state, pending=pending), [] if seconds is None else [StartTimer(name, seconds)]

@@ -50,7 +50,7 @@ class PermissionSettings(Struct, frozen=True, kw_only=True):
     """Under supervised and plan: send the agent back once when it stops with uncommitted changes."""
     answer_timeout: float | None = None
     """Seconds that a human has; None for as long as it takes."""
-    nobody: str | None = None
+    auto_deny_as: str | None = None
     """Who refuses at once what is left to a human, where nobody can be asked; None where somebody can."""
     max_pending: int = 256
     """Requests that may wait at a time; more are refused at once."""

@@ -11,7 +11,7 @@ import select
 import signal
 import time
 
-from turnwire.adapter.process.patience import Patience
+from turnwire.adapter.process.suspend_aware_timer import SuspendAwareTimer
 
 MOUNTED_AT = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
 PREFIX = "turnwire-"
@@ -72,11 +72,11 @@ def kill(path: str) -> None:
 
 def end(path: str, seconds: float) -> bool:
     """Kill all that is in a cgroup, wait that long until nothing is, and remove it; tell whether it is gone."""
-    patience = Patience(seconds, time.monotonic())
+    timer = SuspendAwareTimer(seconds, time.monotonic())
     while is_populated(path):
         kill(path)
-        _wait_for_events(path, min(0.1, patience.pause(time.monotonic())))
-        if patience.left(time.monotonic()) <= 0:
+        _wait_for_events(path, min(0.1, timer.pause(time.monotonic())))
+        if timer.left(time.monotonic()) <= 0:
             break
     return remove(path)
 

@@ -18,7 +18,7 @@ from typing import BinaryIO, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from turnwire.adapter.process import awake, cgroup
+from turnwire.adapter.process import cgroup, suspend_aware
 
 log = logging.getLogger(__name__)
 
@@ -207,7 +207,7 @@ class Supervised(asyncio.Protocol):
         """End everything that is left, by SIGTERM and after `grace` seconds by SIGKILL; tell whether nothing is."""
         self._tell(f"end {grace} {INSIST}")
         try:
-            async with awake.timeout(grace + INSIST + END_MARGIN):
+            async with suspend_aware.timeout(grace + INSIST + END_MARGIN):
                 await self._over.wait()
         except TimeoutError:
             self.kill_supervisor()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from turnwire.adapter.process import awake
+from turnwire.adapter.process import suspend_aware
 from turnwire.adapter.process.child import CAN_SUPERVISE, Child, Start, Supervised
 from turnwire.adapter.process.identity import MARK, ProcessIdentity, expected, identify, reap, signal_all
 from turnwire.adapter.process.pipes import READ_AHEAD, ChildPipes, OutputGrace, pipes
@@ -176,7 +176,7 @@ class CliProcess:
         """Send SIGKILL to all of it."""
         self.signal(signal.SIGKILL)
         if isinstance(self._running, Supervised):
-            awake.call_later(self._unheard, partial(self._insist, self._running))
+            suspend_aware.call_later(self._unheard, partial(self._insist, self._running))
 
     def _insist(self, running: Supervised) -> None:
         if not running.exited.is_set():
@@ -195,7 +195,7 @@ class CliProcess:
     async def exits_within(self, seconds: float) -> bool:
         """Wait until the process is gone, for so many seconds at most, and tell whether it is."""
         try:
-            async with awake.timeout(seconds):
+            async with suspend_aware.timeout(seconds):
                 await self.exited()
         except TimeoutError:
             return False

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Collection
 
-from turnwire.adapter.process.patience import Patience
+from turnwire.adapter.process.suspend_aware_timer import SuspendAwareTimer
 
 MARK = "TURNWIRE_PROCESS"
 """The environment variable that carries the mark."""
@@ -149,10 +149,10 @@ def reap(
         time.sleep(_PAUSE * (looks > 1))
     else:
         return False
-    patience = Patience(2 * grace, clock())
+    timer = SuspendAwareTimer(2 * grace, clock())
     unseen = 0
     while unseen < looks:
-        left = patience.left(clock())
+        left = timer.left(clock())
         late = left <= grace
         unseen = 0 if signal_all(identities, signal.SIGKILL if late else 0, fresh=fresh) else unseen + 1
         if left <= 0:

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from turnwire.adapter.process import awake
+from turnwire.adapter.process import suspend_aware
 from turnwire.adapter.process.cli import CliProcess
 
 Step: TypeAlias = Literal["interrupt", "close stdin", "SIGTERM", "SIGKILL"]
@@ -25,7 +25,7 @@ class StopDeadlines(Struct, frozen=True, kw_only=True):
 
 
 @asynccontextmanager
-async def attended(process: CliProcess) -> AsyncIterator[None]:
+async def kill_on_exit(process: CliProcess) -> AsyncIterator[None]:
     """See that nothing of a process is left when the context is, whatever happens in it."""
     try:
         yield
@@ -51,7 +51,7 @@ async def shut_down(
         return None
     for act in before if deadlines.interrupt else ():
         try:
-            async with awake.timeout(deadlines.interrupt):
+            async with suspend_aware.timeout(deadlines.interrupt):
                 await act()
         except TimeoutError:
             pass

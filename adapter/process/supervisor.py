@@ -19,7 +19,7 @@ import signal
 import time
 
 from turnwire.adapter.process import cgroup
-from turnwire.adapter.process.patience import Patience
+from turnwire.adapter.process.suspend_aware_timer import SuspendAwareTimer
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -207,9 +207,9 @@ class Supervisor:
     def _gone_within(self, seconds: float, number: int) -> bool:
         """Wait until nobody is left, and tell whether that is so; with SIGKILL whoever appears meanwhile gets it too."""
         known: set[int] = set()
-        patience = Patience(seconds, time.monotonic())
+        timer = SuspendAwareTimer(seconds, time.monotonic())
         while not self._reap():
-            left_ms = int(patience.pause(time.monotonic()) * 1000)
+            left_ms = int(timer.pause(time.monotonic()) * 1000)
             if left_ms <= 0:
                 return False
             if number != signal.SIGKILL:

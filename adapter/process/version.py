@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from turnwire.adapter.process import awake
+from turnwire.adapter.process import suspend_aware
 from turnwire.adapter.process.cli import CliProcess, ProgramNotFound
 from turnwire.adapter.process.watchdog import Watchdog
 
@@ -78,7 +78,7 @@ async def _ask(
     process.close_input()
     said = bytearray()
     try:
-        async with awake.timeout(deadline):
+        async with suspend_aware.timeout(deadline):
             while len(said) < MOST_SAID and (chunk := await process.read()):
                 said += chunk
             await process.exits_within(EXIT_DEADLINE)

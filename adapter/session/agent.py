@@ -9,7 +9,7 @@ from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Refuse
 from turnwire.adapter.process.identity import ProcessIdentity
 from turnwire.adapter.session.attachments import Attachment
-from turnwire.normalize.core import Happened
+from turnwire.normalize.core import InputWithEvents
 from turnwire.normalize.vocabulary import Priority
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_values import JsonObject
@@ -95,7 +95,7 @@ class AgentSession(Protocol):
         """Lines of nothing, in a row with others, that were passed over."""
         ...
 
-    def batches(self) -> AsyncIterator[list[Happened]]:
+    def batches(self) -> AsyncIterator[list[InputWithEvents]]:
         """Yield what happens and what is published of it, in order, until Ended; for one consumer."""
         ...
 

@@ -36,7 +36,7 @@ from turnwire.adapter.permissions.requests import (
     UnreadableRequest,
 )
 from turnwire.adapter.session.wire import AgentWire, Asking
-from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.events import (
     AgentEvent,
     Complete,
@@ -52,7 +52,7 @@ from turnwire.normalize.vocabulary import VoidReason
 class Outputs(Struct, frozen=True):
     """What follows from an input; `happened` is told before `effects` are carried out, each in order."""
 
-    happened: list[Happened] = field(default_factory=list)
+    happened: list[InputWithEvents] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
 
 
@@ -107,22 +107,22 @@ class SessionCore:
         match happened:
             case Received():
                 told = self.receive(happened, at)
-                return Outputs([told]) if isinstance(told, Happened) else told
+                return Outputs([told]) if isinstance(told, InputWithEvents) else told
             case Ended():
-                self._publish(Happened(happened, self._core.handle(happened)), at, outputs)
+                self._publish(InputWithEvents(happened, self._core.handle(happened)), at, outputs)
                 self._step(ProcessEnded(), at, outputs)
             case Sent() | Decision() | Announced():
-                self._publish(Happened(happened, self._core.handle(happened)), at, outputs)
+                self._publish(InputWithEvents(happened, self._core.handle(happened)), at, outputs)
             case _:
                 self._step(happened, at, outputs)
         return outputs
 
-    def receive(self, received: Received, at: float) -> Happened | Outputs:
+    def receive(self, received: Received, at: float) -> InputWithEvents | Outputs:
         """Return what follows from a line, as `handle` does: what happened alone where that is all, as with almost every line."""
         message = received.message
         events = self._core.receive(message, received.line)
         asked = self._wire.requests(message)
-        happened = Happened(received, events)
+        happened = InputWithEvents(received, events)
         if not asked and (not events or _FOLLOWED.isdisjoint(map(type, events))):
             return happened
         outputs = Outputs()
@@ -131,7 +131,7 @@ class SessionCore:
             self._asked(asking, at, outputs)
         return _told_as_decided(outputs)
 
-    def _publish(self, happened: Happened, at: float, outputs: Outputs) -> None:
+    def _publish(self, happened: InputWithEvents, at: float, outputs: Outputs) -> None:
         """Publish what happened, and let the permission machine see of its events what concerns it."""
         outputs.happened.append(happened)
         item, events = happened
@@ -175,7 +175,9 @@ class SessionCore:
                 effect = Decide(replace(effect.decision, unasked=True))  # noqa: PLW2901 - the same, and one thing more
             outputs.effects.append(effect)
             if isinstance(effect, Decide):
-                self._publish(Happened(effect.decision, self._core.handle(effect.decision)), at, outputs)
+                self._publish(
+                    InputWithEvents(effect.decision, self._core.handle(effect.decision)), at, outputs
+                )
 
     def _voided(self, item: SessionInput, name: str, reason: str | None) -> Voided | CancelledByAgent:
         """Tell a request that the agent took back, which some versions want answered all the same, from one that is void."""
@@ -210,10 +212,10 @@ def _told_as_decided(outputs: Outputs) -> Outputs:
             else None
         )
         events += [event] if made is None else made.events
-    ahead = [Happened(happened.input, []) for happened in decided.values()]
+    ahead = [InputWithEvents(happened.input, []) for happened in decided.values()]
     rest = [
         happened
         for happened in others
         if not (isinstance(happened.input, Decision) and happened.input.unasked)
     ]
-    return Outputs([*ahead, Happened(received.input, events), *rest], outputs.effects)
+    return Outputs([*ahead, InputWithEvents(received.input, events), *rest], outputs.effects)

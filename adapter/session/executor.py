@@ -33,11 +33,11 @@ from turnwire.adapter.permissions.decisions import (
 from turnwire.adapter.permissions.git_check import uncommitted_changes
 from turnwire.adapter.permissions.grants import Grant, GrantStore
 from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
-from turnwire.adapter.process import awake
+from turnwire.adapter.process import suspend_aware
 from turnwire.adapter.session.core import CoreInput, Outputs, SessionCore
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.adapter.session.turns import TurnWatch
-from turnwire.normalize.core import Happened
+from turnwire.normalize.core import InputWithEvents
 from turnwire.normalize.inputs import Received
 
 
@@ -52,7 +52,7 @@ class Output(Protocol):
         """Note what the agent asks for, before it is answered; never waits."""
         ...
 
-    def publish(self, batch: list[Happened]) -> None:
+    def publish(self, batch: list[InputWithEvents]) -> None:
         """Tell what happened, in order, and what is published of it; the list is the output's to keep."""
         ...
 
@@ -79,7 +79,7 @@ class SessionExecutor:
         self.turns = TurnWatch(core)
         self._core = core
         self._failed = False
-        self._unpublished: list[Happened] = []
+        self._unpublished: list[InputWithEvents] = []
         """What lines say from which nothing else follows; it waits for the end of its batch at most."""
         self._now = 0.0
         """The loop's time at the last input, or at the beginning of its batch."""
@@ -144,7 +144,7 @@ class SessionExecutor:
         except Exception as error:  # noqa: BLE001 - as in `handle`
             self._fail(error)
             return
-        if isinstance(told, Happened):
+        if isinstance(told, InputWithEvents):
             self._unpublished.append(told)
         else:
             self._carry_out(told)
@@ -169,7 +169,9 @@ class SessionExecutor:
                 case Respond(request, reply):
                     self._output.respond(request, reply)
                 case StartTimer(request_id, seconds):
-                    self._timers[request_id] = awake.call_later(seconds, partial(self._expire, request_id))
+                    self._timers[request_id] = suspend_aware.call_later(
+                        seconds, partial(self._expire, request_id)
+                    )
                 case StopTimer(request_id):
                     if (take_back := self._timers.pop(request_id, None)) is not None:
                         take_back()

@@ -9,7 +9,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator
 
-from turnwire.normalize.core import Happened
+from turnwire.normalize.core import InputWithEvents
 from turnwire.normalize.inputs import Ended, Received, Sent
 
 EACH = 256
@@ -28,7 +28,7 @@ class Inbox:
     def __init__(self, capacity: int) -> None:
         """`capacity`: bytes of lines that may wait before reading stops, with what each costs beside its bytes."""
         self._capacity = capacity
-        self._waiting: deque[tuple[list[Happened], int]] = deque()
+        self._waiting: deque[tuple[list[InputWithEvents], int]] = deque()
         """What was put at once, no more than is given at once, and its size."""
         self._size = 0
         self._filled = asyncio.Event()
@@ -36,7 +36,7 @@ class Inbox:
         self._room = asyncio.Event()
         self._room.set()
 
-    def put(self, batch: list[Happened]) -> None:
+    def put(self, batch: list[InputWithEvents]) -> None:
         """Add what happened, which is the inbox's from now on; never waits."""
         size = 0
         for item, _ in batch:
@@ -67,7 +67,7 @@ class Inbox:
         """Wait until the consumer has caught up."""
         await self._room.wait()
 
-    async def batches(self) -> AsyncIterator[list[Happened]]:
+    async def batches(self) -> AsyncIterator[list[InputWithEvents]]:
         """Yield what waits, in order, some at a time; the last batch ends with Ended. Raises what `fail` was told."""
         while True:
             await self._filled.wait()
@@ -85,7 +85,7 @@ class Inbox:
             else:
                 self._filled.clear()
 
-    def _some(self) -> list[Happened]:
+    def _some(self) -> list[InputWithEvents]:
         if not self._waiting:
             return []
         batch, size = self._waiting.popleft()

@@ -19,7 +19,7 @@ from turnwire.adapter.permissions.policies import PermissionSettings
 from turnwire.adapter.permissions.real_paths import protected_places, real_paths_of_calls, session_places
 from turnwire.adapter.process.cli import CliProcess
 from turnwire.adapter.process.identity import MARK
-from turnwire.adapter.process.shutdown import attended
+from turnwire.adapter.process.shutdown import kill_on_exit
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.core import SessionCore
@@ -58,9 +58,9 @@ class FamilyParts(Struct, Generic[Agent], frozen=True, kw_only=True):
     """Reads and writes."""
     on_received: Callable[[Received], None]
     """Does with a line what the core does not; never waits."""
-    on_gone: Callable[[ProcessGone], None]
+    on_exit: Callable[[ProcessGone], None]
     """Lets go what waits for the agent, which has gone."""
-    beside: Sequence[Coroutine[Any, Any, None]]
+    background: Sequence[Coroutine[Any, Any, None]]
     """Runs beside, and is cancelled when the session ends: the greeting, first of all."""
     close: Callable[[], Awaitable[None]]
     """Closes what the session has opened beside the agent."""
@@ -86,16 +86,16 @@ async def run_session(
     process: CliProcess,
     options: SessionOptions,
     notify: Notify,
-    bring: Callable[[asyncio.TaskGroup], Awaitable[FamilyParts[Agent]]],
+    build_session: Callable[[asyncio.TaskGroup], Awaitable[FamilyParts[Agent]]],
 ) -> AsyncIterator[Agent]:
     """Keep a session going while the context is open; leaving it stops the agent and all that it started."""
     failed: Exception | None = None
     # a process is left only when something failed before the session was whole, or in its reader
-    async with attended(process), asyncio.TaskGroup() as tasks:
-        parts = await bring(tasks)
+    async with kill_on_exit(process), asyncio.TaskGroup() as tasks:
+        parts = await build_session(tasks)
         session = parts.session
         reader = tasks.create_task(_read(parts, notify))
-        helpers = [tasks.create_task(one) for one in (parts.client.write_posted(), *parts.beside)]
+        helpers = [tasks.create_task(one) for one in (parts.client.write_posted(), *parts.background)]
         if options.stall_after is not None:
             watch = session.executor.turns.report(options.stall_after, lambda: session.executor.waits, notify)
             helpers.append(tasks.create_task(watch))
@@ -129,7 +129,7 @@ async def _read(parts: FamilyParts[Agent], notify: Notify) -> None:
     exit_ = await process.wait()
     gone = ProcessGone(f"the agent has exited ({exit_.signal or f'code {exit_.code}'})")
     parts.client.give_up(gone)
-    parts.on_gone(gone)
+    parts.on_exit(gone)
     ended = Ended(session.stopping or "exited", exit_.code, exit_.signal, process.stderr_tail)
     session.executor.handle(ended)
 
@@ -186,7 +186,7 @@ def permission_settings(
         protected=protected_places(options.own_places, options.environment.get("HOME", "")),
         check_uncommitted=options.check_uncommitted,
         answer_timeout=options.answer_timeout,
-        nobody=options.nobody,
+        auto_deny_as=options.auto_deny_as,
         max_pending=options.max_pending,
         asks_despite_hooks=asks_despite_hooks,
         answers_cancelled=answers_cancelled,

@@ -25,7 +25,7 @@ from turnwire.adapter.session.attachments import AttachmentFolder
 from turnwire.adapter.session.executor import SessionExecutor
 from turnwire.adapter.session.inbox import Inbox
 from turnwire.adapter.session.lines import Lines
-from turnwire.normalize.core import Happened
+from turnwire.normalize.core import InputWithEvents
 from turnwire.protocol.json_values import JsonObject
 
 
@@ -78,7 +78,7 @@ class RunningAgent(ABC):
         """Lines of nothing, in a row with others, that were passed over."""
         return self._lines.blank
 
-    def batches(self) -> AsyncIterator[list[Happened]]:
+    def batches(self) -> AsyncIterator[list[InputWithEvents]]:
         """Yield what happens and what is published of it, in order, until Ended; for one consumer."""
         return self.inbox.batches()
 

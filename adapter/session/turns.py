@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from turnwire.adapter.process import awake
+from turnwire.adapter.process import suspend_aware
 from turnwire.adapter.session.core import SessionCore
 from turnwire.adapter.session.notices import Notify, SessionNotice
 
@@ -50,7 +50,7 @@ class TurnWatch:
     async def over_within(self, seconds: float, turn: int | None) -> bool:
         """Wait until a turn is over, for so many seconds at most, and tell whether it is."""
         try:
-            async with awake.timeout(seconds):
+            async with suspend_aware.timeout(seconds):
                 await self.over(turn)
         except TimeoutError:
             return False

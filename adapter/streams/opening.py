@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from turnwire.adapter.capabilities import Capabilities
-from turnwire.adapter.family import AgentFamily, no_way_back
+from turnwire.adapter.family import AgentFamily, resume_at_unsupported
 from turnwire.adapter.options import CommandError, SessionOptions
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.grants import GrantStore
@@ -26,7 +26,7 @@ from turnwire.adapter.streams.client import StreamClient
 from turnwire.adapter.streams.session import StreamSession
 from turnwire.adapter.streams.wire import StreamWire
 from turnwire.adapter.streams.words import Words
-from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.family import Family
 from turnwire.normalize.inputs import Sent
 from turnwire.normalize.streams.core import StreamCore
@@ -40,7 +40,7 @@ def stream_agents(family: Family, words: Words, capabilities: Capabilities) -> A
         family.core,
         lambda _: capabilities,
         partial(_open, family, words, capabilities),
-        partial(no_way_back, family.name),
+        partial(resume_at_unsupported, family.name),
     )
 
 
@@ -71,7 +71,7 @@ async def _open(
     )
     context = SessionContext(core=stream_core, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
 
-    async def bring(tasks: asyncio.TaskGroup) -> FamilyParts[StreamSession]:
+    async def build_session(tasks: asyncio.TaskGroup) -> FamilyParts[StreamSession]:
         inbox, wire = Inbox(options.ahead), StreamWire(stream_core, words)
 
         def on_sent(item: Sent) -> None:
@@ -109,12 +109,12 @@ async def _open(
             session=session,
             client=client,
             on_received=lambda _: None,
-            on_gone=session.gone,
-            beside=[session.serve()],
+            on_exit=session.gone,
+            background=[session.serve()],
             close=close,
         )
 
-    async with run_session(process, options, notify, bring) as session:
+    async with run_session(process, options, notify, build_session) as session:
         yield session
 
 
@@ -134,7 +134,7 @@ class _Output:
             if isinstance(message, JsonLine):
                 self._client.say(message.value)
 
-    def publish(self, batch: list[Happened]) -> None:
+    def publish(self, batch: list[InputWithEvents]) -> None:
         self._inbox.put(batch)
 
     def failed(self, error: Exception) -> None:

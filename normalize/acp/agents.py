@@ -35,7 +35,7 @@ class Quirks(Struct, frozen=True):
     """A call's first title is the tool's name, where it is one word; what it does is said by a later one."""
     titles_are_commands: bool = False
     """Of a command the agent tells no arguments: the title is the command, whole. Titles of other agents are their model's words."""
-    asks_for_all: bool = False
+    batches_permissions: bool = False
     """One request asks for all calls that wait; it names the last of them."""
 
 
@@ -60,7 +60,7 @@ _KNOWN: tuple[tuple[str, Quirks], ...] = (
     ("kilo", Quirks(usage_is_of_last_call=True)),
     ("kimi", Quirks(begins_with_names=True)),
     ("pi-acp", Quirks(titles_are_commands=True)),
-    ("@factory/", Quirks(asks_for_all=True)),  # Droid
+    ("@factory/", Quirks(batches_permissions=True)),  # Droid
 )
 """A part of the agent's name in small letters -> what is special; the first that fits."""
 

@@ -11,10 +11,10 @@ from typing import Literal
 from msgspec import Struct, field
 
 from turnwire.normalize.acp.agents import SAFE
-from turnwire.normalize.acp.facts import Facts
+from turnwire.normalize.acp.tool_call_state import ToolCallState
 from turnwire.normalize.acp.tools import Status, name_of, payload, title_of
-from turnwire.normalize.cores.bounded_dict import BoundedDict
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.bounded_dict import BoundedDict
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import AgentEvent, ToolUpdate
 from turnwire.normalize.events import ToolCall as CallEvent
 from turnwire.normalize.payloads import NormalizedPayload, ShellExecPayload
@@ -22,7 +22,7 @@ from turnwire.protocol.acp.content import Terminal
 from turnwire.protocol.acp.updates import ToolCall, ToolCallUpdate
 
 LostReason = Literal["interrupted", "process_exited", "no_result"]
-Leave = Literal["asked", "allowed", "denied", "cancelled"]
+PermissionOutcome = Literal["asked", "allowed", "denied", "cancelled"]
 """What is known of the question whether a call may run."""
 
 _LOST = {
@@ -57,7 +57,7 @@ class Call(Struct, gc=False):
     """A call whose end is still to come."""
 
     id: str
-    facts: Facts = field(default_factory=Facts)
+    facts: ToolCallState = field(default_factory=ToolCallState)
     made: NormalizedPayload | None = None
     """As it was last published."""
     title: str = ""
@@ -65,7 +65,7 @@ class Call(Struct, gc=False):
     """Running updates so far."""
     size: int = 0
     """About how long the last of them was."""
-    leave: Leave | None = None
+    permission_outcome: PermissionOutcome | None = None
     waits: bool = False
     """The agent says that it is pending, and has not said yet that it runs."""
     history: bool | None = None
@@ -109,9 +109,9 @@ class Calls:
 
     def also_asked(self, call_id: str) -> tuple[Call, ...]:
         """Return the calls that leave is asked for when it is asked for this one: itself not among them."""
-        if not self.quirks.asks_for_all:
+        if not self.quirks.batches_permissions:
             return ()
-        waiting = (call for call in self._open.values() if call.waits and call.leave is None)
+        waiting = (call for call in self._open.values() if call.waits and call.permission_outcome is None)
         return tuple(call for call in waiting if call.id != call_id)
 
     def on_update(
@@ -126,7 +126,7 @@ class Calls:
         events = self.settle(call_id)
         if call is None:
             return [*events, *self._begin(update, history, asks=asks)] if self.is_news(update) else events
-        changed = call.facts.learn(update, self.quirks, asks=asks)
+        changed = call.facts.merge(update, self.quirks, asks=asks)
         if update.status is not None:
             call.waits = update.status == "pending"
         if update.status in ("completed", "failed") and call.over is None:
@@ -149,12 +149,12 @@ class Calls:
         self._due = [call for call in self._due if call.id == but]
         return [self._end(call, call.over or "complete") for call in due]
 
-    def left(self, call_ids: Sequence[str], leave: Leave) -> list[AgentEvent]:
+    def left(self, call_ids: Sequence[str], permission_outcome: PermissionOutcome) -> list[AgentEvent]:
         """The question whether calls may run was answered or taken back."""
         calls = [call for call_id in call_ids if (call := self._open.get(call_id)) is not None]
         for call in calls:
-            call.leave = leave
-        if leave in ("denied", "cancelled") and self.quirks.is_silent_when_denied:
+            call.permission_outcome = permission_outcome
+        if permission_outcome in ("denied", "cancelled") and self.quirks.is_silent_when_denied:
             return [self._end(call, "error") for call in calls]
         return []
 
@@ -172,7 +172,7 @@ class Calls:
 
     def _begin(self, update: ToolCallUpdate, history: bool | None, *, asks: bool) -> list[AgentEvent]:
         call = Call(update.tool_call_id, waits=update.status == "pending", history=history)
-        call.facts.learn(update, self.quirks, asks=asks)
+        call.facts.merge(update, self.quirks, asks=asks)
         self._ended.forget(call.id)
         self._open[call.id] = call
         made = payload(call.facts, self.quirks)
@@ -221,7 +221,7 @@ class Calls:
     def _end(self, call: Call, status: Status) -> ToolUpdate:
         """End a call as the agent says it has, unless what it says beside that is otherwise."""
         reason: Literal["failed", "denied", "interrupted"] | None = None
-        denied = call.leave in ("denied", "cancelled") or self._was_refused(call, status)
+        denied = call.permission_outcome in ("denied", "cancelled") or self._was_refused(call, status)
         made = payload(call.facts, self.quirks, status, denied=denied)
         code = (
             made.shell_exec.output.exit_code
@@ -231,7 +231,7 @@ class Calls:
         if denied:
             status, reason = (
                 "error",
-                "interrupted" if self.cancelling and call.leave != "denied" else "denied",
+                "interrupted" if self.cancelling and call.permission_outcome != "denied" else "denied",
             )
         elif self.cancelling and (status == "error" or (call.facts.does == "execute" and code is None)):
             status, reason = "error", "interrupted"
@@ -255,11 +255,11 @@ class Calls:
 
     def _was_refused(self, call: Call, status: Status) -> bool:
         """Tell a refusal by the agent's own words, of a call that leave was asked for, where nobody heard the answer."""
-        if status != "error" or call.leave == "allowed":
+        if status != "error" or call.permission_outcome == "allowed":
             return False
-        if call.facts.was_refused and (call.leave is not None or call.facts.response is None):
+        if call.facts.was_refused and (call.permission_outcome is not None or call.facts.response is None):
             return True
-        if call.leave != "asked":
+        if call.permission_outcome != "asked":
             return False
         words = (call.facts.result_text() or call.facts.shown_text())[:300].lower()
         return any(refusal in words for refusal in _REFUSALS)
@@ -279,8 +279,12 @@ class Calls:
 
     def _lose(self, call: Call, reason: LostReason, *, succeeded: bool) -> ToolUpdate:
         # one that was allowed would have been heard of again
-        denied = call.leave == "denied" or (call.leave == "asked" and reason == "no_result")
-        succeeded = succeeded and not denied and call.leave != "cancelled"  # then nobody knows how it ended
+        denied = call.permission_outcome == "denied" or (
+            call.permission_outcome == "asked" and reason == "no_result"
+        )
+        succeeded = (
+            succeeded and not denied and call.permission_outcome != "cancelled"
+        )  # then nobody knows how it ended
         made = payload(call.facts, self.quirks)
         self._over(call)
         return ToolUpdate(

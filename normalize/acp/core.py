@@ -12,16 +12,16 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from turnwire.normalize.acp import session_updates, turns
-from turnwire.normalize.acp.calls import Leave
+from turnwire.normalize.acp.calls import PermissionOutcome
 from turnwire.normalize.acp.errors import AUTHENTICATION_REQUIRED, problem
-from turnwire.normalize.acp.facts import Facts, command_line
 from turnwire.normalize.acp.parts import blocks_of, prompt_of
 from turnwire.normalize.acp.requests import Asked, Pending, leave_of, permission, question
 from turnwire.normalize.acp.session import Prompt, Session
-from turnwire.normalize.acp.state import NOWHERE, OurRequest, State, Terminal, key, named, notice
+from turnwire.normalize.acp.state import NOWHERE, OutgoingRequest, State, Terminal, key, named, notice
+from turnwire.normalize.acp.tool_call_state import ToolCallState, command_line
 from turnwire.normalize.acp.tools import name_of, told_of
+from turnwire.normalize.common.outcomes import DecidedAhead
 from turnwire.normalize.core import Stats
-from turnwire.normalize.cores.outcomes import DecidedAhead
 from turnwire.normalize.events import AgentEvent, AuthMethod, Error, Malformed, SessionInfo, Unknown
 from turnwire.normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from turnwire.normalize.payloads.fields import fields, objects, shallow, text, whole
@@ -130,7 +130,7 @@ class AcpCore:
             events = handler(self._state, session, update)
             if session.calls.has_due and handler is not session_updates.call:
                 events = [*session_updates.settled(session), *events]
-            if session.is_silent and session.history and handler in session_updates.OF_THE_PAST:
+            if session.suppresses_replay and session.history and handler in session_updates.OF_THE_PAST:
                 events = []
             if events:
                 stats.published += 1
@@ -172,7 +172,7 @@ class AcpCore:
     def on_sent(self, message: object) -> list[AgentEvent]:
         """Translate a line we wrote to the agent."""
         state = self._state
-        state.overheard = True
+        state.sees_input = True
         match message:
             case Request():
                 return self._we_asked(message)
@@ -192,7 +192,7 @@ class AcpCore:
         state, params = self._state, fields(message.params)
         session_id = text(params, "sessionId") or ""
         kept = params if message.method != "session/prompt" else {"sessionId": session_id}
-        state.ours.put(key(message.id), OurRequest(message.method, kept))
+        state.outgoing_requests.put(key(message.id), OutgoingRequest(message.method, kept))
         match message.method:
             case "session/prompt":
                 words, parts = prompt_of(blocks_of(params.get("prompt")))
@@ -203,13 +203,13 @@ class AcpCore:
                 return turns.prompted(state, session, Prompt(message.id, uuid, words, is_own), parts)
             case "session/load" | "session/resume":
                 session = state.session(session_id)
-                was_silent, session.history = session.is_silent, True
-                session.is_silent = session.had_turns or state.first_turn > 1
+                was_suppressing, session.history = session.suppresses_replay, True
+                session.suppresses_replay = session.had_turns or state.first_turn > 1
                 session.is_loaded = True
                 session.cwd = text(params, "cwd") or session.cwd
                 # What was open is not told of again: a past that is silent would hide its end, as one before it hid its beginning.
-                left = turns.left_open(session) if session.is_silent else []
-                return [] if was_silent else left
+                left = turns.left_open(session) if session.suppresses_replay else []
+                return [] if was_suppressing else left
             case _:
                 return []
 
@@ -219,21 +219,21 @@ class AcpCore:
             pending = session.requests.find(message.id)
             if pending is None:
                 continue
-            leave = _leave(pending, message)
+            permission_outcome = _permission_outcome(pending, message)
             already = pending.decided
             events = session.requests.on_response(pending, message)
-            if leave is not None and not already:
-                events += session.calls.left(pending.calls, leave)
+            if permission_outcome is not None and not already:
+                events += session.calls.left(pending.calls, permission_outcome)
             return events
         return self._terminal_told(message)
 
     def _terminal_told(self, message: Response) -> list[AgentEvent]:
         """Take what the client tells the agent of a terminal: the call that shows it shows the same."""
         state, result = self._state, fields(message.result)
-        method, subject = state.theirs.get(key(message.id)) or ("", "")
+        method, subject = state.incoming_requests.get(key(message.id)) or ("", "")
         if not method:
             return []
-        state.theirs.forget(key(message.id))
+        state.incoming_requests.forget(key(message.id))
         if method == "terminal/create":
             terminal_id, made = text(result, "terminalId"), state.terminals.get(f"asked:{key(message.id)}")
             if terminal_id is not None and made is not None:
@@ -262,8 +262,8 @@ class AcpCore:
                 continue
             events = session.requests.on_decision(pending, decision)
             if events:
-                leave: Leave = "denied" if decision.behavior == "deny" else "allowed"
-                events += session.calls.left(pending.calls, leave)
+                permission_outcome: PermissionOutcome = "denied" if decision.behavior == "deny" else "allowed"
+                events += session.calls.left(pending.calls, permission_outcome)
             return events
         return []
 
@@ -276,7 +276,7 @@ class AcpCore:
         if params.subject is not None and not told.tool_call_id:
             told = build(ToolCallUpdate, fields(params.subject.get("toolCall")))
         # Who asks for leave asks now: what is told of this call from here on is not of a past that is known.
-        past = turns.past_over(session) if session.is_silent else []
+        past = turns.end_replay(session) if session.suppresses_replay else []
         events = [
             *past,
             *turns.ensure(state, session),
@@ -285,10 +285,10 @@ class AcpCore:
         ]
         call_id = told.tool_call_id or None
         known = session.calls.find(told.tool_call_id)
-        facts = Facts() if known is None else replace(known.facts)
-        facts.learn(told, session.calls.quirks, asks=True)
+        facts = ToolCallState() if known is None else replace(known.facts)
+        facts.merge(told, session.calls.quirks, asks=True)
         if isinstance(params.meta, dict):
-            facts.learn(ToolCallUpdate(meta=params.meta), session.calls.quirks)
+            facts.merge(ToolCallUpdate(meta=params.meta), session.calls.quirks)
         if call_id is not None:
             if known is not None and known.facts.raw_input not in (None, {}):
                 # agents tell the arguments in other words here: the call keeps its own
@@ -298,10 +298,10 @@ class AcpCore:
             events += session.calls.on_update(told, history=session.history, asks=True)
             call = session.calls.find(call_id)
             if call is not None:
-                call.leave = "asked"
+                call.permission_outcome = "asked"
         also = session.calls.also_asked(told.tool_call_id)
         for other in also:
-            other.leave = "asked"
+            other.permission_outcome = "asked"
         pending_id = session.requests.name(message.id)
         quirks = session.calls.quirks
         event = permission(session.place, pending_id, message, facts, quirks, tool_call_id=call_id, also=also)
@@ -331,7 +331,7 @@ class AcpCore:
             given = params.get("args")
             words = [params.get("command"), *given] if isinstance(given, list) and given else None
             command = (command_line(words) if words else None) or text(params, "command")
-            state.theirs.put(key(message.id), (method, text(params, "terminalId") or ""))
+            state.incoming_requests.put(key(message.id), (method, text(params, "terminalId") or ""))
             if method == "terminal/create":
                 made = Terminal(command or "", text(params, "cwd"))
                 state.terminals.put(f"asked:{key(message.id)}", made)
@@ -376,32 +376,32 @@ class AcpCore:
 
     def _response(self, message: Response) -> list[AgentEvent]:
         state = self._state
-        ours = state.ours.get(key(message.id))
-        state.ours.forget(key(message.id))
-        if ours is None:
-            return [] if state.overheard and message.error is None else self._overheard(message)
-        session_id = text(ours.params, "sessionId")
-        if ours.method == "session/prompt":
+        request = state.outgoing_requests.get(key(message.id))
+        state.outgoing_requests.forget(key(message.id))
+        if request is None:
+            return [] if state.sees_input and message.error is None else self._seen_answer(message)
+        session_id = text(request.params, "sessionId")
+        if request.method == "session/prompt":
             session = state.session(session_id or "")
             result = None if message.error is not None else fields(message.result)
             return turns.on_response(state, session, message.id, result, message.error)
         if message.error is not None:
-            return self._failed(ours, message.error)
-        return self._succeeded(ours, fields(message.result))
+            return self._failed(request, message.error)
+        return self._succeeded(request, fields(message.result))
 
-    def _succeeded(self, ours: OurRequest, result: JsonObject) -> list[AgentEvent]:
-        state, params = self._state, ours.params
+    def _succeeded(self, request: OutgoingRequest, result: JsonObject) -> list[AgentEvent]:
+        state, params = self._state, request.params
         session_id = text(params, "sessionId")
-        match ours.method:
+        match request.method:
             case "initialize":
                 return self._initialized(result)
             case "session/new" | "session/load" | "session/resume" | "session/fork":
                 name = text(result, "sessionId") or session_id
-                if name is None or (ours.method == "session/fork" and "sessionId" not in result):
+                if name is None or (request.method == "session/fork" and "sessionId" not in result):
                     return []
                 session = state.session(name)
                 session.cwd = text(params, "cwd") or session.cwd
-                session.is_loaded = session.is_loaded or ours.method != "session/new"
+                session.is_loaded = session.is_loaded or request.method != "session/new"
                 return session.opened(result, state.agent)
             case "session/set_mode":
                 return (
@@ -420,35 +420,35 @@ class AcpCore:
             case _:
                 return []
 
-    def _failed(self, ours: OurRequest, error: messages.RpcError) -> list[AgentEvent]:
+    def _failed(self, request: OutgoingRequest, error: messages.RpcError) -> list[AgentEvent]:
         state, told = self._state, problem(error)
-        session_id = text(ours.params, "sessionId")
+        session_id = text(request.params, "sessionId")
         session = state.sessions.get(session_id) if session_id is not None else None
         here = NOWHERE if session is None else session.place.here
-        if ours.method in _FATAL:
-            past = turns.past_over(session) if session is not None and ours.method in _LOADS else []
+        if request.method in _FATAL:
+            past = turns.end_replay(session) if session is not None and request.method in _LOADS else []
             code = told.code
             if error.code == AUTHENTICATION_REQUIRED:
                 code = "authentication_failed"
             return [
                 *past,
-                Error(**here, error=f"{ours.method}: {told.message}", code=code, status=told.status),
+                Error(**here, error=f"{request.method}: {told.message}", code=code, status=told.status),
             ]
         return [
             notice(
                 here,
                 "request_failed",
-                f"{ours.method[:200]}: {told.message}",
+                f"{request.method[:200]}: {told.message}",
                 "warning",
-                {"method": ours.method, "code": error.code, "data": error.data},
+                {"method": request.method, "code": error.code, "data": error.data},
             )
         ]
 
-    def _overheard(self, message: Response) -> list[AgentEvent]:
+    def _seen_answer(self, message: Response) -> list[AgentEvent]:
         """Take the answer to a request that nobody heard: what it holds tells what was asked."""
         state = self._state
         if message.error is not None:
-            session = None if state.overheard else state.open_turn()
+            session = None if state.sees_input else state.open_turn()
             if session is not None:
                 return turns.on_exit(state, session, {}, message.error)
             told = problem(message.error)
@@ -467,7 +467,7 @@ class AcpCore:
             session = state.open_turn() or state.last
             if session is None:
                 return []
-            events = turns.past_over(session)
+            events = turns.end_replay(session)
             if session.turn is None:
                 events += [*session.began(), turns.start(state, session, "user", [], [])]
             return [*events, *turns.on_exit(state, session, result)]
@@ -510,8 +510,8 @@ class AcpCore:
         events: list[AgentEvent] = []
         for session in state.sessions.values():
             events += turns.by_process(session, end)
-        state.ours.clear()
-        state.theirs.clear()
+        state.outgoing_requests.clear()
+        state.incoming_requests.clear()
         state.terminals.clear()
         last = state.last
         return [*events, turns.exited(None if last is None else last.id, end)]
@@ -558,7 +558,7 @@ def _cancelled(session: Session) -> list[AgentEvent]:
     return events
 
 
-def _leave(pending: Pending, answer: Response) -> Leave | None:
+def _permission_outcome(pending: Pending, answer: Response) -> PermissionOutcome | None:
     """Return what an answer means for the call that it was asked for."""
     if not isinstance(pending.asked, PermissionRequest):
         return None

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from turnwire.normalize.acp.agents import Quirks
-from turnwire.normalize.acp.facts import Facts
+from turnwire.normalize.acp.tool_call_state import ToolCallState
 from turnwire.normalize.payloads import diff
 from turnwire.normalize.payloads.fields import fields, flag, objects, text, texts, whole
 from turnwire.normalize.payloads.files import Mutation
@@ -21,7 +21,7 @@ _MOST = 1000
 """Changes of one call that are looked at."""
 
 
-def mutations(facts: Facts, quirks: Quirks, *, path: str) -> list[Mutation]:
+def mutations(facts: ToolCallState, quirks: Quirks, *, path: str) -> list[Mutation]:
     """Return the changes that a call makes, as far as it has told; `path` is the call's own file."""
     shown = facts.diffs[:_MOST]
     if shown:
@@ -31,7 +31,7 @@ def mutations(facts: Facts, quirks: Quirks, *, path: str) -> list[Mutation]:
     return _of_arguments(facts, path)
 
 
-def _shown(block: Diff, facts: Facts, quirks: Quirks, path: str, alone: bool) -> list[Mutation]:
+def _shown(block: Diff, facts: ToolCallState, quirks: Quirks, path: str, alone: bool) -> list[Mutation]:
     if block.patch is not None or block.changes is not None:
         return _patched(block, path)
     name = block.path or path
@@ -107,7 +107,7 @@ def _kept_hunks(block: Diff, name: str) -> str | None:
     return None if hunks is None else of_patch(hunks, name)
 
 
-def _of_arguments(facts: Facts, path: str) -> list[Mutation]:
+def _of_arguments(facts: ToolCallState, path: str) -> list[Mutation]:
     """Return the change that the arguments tell of; agents often show no diff before they ask, or none at all."""
     arguments = facts.arguments
     told = _response_diff(facts, path) or _told_patch(facts, path)
@@ -146,7 +146,7 @@ def _of_arguments(facts: Facts, path: str) -> list[Mutation]:
     return [Mutation(type="edit", diff=told)] if told else []
 
 
-def _response_diff(facts: Facts, path: str) -> str | None:
+def _response_diff(facts: ToolCallState, path: str) -> str | None:
     """Return the diff of Claude's structured result: hunks with the file's own line numbers."""
     response = fields(facts.response)
     hunks = objects(response, "structuredPatch")[:_MOST]
@@ -184,7 +184,7 @@ def _edited(original: str, response: JsonObject) -> str | None:
     return original.replace(old, new, -1 if flag(response, "replaceAll") else 1)
 
 
-def _told_patch(facts: Facts, path: str) -> str | None:
+def _told_patch(facts: ToolCallState, path: str) -> str | None:
     """Return the unified diff of one file that a result or the arguments hold, under this path."""
     result, arguments = fields(facts.raw_output), facts.arguments
     metadata = fields(result.get("metadata"))

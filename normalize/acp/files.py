@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 class KeptByAgent:
-    """The files that one agent keeps (normalize/acp/kept)."""
+    """The files that one agent keeps (normalize/acp/session_files)."""
 
     core_goes_on = False
 
@@ -33,7 +33,7 @@ class KeptByAgent:
         return self._records().survey(estimate)
 
     def _records(self) -> "SessionFiles":
-        from turnwire.normalize.acp.kept.agents import RECORDS  # noqa: PLC0415 - of all that is read, few are session files
+        from turnwire.normalize.acp.session_files.agents import RECORDS  # noqa: PLC0415 - of all that is read, few are session files
 
         return RECORDS[self.agent]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from turnwire.normalize.acp.facts import parent_of
+from turnwire.normalize.acp.tool_call_state import parent_of
 from turnwire.normalize.acp.usage import tokens_of
 from turnwire.normalize.model_calls import CallsUntold, ModelCall, ModelCallReaders, Tokens
 from turnwire.protocol.acp.messages import PermissionRequest, Response, SessionUpdate

@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from turnwire.normalize.acp.agents import Quirks
 from turnwire.normalize.acp.calls import Call
-from turnwire.normalize.acp.facts import Facts
+from turnwire.normalize.acp.tool_call_state import ToolCallState
 from turnwire.normalize.acp.tools import command_title, name_of, payload, questions, title_of
-from turnwire.normalize.cores import outcomes
-from turnwire.normalize.cores.bounded_dict import BoundedDict
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common import outcomes
+from turnwire.normalize.common.bounded_dict import BoundedDict
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import (
     AgentEvent,
     PermissionOption,
@@ -99,7 +99,7 @@ def permission(
     place: EventContext,
     pending_id: str,
     asked: PermissionRequest,
-    facts: Facts,
+    facts: ToolCallState,
     quirks: Quirks,
     *,
     tool_call_id: str | None,

@@ -9,7 +9,7 @@ from turnwire.normalize.acp.calls import Calls
 from turnwire.normalize.acp.requests import Requests
 from turnwire.normalize.acp.texts import Texts
 from turnwire.normalize.acp.usage import Usage
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import (
     AgentEvent,
     AvailableCommands,
@@ -76,7 +76,7 @@ class Session:
         self.queue: list[Prompt] = []
         self.history: bool | None = None
         """True while the agent tells the past again."""
-        self.is_silent = False
+        self.suppresses_replay = False
         """The past is known already: what is told again is not published."""
         self.is_loaded = False
         """It goes on with an earlier conversation."""

@@ -8,11 +8,11 @@ from typing import Any
 from turnwire.normalize.acp import turns
 from turnwire.normalize.acp.agents import SAFE
 from turnwire.normalize.acp.errors import problem
-from turnwire.normalize.acp.facts import parent_of
 from turnwire.normalize.acp.parts import part, prompt_of
 from turnwire.normalize.acp.session import Session
 from turnwire.normalize.acp.state import State, notice
 from turnwire.normalize.acp.texts import Kind
+from turnwire.normalize.acp.tool_call_state import parent_of
 from turnwire.normalize.acp.tools import entries
 from turnwire.normalize.events import AgentEvent, AgentPlan, ApiRetry, ToolUpdate, Unknown, UserMessage
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
@@ -46,7 +46,7 @@ def _spoken(state: State, session: Session, kind: Kind, update: updates.Chunk) -
     words = content.text if isinstance(content, TextContent) else None
     events: list[AgentEvent] = []
     if session.calls.quirks is not SAFE and kind == "text" and words is not None:
-        events = _habit(session, words)
+        events = parse_quirk_text(session, words)
     if session.turn is None and not events:
         events = turns.ensure(state, session)
     if update.meta is not None:
@@ -59,7 +59,7 @@ def _spoken(state: State, session: Session, kind: Kind, update: updates.Chunk) -
     return events + session.texts.show([part(content)], update.message_id, parent, session.history)
 
 
-def _habit(session: Session, words: str) -> list[AgentEvent]:
+def parse_quirk_text(session: Session, words: str) -> list[AgentEvent]:
     """Take what some agents tell as text for want of an event: it stays text, and is what it tells, too."""
     quirks = session.calls.quirks
     if quirks.says_modes and words.startswith(_MODE):
@@ -73,7 +73,7 @@ def _habit(session: Session, words: str) -> list[AgentEvent]:
 
 def user_said(state: State, session: Session, update: updates.UserMessageChunk) -> list[AgentEvent]:
     """The agent tells again what the user said: of the past, or what we have said ourselves."""
-    begins = session.turn is None and not state.overheard and session.history is None
+    begins = session.turn is None and not state.sees_input and session.history is None
     if begins and not session.is_new:
         session.history = True
     events = session.began()
@@ -106,7 +106,7 @@ def user_message(state: State, session: Session, update: updates.UserMessage) ->
         return []
     events = session.began()
     uuid = update.message_id
-    if session.turn is None and not session.history and not state.overheard:
+    if session.turn is None and not session.history and not state.sees_input:
         events.append(turns.start(state, session, "user", [uuid] if uuid else [], []))
     return [
         *events,
@@ -134,7 +134,7 @@ def call(state: State, session: Session, update: updates.ToolCallUpdate) -> list
     events = turns.ensure(state, session) + session.texts.pause()
     session.usage.has_calls = True
     runs = update.status == "in_progress" or bool(update.content)
-    if known is not None and not state.overheard and runs and update.status not in ("completed", "failed"):
+    if known is not None and not state.sees_input and runs and update.status not in ("completed", "failed"):
         events += session.requests.settled(update.tool_call_id, denied=False)
     return events + _about_calls(session, session.calls.on_update(update, history=session.history))
 
@@ -271,7 +271,7 @@ def settled(session: Session) -> list[AgentEvent]:
 
 def _told_beside(session: Session) -> list[AgentEvent]:
     """Something that is no conversation is told: where nobody was heard to ask, the past is over once its load was answered."""
-    return turns.past_over(session) if session.history and session.load_answered else []
+    return turns.end_replay(session) if session.history and session.load_answered else []
 
 
 def _retry(session: Session, failed: JsonObject) -> list[AgentEvent]:

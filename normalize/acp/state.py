@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from turnwire.normalize.acp.agents import SAFE, Quirks, quirks
 from turnwire.normalize.acp.session import Session
-from turnwire.normalize.cores.bounded_dict import BoundedDict
-from turnwire.normalize.cores.event_context import EventFields
+from turnwire.normalize.common.bounded_dict import BoundedDict
+from turnwire.normalize.common.event_context import EventFields
 from turnwire.normalize.events import AgentEvent, Notice
 from turnwire.normalize.payloads.fields import fields, shallow
 from turnwire.protocol.acp.messages import Id
@@ -23,7 +23,7 @@ NOWHERE: EventFields = {"session_id": None, "operation_id": None}
 """Where an event belongs that is about no session."""
 
 
-class OurRequest(Struct, frozen=True, gc=False):
+class OutgoingRequest(Struct, frozen=True, gc=False):
     """A request that we sent."""
 
     method: str
@@ -51,10 +51,10 @@ class State:
         self._room = _SESSIONS
         self.last: Session | None = None
         """The session that was spoken of last."""
-        self.overheard = False
+        self.sees_input = False
         """What was sent is heard, too, so a turn without a prompt is the agent's own."""
-        self.ours: BoundedDict[OurRequest] = BoundedDict(_ASKED)
-        self.theirs: BoundedDict[tuple[str, str]] = BoundedDict(_TERMINALS)
+        self.outgoing_requests: BoundedDict[OutgoingRequest] = BoundedDict(_ASKED)
+        self.incoming_requests: BoundedDict[tuple[str, str]] = BoundedDict(_TERMINALS)
         """Requests of the agent about terminals: method, and terminal or command."""
         self.terminals: BoundedDict[Terminal] = BoundedDict(_TERMINALS)
 

@@ -8,8 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from turnwire.normalize.cores.bounded_dict import BoundedDict
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.bounded_dict import BoundedDict
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import AgentEvent, MessageChunk, Reasoning
 from turnwire.normalize.events.limits import pieces
 from turnwire.normalize.payloads.files import ContentPart

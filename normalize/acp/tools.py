@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from turnwire.normalize import payloads
 from turnwire.normalize.acp import diffs
 from turnwire.normalize.acp.agents import Quirks
-from turnwire.normalize.acp.facts import Facts, command_line
 from turnwire.normalize.acp.parts import part
+from turnwire.normalize.acp.tool_call_state import ToolCallState, command_line
 from turnwire.normalize.payloads import NormalizedPayload, titles
 from turnwire.normalize.payloads.fields import fields, flag, objects, shallow, text, whole
 from turnwire.normalize.payloads.files import (
@@ -84,7 +84,7 @@ _ANY_WORDS: dict[str, titles.Words] = {}
 
 
 def payload(
-    facts: Facts, quirks: Quirks, status: Status = "running", *, denied: bool = False
+    facts: ToolCallState, quirks: Quirks, status: Status = "running", *, denied: bool = False
 ) -> NormalizedPayload:
     """Return what a call does; with its output once it has ended, or as far as a running command has shown it."""
     if _tells_command(facts):
@@ -97,7 +97,7 @@ def payload(
     return made or _generic(facts, status)
 
 
-def name_of(facts: Facts) -> str:
+def name_of(facts: ToolCallState) -> str:
     """Return the tool's name, or what comes closest to one; never empty."""
     if facts.name:
         return facts.name
@@ -106,7 +106,7 @@ def name_of(facts: Facts) -> str:
     return facts.kind or "tool"
 
 
-def title_of(facts: Facts, made: NormalizedPayload) -> str:
+def title_of(facts: ToolCallState, made: NormalizedPayload) -> str:
     """Return one line for humans: the agent's own, or one made of the payload."""
     own = titles.printable(" ".join(facts.title.split())) if facts.title else ""
     if own and own != facts.name and own.isprintable():
@@ -114,7 +114,7 @@ def title_of(facts: Facts, made: NormalizedPayload) -> str:
     return titles.title_of(name_of(facts), made, _ANY_WORDS)
 
 
-def _mcp(facts: Facts, status: Status) -> NormalizedPayload | None:
+def _mcp(facts: ToolCallState, status: Status) -> NormalizedPayload | None:
     arguments = facts.arguments
     server, tool, given = facts.mcp_server, None, arguments
     title = "" if facts.does == "execute" else facts.title[:400]
@@ -142,7 +142,7 @@ def _mcp(facts: Facts, status: Status) -> NormalizedPayload | None:
     return payloads.McpToolPayload(mcp_tool=body)
 
 
-def _known(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> NormalizedPayload | None:
+def _known(facts: ToolCallState, quirks: Quirks, status: Status, denied: bool) -> NormalizedPayload | None:
     """Tell by the name, or by arguments that only one sort of tool has."""
     arguments, name = facts.arguments, facts.name or ""
     todo = _todos(facts, arguments)
@@ -169,7 +169,7 @@ def _known(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> Normal
     return None
 
 
-def _by_kind(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> NormalizedPayload | None:
+def _by_kind(facts: ToolCallState, quirks: Quirks, status: Status, denied: bool) -> NormalizedPayload | None:
     arguments = facts.arguments
     match facts.does:
         case "edit" | "delete" | "move":
@@ -195,7 +195,7 @@ def _by_kind(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> Norm
             return None
 
 
-def _path(facts: Facts) -> str:
+def _path(facts: ToolCallState) -> str:
     found = text(facts.arguments, *_PATHS)
     if not found:
         found = next((block.path for block in facts.diffs if block.path), None)
@@ -205,7 +205,7 @@ def _path(facts: Facts) -> str:
 # Files
 
 
-def _read(facts: Facts, status: Status) -> NormalizedPayload:
+def _read(facts: ToolCallState, status: Status) -> NormalizedPayload:
     arguments = facts.arguments
     path = _path(facts)
     if not path:
@@ -227,7 +227,7 @@ def _read(facts: Facts, status: Status) -> NormalizedPayload:
     return payloads.ReadFilePayload(read_file=body)
 
 
-def _read_output(facts: Facts) -> ReadOutput | None:
+def _read_output(facts: ToolCallState) -> ReadOutput | None:
     file = fields(fields(facts.response).get("file"))
     content = text(file, "content")
     if content is not None:
@@ -269,7 +269,7 @@ def _unnumbered(content: str, numbered: re.Pattern[str]) -> tuple[int | None, st
     return start, "\n".join(bare)
 
 
-def _modify(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> NormalizedPayload:
+def _modify(facts: ToolCallState, quirks: Quirks, status: Status, denied: bool) -> NormalizedPayload:
     path = _path(facts)
     made = diffs.mutations(facts, quirks, path=path)
     if not path and made:
@@ -289,7 +289,7 @@ def _modify(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> Norma
     return payloads.ModifyFilePayload(modify_file=ModifyFile(file_path=path, mutations=made, output=output))
 
 
-def _search(facts: Facts, status: Status) -> NormalizedPayload:
+def _search(facts: ToolCallState, status: Status) -> NormalizedPayload:
     arguments = facts.arguments
     pattern = text(arguments, "pattern", "glob", "glob_pattern", "globPattern")
     query = text(arguments, "query", "regex", "search", "search_term", "content_pattern")
@@ -324,7 +324,7 @@ def _search(facts: Facts, status: Status) -> NormalizedPayload:
     return payloads.CodeSearchPayload(code_search=body)
 
 
-def _found(facts: Facts) -> SearchOutput | None:
+def _found(facts: ToolCallState) -> SearchOutput | None:
     told = (facts.result_text() or facts.shown_text()).strip("\n")
     if not told.strip():
         return SearchOutput()
@@ -355,7 +355,7 @@ def _found(facts: Facts) -> SearchOutput | None:
 # Commands, pages, subagents
 
 
-def _tells_command(facts: Facts) -> bool:
+def _tells_command(facts: ToolCallState) -> bool:
     """Tell whether a call runs a command that its arguments have, and not a tool of a server that has an argument of that name."""
     return (
         facts.does == "execute"
@@ -365,7 +365,7 @@ def _tells_command(facts: Facts) -> bool:
     )
 
 
-def command_of(facts: Facts, quirks: Quirks) -> str | None:
+def command_of(facts: ToolCallState, quirks: Quirks) -> str | None:
     """Return the command of a call that runs one; None where the agent does not tell it. A title is none, unless it is known to be."""
     told = (command_line(facts.arguments.get(name)) for name in _COMMANDS)
     return (
@@ -376,7 +376,7 @@ def command_of(facts: Facts, quirks: Quirks) -> str | None:
     )
 
 
-def told_of(facts: Facts, quirks: Quirks, call_id: str) -> ToolCallUpdate:
+def told_of(facts: ToolCallState, quirks: Quirks, call_id: str) -> ToolCallUpdate:
     """Return what was told of a call before it ran, as one update; of a command, the arguments have it as `command`, where it is told."""
     told = facts.as_update(call_id)
     if facts.does != "execute":
@@ -388,7 +388,7 @@ def told_of(facts: Facts, quirks: Quirks, call_id: str) -> ToolCallUpdate:
     )
 
 
-def command_title(facts: Facts, made: NormalizedPayload) -> str | None:
+def command_title(facts: ToolCallState, made: NormalizedPayload) -> str | None:
     """Return the title of a request for leave to run a command; None of a request for anything else."""
     title = titles.title_of_request(made)
     if title is None and facts.does == "execute" and not isinstance(made, payloads.McpToolPayload):
@@ -396,7 +396,7 @@ def command_title(facts: Facts, made: NormalizedPayload) -> str | None:
     return title
 
 
-def _shell(facts: Facts, quirks: Quirks, status: Status, *, denied: bool) -> NormalizedPayload:
+def _shell(facts: ToolCallState, quirks: Quirks, status: Status, *, denied: bool) -> NormalizedPayload:
     arguments = facts.arguments
     body = ShellExec(
         command=command_of(facts, quirks) or "",
@@ -410,7 +410,7 @@ def _shell(facts: Facts, quirks: Quirks, status: Status, *, denied: bool) -> Nor
     return payloads.ShellExecPayload(shell_exec=body)
 
 
-def _shell_output(facts: Facts, status: Status) -> ShellOutput | None:
+def _shell_output(facts: ToolCallState, status: Status) -> ShellOutput | None:
     if status == "running":
         shown = facts.result_text() if facts.terminal or facts.raw_output is not None else _said_so_far(facts)
         return ShellOutput(stdout=shown) if shown else None
@@ -429,7 +429,7 @@ def _shell_output(facts: Facts, status: Status) -> ShellOutput | None:
     )
 
 
-def _said_so_far(facts: Facts) -> str:
+def _said_so_far(facts: ToolCallState) -> str:
     """Return what a command without a terminal has shown; before it runs, calls show what it is for."""
     shown = facts.shown_text()
     is_about = (
@@ -441,7 +441,7 @@ def _said_so_far(facts: Facts) -> str:
     return "" if is_about or shown.startswith("[current working directory ") else shown
 
 
-def _http(facts: Facts, status: Status) -> NormalizedPayload:
+def _http(facts: ToolCallState, status: Status) -> NormalizedPayload:
     arguments = facts.arguments
     url, query = text(arguments, "url", "uri"), text(arguments, "query", "search_query", "searchTerm", "q")
     body = HttpRequest(
@@ -467,7 +467,7 @@ def _is_delegation(arguments: JsonObject, name: str) -> bool:
     }.isdisjoint(arguments)
 
 
-def _subagent(facts: Facts, status: Status) -> NormalizedPayload:
+def _subagent(facts: ToolCallState, status: Status) -> NormalizedPayload:
     arguments = facts.arguments
     output = None
     if status != "running":
@@ -509,7 +509,7 @@ def _todo_status(said: str) -> str:
     return known.get(said, said)
 
 
-def _todos(facts: Facts, arguments: JsonObject) -> NormalizedPayload | None:
+def _todos(facts: ToolCallState, arguments: JsonObject) -> NormalizedPayload | None:
     if not _TODO.search((facts.name or facts.title)[:200]):
         return None
     listed = next((name for name in _TODO_LISTS if isinstance(arguments.get(name), list)), None)
@@ -541,7 +541,7 @@ def questions(arguments: JsonObject) -> list[Question]:
 # Anything else
 
 
-def _generic(facts: Facts, status: Status) -> NormalizedPayload:
+def _generic(facts: ToolCallState, status: Status) -> NormalizedPayload:
     output: Json = None
     if status != "running":
         told = facts.raw_output
@@ -552,11 +552,11 @@ def _generic(facts: Facts, status: Status) -> NormalizedPayload:
     return payloads.GenericPayload(generic=Generic(name=name_of(facts), input=given, output=output))
 
 
-def _shown_parts(facts: Facts) -> list[ContentPart]:
+def _shown_parts(facts: ToolCallState) -> list[ContentPart]:
     return [part(block.content) for block in facts.content if isinstance(block, ShownContent)]
 
 
-def _result_parts(facts: Facts) -> list[ContentPart] | None:
+def _result_parts(facts: ToolCallState) -> list[ContentPart] | None:
     shown = _shown_parts(facts)
     if shown:
         return shown

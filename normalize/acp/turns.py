@@ -102,7 +102,7 @@ def ensure(state: State, session: Session) -> list[AgentEvent]:
     if session.turn is not None:
         return []
     events = session.began()
-    if session.history or state.overheard:
+    if session.history or state.sees_input:
         return events
     return [*events, *session.texts.pause(), start(state, session, "user", [], [])]
 
@@ -111,7 +111,7 @@ def prompted(
     state: State, session: Session, prompt: Prompt, parts: list[ContentPart] | None
 ) -> list[AgentEvent]:
     """We sent a prompt: it opens a turn, joins the open one, or waits."""
-    events = [*past_over(session), *session.began()]
+    events = [*end_replay(session), *session.began()]
     said = [prompt.uuid] if prompt.uuid else []
     turn = session.turn
     if turn is None:
@@ -137,15 +137,15 @@ def prompted(
     return [*events, message]
 
 
-def past_over(session: Session) -> list[AgentEvent]:
+def end_replay(session: Session) -> list[AgentEvent]:
     """What the agent tells from here on is new."""
     if session.history is None:
         return []
     events = session.texts.pause()
     events += session.calls.turn_over("no_result", succeeded=True)
-    was_silent = session.is_silent
-    session.history, session.is_silent, session.load_answered = None, False, False
-    return [] if was_silent else events
+    was_suppressing = session.suppresses_replay
+    session.history, session.suppresses_replay, session.load_answered = None, False, False
+    return [] if was_suppressing else events
 
 
 def left_open(session: Session) -> list[AgentEvent]:
@@ -223,7 +223,7 @@ def _has_failed(turn: Turn, result: JsonObject) -> bool:
 
 def by_process(session: Session, end: Ended) -> list[AgentEvent]:
     """The process is gone: end what is open in a session."""
-    events = [] if session.history is None else past_over(session)
+    events = [] if session.history is None else end_replay(session)
     events += session.texts.pause()
     events += session.calls.turn_over("process_exited", succeeded=False)
     events += session.requests.void("process_exited")

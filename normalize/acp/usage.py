@@ -7,7 +7,7 @@ at all; some count the session there. Money is told as the session's total, in w
 from msgspec import Struct
 
 from turnwire.normalize.acp.agents import Quirks
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import AgentEvent, ContextWindow
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
 from turnwire.protocol.acp.updates import UsageUpdate

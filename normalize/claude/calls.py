@@ -12,10 +12,10 @@ from typing import Literal
 from msgspec import Struct
 
 from turnwire.normalize.claude import results, tools
-from turnwire.normalize.claude.results.answer import Leave
+from turnwire.normalize.claude.results.answer import PermissionOutcome
 from turnwire.normalize.claude.tools.work_dir import WorkDir
-from turnwire.normalize.cores.bounded_dict import BoundedDict
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.bounded_dict import BoundedDict
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import ToolCall, ToolUpdate
 from turnwire.normalize.payloads import NormalizedPayload
 from turnwire.protocol.claude.blocks import ToolResultBlock
@@ -52,7 +52,7 @@ class EarlyResult(Struct, gc=False):
     """What the tool returned, structured."""
     parent: str | None
     uuid: str | None
-    leave: Leave | None
+    permission_outcome: PermissionOutcome | None
     """What it says of the question whether the call may run."""
     lines: int = _EARLY_LINES
     """Lines of the model that it goes on waiting for."""
@@ -73,7 +73,7 @@ class Call(Struct, gc=False):
     """It is made by a subagent that runs in the background."""
     heard: bool = True
     """Its beginning was heard."""
-    leave: Leave | None = None
+    permission_outcome: PermissionOutcome | None = None
     """What became of the question whether it may run; None if nobody was asked."""
 
 
@@ -155,7 +155,7 @@ class Calls:
         newest = [*islice(reversed(self._pending.values()), _LOOKED_AT)]
         same_name = [call for call in reversed(newest) if call.name == name]
         same = [call for call in same_name if call.input == arguments] or same_name
-        unasked = [call for call in same if call.leave is None]
+        unasked = [call for call in same if call.permission_outcome is None]
         return next(iter(unasked or same), None)
 
     def end(
@@ -165,7 +165,7 @@ class Calls:
         *,
         parent: str | None,
         uuid: str | None,
-        leave: Leave | None,
+        permission_outcome: PermissionOutcome | None,
         waits: bool,
     ) -> list[ToolUpdate]:
         """A result has come. A second one for the same call is not news.
@@ -179,10 +179,10 @@ class Calls:
         call = self._pending.pop(call_id, None)
         if call is None:
             if waits and self._place.here["operation_id"] is not None and len(self.early) < _EARLY:
-                self.early[call_id] = EarlyResult(block, tool_use_result, parent, uuid, leave)
+                self.early[call_id] = EarlyResult(block, tool_use_result, parent, uuid, permission_outcome)
                 return []
             call = _unseen(call_id, parent)
-        call.leave = leave or call.leave
+        call.permission_outcome = permission_outcome or call.permission_outcome
         return [self._end(call, block, tool_use_result, uuid)]
 
     def line_over(self) -> list[ToolUpdate]:
@@ -197,13 +197,15 @@ class Calls:
         call_id = result.block.tool_use_id
         del self.early[call_id]
         call = _unseen(call_id, result.parent)
-        call.leave = result.leave
+        call.permission_outcome = result.permission_outcome
         return self._end(call, result.block, result.structured, result.uuid)
 
     def _end(self, call: Call, block: ToolResultBlock, tool_use_result: Json, uuid: str | None) -> ToolUpdate:
         call_id = call.id
         self._over(call)
-        enriched = results.enrich(call.payload, block, tool_use_result, leave=call.leave)
+        enriched = results.enrich(
+            call.payload, block, tool_use_result, permission_outcome=call.permission_outcome
+        )
         if enriched.background:
             self._background.put(call_id, None)
         here = self._place.here
@@ -224,11 +226,11 @@ class Calls:
             uuid=uuid,
         )
 
-    def left(self, call_id: str | None, leave: Leave) -> None:
+    def left(self, call_id: str | None, permission_outcome: PermissionOutcome) -> None:
         """The question whether a call may run was asked, answered or taken back."""
         call = self._pending.get(call_id or "")
         if call is not None:
-            call.leave = leave
+            call.permission_outcome = permission_outcome
 
     def edited(self, call_id: str | None, arguments: JsonObject) -> list[ToolUpdate]:
         """A call may run with other arguments than the model's: what it does is told anew."""

@@ -8,7 +8,7 @@ neither is one that an answer has outgrown: files name a model without the suffi
 
 import re
 
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import AgentEvent, ContextWindow
 from turnwire.protocol.claude.blocks import Usage
 from turnwire.protocol.claude.results import Result

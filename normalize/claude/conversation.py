@@ -112,7 +112,12 @@ def _call(
             events += state.requests.plan(call_event.normalized, call_id, found)
     if opened and state.calls.early and (early := state.calls.early.pop(call_id, None)) is not None:
         events += user_lines.tool_result(
-            state, early.block, early.structured, parent=early.parent, uuid=early.uuid, leave=early.leave
+            state,
+            early.block,
+            early.structured,
+            parent=early.parent,
+            uuid=early.uuid,
+            permission_outcome=early.permission_outcome,
         )
     return events
 

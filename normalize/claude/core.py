@@ -172,7 +172,7 @@ class ClaudeCore:
             stats.counted += 1
             return []
         if handler is None:
-            return self.odd(message, line)
+            return self.unhandled(message, line)
         session_id: str | None = getattr(message, "session_id", None)  # control messages name none
         if session_id is None or session_id == state.place.here["session_id"]:
             events = handler(state, message)
@@ -204,7 +204,7 @@ class ClaudeCore:
             return [*reset, *state.session.began(session_id, init=False)]
         return []
 
-    def odd(self, message: Message, line: bytes | None) -> list[AgentEvent]:
+    def unhandled(self, message: Message, line: bytes | None) -> list[AgentEvent]:
         """Keep what has no handler."""
         here = self._state.place.here
         if isinstance(message, malformed.Malformed):

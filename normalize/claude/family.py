@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.claude.files import ClaudeSessionFiles
 from turnwire.normalize.family import Family
-from turnwire.protocol.dialects.transcript import Transcript
+from turnwire.protocol.dialects.line_decoder import LineDecoder
 
 if TYPE_CHECKING:
     from turnwire.normalize.model_calls import ExchangeReaders, ModelCallReaders
@@ -27,7 +27,7 @@ CLAUDE = Family(
     name="claude",
     title="Claude Code (claude --output-format stream-json)",
     core=ClaudeCore,
-    wire=Transcript,
+    wire=LineDecoder,
     model_calls=_model_calls,
     exchanges=_exchanges,
     files=(ClaudeSessionFiles(),),
@@ -37,13 +37,13 @@ MIRIAD = Family(
     name="miriad",
     title="Claude's protocol in the words of miriad",
     core=ClaudeCore,
-    wire=Transcript,
+    wire=LineDecoder,
     agents="turnwire.adapter.claude.family:MIRIAD_AGENTS",
 )
 JSON_RPC = Family(
     name="json_rpc",
     title="Claude's protocol over JSON-RPC",
     core=ClaudeCore,
-    wire=Transcript,
+    wire=LineDecoder,
     agents="turnwire.adapter.claude.family:JSON_RPC_AGENTS",
 )

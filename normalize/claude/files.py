@@ -33,6 +33,6 @@ class ClaudeSessionFiles:
         return self._records().survey(estimate)
 
     def _records(self) -> "SessionFiles":
-        from turnwire.normalize.claude.kept.files import RECORDS  # noqa: PLC0415 - of all that is read, few are session files
+        from turnwire.normalize.claude.session_files.files import RECORDS  # noqa: PLC0415 - of all that is read, few are session files
 
         return RECORDS

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-from turnwire.normalize.cores.event_context import EventFields
+from turnwire.normalize.common.event_context import EventFields
 from turnwire.normalize.events import (
     AgentEvent,
     ApiRetry,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import (
     AgentEvent,
     AvailableCommands,

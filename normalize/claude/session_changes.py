@@ -9,7 +9,7 @@ from turnwire.normalize.claude.notices import notice
 from turnwire.normalize.claude.state import State
 from turnwire.normalize.claude.tasks import AnyTaskMessage, why_lost
 from turnwire.normalize.claude.turns import Failure
-from turnwire.normalize.cores.event_context import EventFields
+from turnwire.normalize.common.event_context import EventFields
 from turnwire.normalize.events import (
     AgentEvent,
     CompactBoundary,
@@ -169,7 +169,7 @@ def failure(state: State, message: miriad.SystemFailure) -> list[AgentEvent]:
 
 def queued(state: State, message: miriad.Queued) -> list[AgentEvent]:
     """A prompt waits, as spec 1's agent says it; told already when we sent it ourselves."""
-    if state.prompts.overheard and message.position == state.prompts.waiting:
+    if state.prompts.sees_input and message.position == state.prompts.waiting:
         return []
     return [Queued(**state.place.here, position=message.position)]
 

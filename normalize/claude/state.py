@@ -10,8 +10,8 @@ from turnwire.normalize.claude.texts import Thread
 from turnwire.normalize.claude.turns import Turns
 from turnwire.normalize.claude.turns.prompts import Prompts
 from turnwire.normalize.claude.turns.uuids import Commit
-from turnwire.normalize.cores.bounded_dict import BoundedDict
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.bounded_dict import BoundedDict
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.protocol.claude.blocks import Usage
 from turnwire.protocol.claude.control import AnyRequest
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from turnwire.normalize.claude.calls import LostReason
-from turnwire.normalize.cores.bounded_dict import BoundedDict
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.bounded_dict import BoundedDict
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import TaskUpdate
 from turnwire.protocol.claude.tasks import TaskNotification, TaskProgress, TaskStarted, TaskUpdated
 from turnwire.protocol.json_values import text_at

@@ -14,7 +14,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import AgentEvent, MessageChunk, Reasoning, Retraction
 from turnwire.normalize.events.limits import ALWAYS_FITS, pieces
 from turnwire.protocol.text import rejoin

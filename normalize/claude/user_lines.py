@@ -2,7 +2,7 @@
 
 import re
 
-from turnwire.normalize.claude.results.answer import Leave, parts
+from turnwire.normalize.claude.results.answer import PermissionOutcome, parts
 from turnwire.normalize.claude.state import State
 from turnwire.normalize.claude.tools import server as server_tools
 from turnwire.normalize.claude.turns import Turn
@@ -47,7 +47,7 @@ def user(state: State, message: User) -> list[AgentEvent]:
                     structured,
                     parent=message.parent_tool_use_id,
                     uuid=message.uuid,
-                    leave="denied" if denied else None,
+                    permission_outcome="denied" if denied else None,
                 )
             case UnknownBlock(tool_use_id=call_id) if call_id:
                 answer, structured = server_tools.result(block)
@@ -70,7 +70,7 @@ def tool_result(
     *,
     parent: str | None,
     uuid: str | None,
-    leave: Leave | None = None,
+    permission_outcome: PermissionOutcome | None = None,
     waits: bool = True,
 ) -> list[AgentEvent]:
     """End a tool call, and the question whether it may run, if that is still open.
@@ -79,7 +79,9 @@ def tool_result(
     """
     if parent is None and state.turns.current is not None:
         state.turns.current.active = True
-    updates = state.calls.end(block, structured, parent=parent, uuid=uuid, leave=leave, waits=waits)
+    updates = state.calls.end(
+        block, structured, parent=parent, uuid=uuid, permission_outcome=permission_outcome, waits=waits
+    )
     events: list[AgentEvent] = []
     for update in updates:
         denied = update.reason == "denied"
@@ -156,7 +158,7 @@ def _echo(state: State, message: User, text: str, said: list[AnyBlock]) -> list[
         return events
     waited = state.prompts.pop(uuid, text)
     if waited is None and not turn.active:
-        if uuid is not None and not state.prompts.overheard:
+        if uuid is not None and not state.prompts.sees_input:
             turn.prompts[uuid] = None
         return events
     if waited is not None or not known:

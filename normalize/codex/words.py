@@ -4,7 +4,7 @@ import re
 import shlex
 
 from turnwire.normalize.acp.errors import problem
-from turnwire.normalize.acp.facts import command_line
+from turnwire.normalize.acp.tool_call_state import command_line
 from turnwire.normalize.streams.observations import Failure
 from turnwire.protocol.acp.messages import RpcError
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from turnwire.normalize.inputs import Received, Sent
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.messages import Unknown
-from turnwire.protocol.dialects.transcript import Transcript
+from turnwire.protocol.dialects.line_decoder import LineDecoder
 from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.json_values import JsonObject
 from turnwire.protocol.wire import Wire
@@ -25,7 +25,7 @@ class LineReader:
 
         `holds`: lines that could be anybody's wait for one that tells, a few of them, until `close`; for an agent's output alone.
         """
-        self._transcript = Transcript(_wire_of, holds=holds)
+        self._transcript = LineDecoder(_wire_of, holds=holds)
         if family is not None:
             from turnwire.normalize.families import named  # noqa: PLC0415 - families know their readers
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from turnwire.normalize.acp.agents import Quirks
-from turnwire.normalize.acp.calls import Calls, Leave
+from turnwire.normalize.acp.calls import Calls, PermissionOutcome
 from turnwire.normalize.acp.requests import permission
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import AgentEvent, PermissionRequest, ToolUpdate
 from turnwire.normalize.streams.observations import Change, PermissionAsked, ToolCalled, ToolEnded, ToolOutput
 from turnwire.protocol.acp import messages
@@ -60,7 +60,7 @@ class StreamCalls:
             facts.terminal, facts.terminal_size = [], 0
         facts.exited(told.exit_code, told.signal)
         if told.status == "denied":
-            call.leave = "denied"
+            call.permission_outcome = "denied"
         was_cancelling, self._calls.cancelling = (
             self._calls.cancelling,
             self._calls.cancelling or told.status == "interrupted",
@@ -83,7 +83,7 @@ class StreamCalls:
         """Return the request for leave to do what a call does that is open."""
         call = self._calls.find(told.call.id)
         assert call is not None, "a request for leave begins its call"
-        call.leave = "asked"
+        call.permission_outcome = "asked"
         wanted = messages.PermissionRequest(
             params=messages.PermissionParams(
                 options=[messages.Option(one.option_id, one.name, one.kind) for one in told.options],
@@ -93,9 +93,9 @@ class StreamCalls:
         made = permission(self._place, pending_id, wanted, call.facts, _QUIRKS, tool_call_id=call.id)
         return replace(made, permission_options=[*told.options])
 
-    def left(self, call_id: str | None, leave: Leave) -> list[AgentEvent]:
+    def left(self, call_id: str | None, permission_outcome: PermissionOutcome) -> list[AgentEvent]:
         """The question whether a call may run was answered."""
-        return [] if call_id is None else self._calls.left([call_id], leave)
+        return [] if call_id is None else self._calls.left([call_id], permission_outcome)
 
     def over(self, outcome: str) -> list[AgentEvent]:
         """A turn has ended, and with it the calls that were open."""

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from turnwire.normalize.acp.turns import exit_sentence
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import (
     AgentEvent,
     AgentPlan,

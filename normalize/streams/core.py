@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
 
 from turnwire.normalize.acp.turns import exited
+from turnwire.normalize.common.outcomes import DecidedAhead
 from turnwire.normalize.core import Stats
-from turnwire.normalize.cores.outcomes import DecidedAhead
 from turnwire.normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
 from turnwire.normalize.inputs import Announced, Decision, Ended, Message, Received, Sent, SessionInput
 from turnwire.normalize.streams.conversation import Conversation

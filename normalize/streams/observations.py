@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from turnwire.normalize.cores.event_context import EventFields
+from turnwire.normalize.common.event_context import EventFields
 from turnwire.normalize.events import AgentEvent, Outcome
 from turnwire.normalize.events.control import PermissionOption
 from turnwire.normalize.payloads.files import ContentPart

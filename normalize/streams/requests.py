@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from turnwire.normalize.cores import outcomes
-from turnwire.normalize.cores.bounded_dict import BoundedDict
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common import outcomes
+from turnwire.normalize.common.bounded_dict import BoundedDict
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import AgentEvent, PermissionRequest, QuestionRequest
 from turnwire.normalize.inputs import Decision
 from turnwire.normalize.streams.observations import Answered

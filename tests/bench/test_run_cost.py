@@ -109,7 +109,7 @@ async def opened(options: SessionOptions, *, core: Core, **_: object) -> AsyncIt
     inbox = Inbox(options.ahead)
     async with asyncio.TaskGroup() as tasks:
         executor = SessionExecutor(
-            SessionCore(core, ClaudeWire(), State(PermissionSettings(nobody="runner"))),
+            SessionCore(core, ClaudeWire(), State(PermissionSettings(auto_deny_as="runner"))),
             ToInbox(inbox),
             tasks=tasks,
             workspace=Path(),

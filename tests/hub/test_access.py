@@ -13,8 +13,8 @@ from turnwire.hub.server.access import (
     TokenCheck,
     Tokens,
     WrongToken,
+    address_prefix,
     is_loopback,
-    neighbourhood,
     token_of,
 )
 
@@ -156,7 +156,7 @@ def test_loopback_is_what_only_this_machine_reaches(host: str, loopback: bool) -
     ],
 )
 def test_an_ipv6_network_counts_as_one_peer(address: str, counted: str) -> None:
-    assert neighbourhood(address) == counted
+    assert address_prefix(address) == counted
 
 
 def test_a_wrong_token_uses_up_its_neighbours_allowance_and_a_right_one_asks_for_none() -> None:

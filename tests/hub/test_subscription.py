@@ -128,7 +128,7 @@ class MemorySink:
         self.batches.append(batch)
         self.seen += [envelope.seq for envelope in batch.envelopes]
 
-    def tell(self, frame: OutFrame) -> None:
+    def send_frame(self, frame: OutFrame) -> None:
         self.told.append(frame)
 
 

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from recordings import ROOT
-from turnwire.normalize.cores.deciders import is_reserved
+from turnwire.normalize.common.deciders import is_reserved
 
 RESERVED = [
     "policy:supervised", "policy:", ":", "rule:0", "hook:./notify.py", "remembered", "timeout", "turnwire",

@@ -11,8 +11,8 @@ from kept_files import AGENTS, KEPT, kept_file
 
 from recordings import recordings
 from turnwire.normalize import events as ev
-from turnwire.normalize.acp.kept.codex import changes_of
-from turnwire.normalize.acp.kept.steps import Change
+from turnwire.normalize.acp.session_files.codex import changes_of
+from turnwire.normalize.acp.session_files.steps import Change
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import FAMILIES, recorded_core
 from turnwire.normalize.payloads import ModifyFilePayload, ShellExecPayload

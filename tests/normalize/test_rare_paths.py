@@ -7,7 +7,7 @@ import pytest
 from tests.normalize.lines import Talk, control, init, system, user
 from turnwire.normalize import events as ev
 from turnwire.normalize.acp.core import AcpCore
-from turnwire.normalize.acp.facts import Facts
+from turnwire.normalize.acp.tool_call_state import ToolCallState
 from turnwire.normalize.acp.tools import command_title
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import Announced, Received
@@ -120,7 +120,7 @@ def test_a_hook_that_the_cli_takes_back_leaves_its_call_alone() -> None:
 
 
 def test_an_untold_command_is_called_unknown_and_a_request_nobody_knows_is_about_nothing() -> None:
-    facts = Facts(kind="execute")
+    facts = ToolCallState(kind="execute")
     assert command_title(facts, GenericPayload(generic=Generic(name="x"))) == UNKNOWN_COMMAND
     core = AcpCore()
     core.handle(acp())

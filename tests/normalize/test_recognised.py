@@ -10,7 +10,7 @@ from cases import for_each
 from recordings import ROOT
 from turnwire.normalize.acp.core import AcpCore
 from turnwire.normalize.claude.core import ClaudeCore
-from turnwire.normalize.core import Core, Happened, happenings
+from turnwire.normalize.core import Core, InputWithEvents, happenings
 from turnwire.normalize.events import Notice, to_json
 from turnwire.normalize.families import ACP, CLAUDE, new_core, recorded_core
 from turnwire.normalize.inputs import Announced, Ended, Received, SessionInput
@@ -117,14 +117,14 @@ def test_what_happened_is_told_with_what_is_published_of_it() -> None:
         yield Announced(notice)
         raise OSError("the file is gone")
 
-    found: list[Happened] = []
+    found: list[InputWithEvents] = []
     core, happened = recorded_core(), Announced(notice)
     with pytest.raises(OSError, match="the file is gone"):
         found.extend(iter(happenings(core, inputs())))
-    assert found == [Happened(happened, [notice])]
+    assert found == [InputWithEvents(happened, [notice])]
     given: list[SessionInput] = [happened, Ended("end_of_input")]
     first, last = happenings(core, given)
-    assert first == Happened(happened, [notice])
+    assert first == InputWithEvents(happened, [notice])
     assert (last.input, [event.type for event in last.events]) == (given[1], ["process_status"])
 
 

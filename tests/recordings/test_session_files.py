@@ -378,7 +378,7 @@ def test_records_before_their_parents_are_sorted_whatever_hangs_on_what(tmp_path
 
 
 def test_what_waits_for_its_parent_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("turnwire.normalize.claude.kept.reader.HELD_BYTES", 1000)
+    monkeypatch.setattr("turnwire.normalize.claude.session_files.reader.HELD_BYTES", 1000)
     waiting = [record(f"w{number}", "a", "assistant", content=str(number)) for number in range(20)]
     path = written(
         tmp_path / "s.jsonl", record("p", None), *waiting, record("a", "p", "assistant", content="late")

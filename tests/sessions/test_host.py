@@ -482,12 +482,12 @@ async def test_a_session_that_the_operator_takes_up_may_work_where_frontends_may
         await here.store.put(record)
         await here.host.restore()
         assert (await refusal(here.do("workspace.files", "s", text="file")))[0] == "not_allowed"
-        here.host.take_up("s", {"tools": {"command": "serve-tools"}})
+        here.host.claim("s", {"tools": {"command": "serve-tools"}})
         assert await here.do("workspace.files", "s", text="file") == {"files": ["file"], "complete": True}
         known = here.host.record("s")
         assert known is not None
         assert RecordOptions.from_record(known).mcp_servers == {"tools": {"command": "serve-tools"}}
-        here.host.take_up("s")
+        here.host.claim("s")
         assert here.host.record("s") == known
 
 

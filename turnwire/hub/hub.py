@@ -18,8 +18,8 @@ from turnwire.hub.delivery.subscription import Reader
 from turnwire.hub.host import Fleet, Host
 from turnwire.hub.principals import NoPrincipals, Principals
 from turnwire.hub.server.access import AccessError, Allowance, Proxies, TokenCheck, Tokens
+from turnwire.hub.server.connection_handler import HubContext
 from turnwire.hub.server.connection_limit import ConnectionLimit
-from turnwire.hub.server.conversation import HubContext
 from turnwire.hub.server.cookies import Cookies, LoggedOut
 from turnwire.hub.server.invitations import Invitations, OwnInvitations
 from turnwire.hub.server.listener import Listener

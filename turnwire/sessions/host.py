@@ -90,7 +90,7 @@ class LiveHost:
         self._workspaces = Workspaces()
         self._used: set[str] = set()
         """Sessions with a turn that the index has not taken in."""
-        self._operators: set[str] = set()
+        self._operator_sessions: set[str] = set()
         """Sessions that the operator has begun in this life."""
 
     @property
@@ -236,7 +236,7 @@ class LiveHost:
                 case frames.WorkspaceCommand():
                     record = self._registry.find(command.session).record
                     folder = workspace_of(record.workspace)
-                    if record.session not in self._operators:
+                    if record.session not in self._operator_sessions:
                         self._frontend_limits.check_folder(record)
                     return await self._workspaces.execute(command, folder)
                 case frames.SessionCommand():
@@ -303,7 +303,7 @@ class LiveHost:
         if resume_point.resume is not None or resume_point.latest:
             record, resume_point, before = await self._with_past(record, resume_point)
         if frontend is None:
-            self._operators.add(record.session)
+            self._operator_sessions.add(record.session)
             self._frontend_limits.allow_workspace(workspace)
         else:
             _check_scope(frontend, record)
@@ -336,10 +336,10 @@ class LiveHost:
 
         return record, replace(point, resume=listed.id, latest=False), show
 
-    def take_up(self, name: str, mcp_servers: Mapping[str, JsonValue] | None = None) -> None:
+    def claim(self, name: str, mcp_servers: Mapping[str, JsonValue] | None = None) -> None:
         """Have the operator answer for a session of before, from its next start on with these MCP servers; raises CommandRefused."""
         session = self._registry.find(name)
-        self._operators.add(name)
+        self._operator_sessions.add(name)
         if mcp_servers is not None:
             session.amend(options=with_options(session.record, mcp_servers=dict(mcp_servers)).options)
 
@@ -735,7 +735,7 @@ class LiveHost:
                 f"{running} CLIs run, the most allowed; close a session, or raise max_processes",
             )
         record = session.record
-        if session.session not in self._operators:
+        if session.session not in self._operator_sessions:
             record = self._frontend_limits.again(record)
         try:
             options = options_for(record, self._settings, self._rulebook, resume_point, session.env)

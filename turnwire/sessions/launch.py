@@ -62,7 +62,7 @@ def options_for(
         resume_at=resume_point.at,
         fork=resume_point.branch,
         continue_latest=resume_point.latest,
-        tell=resume_point.tell,
+        replay_history=resume_point.tell,
         permission_mode=record.permission_mode,
         mcp_servers=RecordOptions.from_record(record).mcp_servers,
         **_agent_options(record),

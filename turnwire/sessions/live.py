@@ -26,7 +26,7 @@ from turnwire.hub.wire.frames_out import Abilities, SessionSummary
 from turnwire.journal.base import JournalError
 from turnwire.journal.sessions import SessionRecord
 from turnwire.normalize import events as ev
-from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import Announced, Ended, SessionInput
 from turnwire.sessions.claims import Claim
@@ -405,7 +405,7 @@ class LiveSession:
             if audit is not None:
                 audit.close()
 
-    async def _journaled(self, batch: Sequence[Happened]) -> None:
+    async def _journaled(self, batch: Sequence[InputWithEvents]) -> None:
         """Hand on what happened; while the journal has no room nothing more is read of the CLI, which so waits as well."""
         self._is_journaling = True
         self._look_for_room()

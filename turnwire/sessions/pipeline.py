@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 
 from turnwire.journal.base import Entry, Journal
-from turnwire.normalize.core import Core, Happened, happenings
+from turnwire.normalize.core import Core, InputWithEvents, happenings
 from turnwire.normalize.events import AgentEvent, to_json
 from turnwire.normalize.events.limits import cut
 from turnwire.normalize.families import recorded_core
@@ -54,7 +54,7 @@ class Pipeline:
         are appended.
         """
         failed: Exception | None = None
-        happened: list[Happened] = []
+        happened: list[InputWithEvents] = []
         try:
             for told in happenings(self.core, batch):
                 happened.append(told)  # noqa: PERF402 - those before an error count
@@ -64,7 +64,7 @@ class Pipeline:
         if failed is not None:
             raise failed
 
-    async def publish(self, batch: Sequence[Happened]) -> None:
+    async def publish(self, batch: Sequence[InputWithEvents]) -> None:
         """Append the events of what the core was told; waits and raises as `feed` does."""
         entries: list[Entry] = []
         failed: Exception | None = None

@@ -14,9 +14,9 @@ from turnwire.normalize.claude import tools
 from turnwire.normalize.claude.calls import Call, Calls
 from turnwire.normalize.claude.requests import dialog as permission_dialog
 from turnwire.normalize.claude.requests import hook_answers
-from turnwire.normalize.cores import outcomes
-from turnwire.normalize.cores.bounded_dict import BoundedDict
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common import outcomes
+from turnwire.normalize.common.bounded_dict import BoundedDict
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import (
     AgentEvent,
     HookActivity,
@@ -230,7 +230,7 @@ class Requests:
     def _tool(self, request_id: str, request: control.CanUseTool) -> list[AgentEvent]:
         call = self._calls.find(request.tool_use_id, request.tool_name, request.input)
         if call is not None:
-            call.leave = "asked"
+            call.permission_outcome = "asked"
         if call is not None and call.input == request.input:
             payload, title = call.payload, call.title
         else:

@@ -5,7 +5,7 @@ from typing import Literal
 from turnwire.normalize.claude.calls import Call
 from turnwire.normalize.claude.requests.options import options
 from turnwire.normalize.claude.requests.suggestions import suggestions
-from turnwire.normalize.cores.event_context import EventFields
+from turnwire.normalize.common.event_context import EventFields
 from turnwire.normalize.events import AgentPlan, PermissionRequest
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.payloads import (

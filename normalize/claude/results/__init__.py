@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from turnwire.normalize.claude.results import answer as results_answer
 from turnwire.normalize.claude.results import plan as results_plan
 from turnwire.normalize.claude.results import work as results_work
-from turnwire.normalize.claude.results.answer import Answer, Leave, Reason
+from turnwire.normalize.claude.results.answer import Answer, PermissionOutcome, Reason
 from turnwire.normalize.claude.results.edit import modify
 from turnwire.normalize.claude.results.read import read
 from turnwire.normalize.claude.results.search import search
@@ -57,10 +57,10 @@ def enrich(
     block: ToolResultBlock,
     tool_use_result: Json | None,
     *,
-    leave: Leave | None = None,
+    permission_outcome: PermissionOutcome | None = None,
 ) -> CallResult:
     """Return the payload with its output; `leave` says what is known of the permission for this call."""
-    answer = results_answer.read(block, tool_use_result, leave=leave)
+    answer = results_answer.read(block, tool_use_result, permission_outcome=permission_outcome)
     if answer.reason == "failed" and answer.ran and isinstance(payload, ShowPlanPayload | AskUserPayload):
         # These two only ask; when nothing is wrong with the question, a failure is a human's no.
         answer = replace(answer, reason="denied")

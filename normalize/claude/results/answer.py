@@ -27,7 +27,7 @@ from turnwire.protocol.json_values import Json
 
 Reason = Literal["failed", "denied", "interrupted"]
 
-Leave = Literal["asked", "allowed", "denied", "cancelled"]
+PermissionOutcome = Literal["asked", "allowed", "denied", "cancelled"]
 """What is known of the question whether a call may run: not answered yet, answered, or taken back by the CLI."""
 
 _OPENS, _CLOSES = "<tool_use_error>", "</tool_use_error>"
@@ -122,7 +122,9 @@ class Answer(Struct, gc=False):
         return not (self.text.startswith(_NEVER_BEGAN_OPENS) and _NEVER_BEGAN.match(self.text))
 
 
-def read(block: ToolResultBlock, tool_use_result: Json | None, *, leave: Leave | None) -> Answer:
+def read(
+    block: ToolResultBlock, tool_use_result: Json | None, *, permission_outcome: PermissionOutcome | None
+) -> Answer:
     """Read a result; `leave` says what is known of the permission for its call, None that nobody was asked."""
     content = block.content if isinstance(block.content, str) else parts(block.content)
     plain = content if isinstance(content, str) else _text(content)
@@ -133,7 +135,7 @@ def read(block: ToolResultBlock, tool_use_result: Json | None, *, leave: Leave |
     reason: Reason | None = None
     error: str | None = None
     if block.is_error:
-        reason = "denied" if leave == "denied" else _reason(plain, leave)
+        reason = "denied" if permission_outcome == "denied" else _reason(plain, permission_outcome)
         error = _error(plain, tool_use_result)
     return Answer(plain, content, tool_use_result, fields(tool_use_result), reason, error, refused)
 
@@ -177,7 +179,7 @@ def is_its_own(code: int | None) -> bool:
     return code is not None and 0 <= code <= _KILLED
 
 
-def _reason(content: str, leave: Leave | None) -> Reason:
+def _reason(content: str, permission_outcome: PermissionOutcome | None) -> Reason:
     code, content = exit_code(content)
     if is_its_own(code):
         return "failed"
@@ -185,7 +187,7 @@ def _reason(content: str, leave: Leave | None) -> Reason:
         return "interrupted"
     if content.startswith(_STOPPED):
         # Nobody refused what nobody was asked for.
-        return "denied" if leave == "asked" else "interrupted"
+        return "denied" if permission_outcome == "asked" else "interrupted"
     if content.startswith(_DENIED) or _DENIED_BY_HOOK.match(content):
         return "denied"
     first_line = content.partition("\n")[0]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import Complete, CompleteData, TurnStarted
 
 Origin = Literal["user", "queued", "background", "autonomous"]
@@ -82,6 +82,6 @@ class Turns:
         self.current = None
         return event
 
-    def leave(self) -> None:
+    def permission_outcome(self) -> None:
         """What follows belongs to no turn. Apart from `complete`, since the turn's error comes after it."""
         self._place.enter_turn(None)

@@ -195,7 +195,7 @@ def _complete(state: State, turn: Turn, data: CompleteData, error: Error | None)
     events.append(state.turns.complete(data))
     if error is not None:
         events.append(error)
-    state.turns.leave()
+    state.turns.permission_outcome()
     state.forget_turn()
     return events
 

@@ -30,7 +30,7 @@ class Prompts:
         self._unechoed: deque[Prompt] = deque(maxlen=_ECHOES)
         self._starting: list[str] = []
         self._first: int | None = None
-        self.overheard = False
+        self.sees_input = False
         """Prompts are known from the sending side, so a turn without one is the CLI's own."""
         self.merged = True
         """The CLI serves all waiting prompts in one turn."""
@@ -42,7 +42,7 @@ class Prompts:
 
     def on_sent(self, prompt: Prompt) -> None:
         """We wrote a prompt to the CLI; its echo is not news."""
-        self.overheard = True
+        self.sees_input = True
         self._unechoed.append(prompt)
 
     def wait(self, prompt: Prompt) -> int | None:

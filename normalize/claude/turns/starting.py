@@ -15,7 +15,7 @@ def start(state: State) -> tuple[Turn, TurnStarted]:
         origin = "user"
     elif state.task_woke:
         origin = "background"
-    elif state.prompts.overheard:
+    elif state.prompts.sees_input:
         origin = "autonomous"
     state.task_woke = False
     return state.turns.start(origin, uuids)

@@ -58,7 +58,7 @@ async def test_an_agent_that_lists_none_or_says_nothing_costs_its_deadline_at_mo
 async def test_a_conversation_is_told_again_where_it_is_wanted(
     tmp_path: Path, tell: bool, method: str
 ) -> None:
-    command = CommandOptions(resume="agent-session-1", tell=tell)
+    command = CommandOptions(resume="agent-session-1", replay_history=tell)
     async with AcpStage(tmp_path).session("resumes", command=command) as run:
         await run.turn("text")
         assert run.told[1]["method"] == method

@@ -16,7 +16,7 @@ from turnwire.adapter.hooks.settings import HookSetting
 from turnwire.adapter.permissions.decisions import PermissionAnswer
 from turnwire.adapter.session.notices import SessionNotice
 from turnwire.normalize import events as ev
-from turnwire.normalize.core import Happened
+from turnwire.normalize.core import InputWithEvents
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import Received, Sent
 from turnwire.normalize.recordings.lines import LineReader
@@ -269,7 +269,7 @@ class Calls:
         params = {"sessionId": "a", "update": update}
         line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params}).encode()
         for item in self._lines.received(line):
-            self.hooks.on_happened(Happened(item, self._core.handle(item)))
+            self.hooks.on_happened(InputWithEvents(item, self._core.handle(item)))
 
 
 async def test_calls_that_wait_for_their_hooks_have_a_bound(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from turnwire.adapter.hooks.programs import MAX_ANSWER, HookFailed, run_hook
 from turnwire.adapter.hooks.settings import HookError, HookSetting, callback_id, find_hook, read_hooks
-from turnwire.adapter.process import patience
+from turnwire.adapter.process import suspend_aware_timer
 from turnwire.adapter.process.identity import start_time
 from turnwire.protocol.json_values import JsonObject
 from waiting import clock_that_jumps, until
@@ -94,7 +94,7 @@ time.sleep(600)
     await until(lambda: file.exists() and len(file.read_text().split()) == 2)
     pids = [int(word) for word in file.read_text().split()]
     # ten minutes that nobody stood still
-    monkeypatch.setattr(patience, "STEP_S", 600)
+    monkeypatch.setattr(suspend_aware_timer, "STEP_S", 600)
     await clock_that_jumps()(600)
     with pytest.raises(HookFailed, match=r"no answer within 600 s"):
         await running

@@ -753,7 +753,7 @@ def test_suggestions_of_no_form_at_all_cost_no_session() -> None:
 
 
 def test_where_nobody_can_be_asked_a_call_is_denied_and_a_question_declined_at_once() -> None:
-    machine = Machine(PermissionSettings(nobody="runner"))
+    machine = Machine(PermissionSettings(auto_deny_as="runner"))
     denied = machine.ask(BASH)
     assert payload(denied) == {"behavior": "deny", "message": NOBODY}
     assert decision(denied) == Decision("r", "deny", "runner", 0, option_id="reject_once", message=NOBODY)
@@ -774,7 +774,7 @@ def test_a_request_that_is_told_again_changes_nothing_whether_it_waits_or_was_se
 
 
 def test_what_became_of_old_requests_is_forgotten_oldest_first() -> None:
-    machine = Machine(PermissionSettings(nobody="runner"))
+    machine = Machine(PermissionSettings(auto_deny_as="runner"))
     for number in range(MAX_SETTLED + 3):
         machine.ask(BASH, f"r{number}")
     assert len(machine.state.settled) == MAX_SETTLED

@@ -16,7 +16,7 @@ from turnwire.adapter.permissions.requests import AgentRequest, Reply, Unreadabl
 from turnwire.adapter.session.core import SessionCore
 from turnwire.adapter.session.executor import SessionExecutor
 from turnwire.normalize.claude.core import ClaudeCore
-from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.events import AgentEvent, ProcessStatus
 from turnwire.normalize.inputs import Announced, Ended, Message, Received, Sent
 from turnwire.protocol.claude.decode import decode
@@ -24,7 +24,7 @@ from turnwire.protocol.claude.messages import User, UserBody
 from waiting import clock_that_jumps, until
 
 SLICE = 7
-UNASKED = PermissionSettings(nobody="runner", policy=None)
+UNASKED = PermissionSettings(auto_deny_as="runner", policy=None)
 
 Step: TypeAlias = tuple[str, object]
 
@@ -42,7 +42,7 @@ class Told:
     def on_asked(self, request: AgentRequest | UnreadableRequest) -> None:
         self.steps.append(("asked", request.request_id))
 
-    def publish(self, batch: list[Happened]) -> None:
+    def publish(self, batch: list[InputWithEvents]) -> None:
         self.batches.append(len(batch))
         self.steps += [("happened", happened) for happened in batch]
 
@@ -162,7 +162,7 @@ async def test_what_happens_beside_a_line_is_told_behind_it(tmp_path: Path) -> N
 
         lines = received(delta("a"), delta("b"), delta("c"))
         executor.receive(lines, beside)
-    inputs = [step.input for _, step in told.steps if isinstance(step, Happened)]
+    inputs = [step.input for _, step in told.steps if isinstance(step, InputWithEvents)]
     assert inputs == [lines[0], lines[1], announced, lines[2]]
 
 

@@ -12,7 +12,7 @@ from turnwire.adapter.session.executor import SessionExecutor
 from turnwire.adapter.session.notices import SessionNotice
 from turnwire.adapter.session.turns import TurnWatch as Watch
 from turnwire.normalize.claude.core import ClaudeCore
-from turnwire.normalize.core import Happened
+from turnwire.normalize.core import InputWithEvents
 from turnwire.normalize.inputs import Received, Sent
 from turnwire.protocol.claude.blocks import TextBlock
 from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, StreamEvent, User, UserBody
@@ -159,7 +159,7 @@ async def test_waiting_for_a_human_is_no_silence_and_does_not_count_as_one_after
 async def test_the_time_before_a_prompt_is_no_silence_of_its_turn(tmp_path: Path) -> None:
     class Nowhere:
         def respond(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> None: ...
-        def publish(self, batch: list[Happened]) -> None: ...
+        def publish(self, batch: list[InputWithEvents]) -> None: ...
 
         def on_asked(self, request: AgentRequest | UnreadableRequest) -> None: ...
         def failed(self, error: Exception) -> None:

@@ -130,7 +130,7 @@ def test_a_command_aborted_midway_has_no_exit_code() -> None:
 
 @pytest.mark.parametrize("version", ALL)
 def test_a_command_interrupted_while_it_waits_for_leave_never_ran(version: str) -> None:
-    assert output(recorded(version, "perm-interrupt-pending", "Bash", leave="cancelled")) is None
+    assert output(recorded(version, "perm-interrupt-pending", "Bash", permission_outcome="cancelled")) is None
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_hook_can_deny(version: str) -> None:
 
 
 def test_a_denial_in_the_hosts_own_words_is_known_to_who_saw_it() -> None:
-    done = answered("Bash", {"command": "x"}, "Not today.", is_error=True, leave="denied")
+    done = answered("Bash", {"command": "x"}, "Not today.", is_error=True, permission_outcome="denied")
     assert (done.reason, done.error, output(done)) == ("denied", "Not today.", None)
 
 

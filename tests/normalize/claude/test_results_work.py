@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tool_pairs import answered, body, output, pairs, recorded
 
 from recordings import recording
-from turnwire.normalize.claude.results.answer import Leave
+from turnwire.normalize.claude.results.answer import PermissionOutcome
 from turnwire.normalize.claude.tools import OTHER_AGENTS, TOOLS
 from turnwire.normalize.events import ToolUpdate, from_json, to_json
 
@@ -250,12 +250,18 @@ calls = (
     content=contents,
     structured=structures,
     is_error=st.booleans(),
-    leave=st.sampled_from((None, "asked", "allowed", "denied", "cancelled")),
+    permission_outcome=st.sampled_from((None, "asked", "allowed", "denied", "cancelled")),
 )
 def test_no_result_whatever_makes_the_normalizer_fail(
-    *, name: str, call: Any, content: Any, structured: Any, is_error: bool, leave: Leave | None
+    *,
+    name: str,
+    call: Any,
+    content: Any,
+    structured: Any,
+    is_error: bool,
+    permission_outcome: PermissionOutcome | None,
 ) -> None:
-    done = answered(name, call, content, structured, is_error=is_error, leave=leave)
+    done = answered(name, call, content, structured, is_error=is_error, permission_outcome=permission_outcome)
     assert done.status == ("error" if is_error else "complete")
     event = ToolUpdate(
         tool_call_id="t",

@@ -49,7 +49,7 @@ OPTIONAL = ("redis", "yaml", "detect_secrets")
 RARE = (
     "dataclasses",
     "turnwire.normalize.acp.core",
-    "turnwire.normalize.claude.kept.reader",
+    "turnwire.normalize.claude.session_files.reader",
     "hashlib",
     "tempfile",
 )

@@ -24,7 +24,7 @@ async def test_an_editor_may_work_anywhere_with_servers_of_its_own_beside_those_
         session = await starter.begin(wish)
         (summary,) = harness.host.sessions()
         assert (summary.session, summary.workspace, summary.agent) == (session, str(elsewhere), "echo")
-        await starter.take_up(session, SessionParams(str(elsewhere), {"later": SERVER}))
+        await starter.claim(session, SessionParams(str(elsewhere), {"later": SERVER}))
     record = await harness.store.get(session)
     assert record is not None
     assert set(record.options["mcp_servers"]) == {"ours", "later"}
@@ -39,5 +39,5 @@ async def test_what_is_refused_to_an_editor_is_told_as_a_hub_would(
             await starter.begin(SessionParams(str(tmp_path / "nowhere"), {}, agent="echo"))
         assert refused.value.field == "workspace"
         with pytest.raises(CommandFailed) as unknown:
-            await starter.take_up("nothing", SessionParams(str(tmp_path), {}))
+            await starter.claim("nothing", SessionParams(str(tmp_path), {}))
         assert unknown.value.code == "unknown_session"

@@ -61,7 +61,7 @@ def answer_to(number: object) -> Any:
         return _answers.pop(number)
 
 
-def leave(call: str, command: str) -> dict[str, object]:
+def permission_outcome(call: str, command: str) -> dict[str, object]:
     return {
         "toolCall": {
             "toolCallId": call,
@@ -79,13 +79,13 @@ def leave(call: str, command: str) -> dict[str, object]:
 
 
 def ask_leave(call: str, command: str) -> Any:
-    return ask("session/request_permission", leave(call, command))
+    return ask("session/request_permission", permission_outcome(call, command))
 
 
 def ask_soon(call: str, number: object = None) -> object:
     """Ask for leave, and do not wait; return the request's number."""
     number = next(_ids) if number is None else number
-    params = {"sessionId": SESSION, **leave(call, "x")}
+    params = {"sessionId": SESSION, **permission_outcome(call, "x")}
     say({"id": number, "method": "session/request_permission", "params": params})
     return number
 

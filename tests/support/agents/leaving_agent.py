@@ -46,7 +46,7 @@ def say(message: dict[str, object]) -> None:
     sys.stdout.flush()
 
 
-def leave(way: str, pids: Path) -> list[int]:
+def permission_outcome(way: str, pids: Path) -> list[int]:
     """Start what stays behind, none of it with an environment by which it could be known."""
     match way:
         case "holder":
@@ -97,7 +97,7 @@ def main(pids: Path, ways: list[str]) -> int:
             answer = {"subtype": "success", "request_id": message["request_id"], "response": {}}
             say({"type": "control_response", "response": answer})
         elif message["type"] == "user":
-            left = [pid for way in ways for pid in leave(way, pids)]
+            left = [pid for way in ways for pid in permission_outcome(way, pids)]
             Path(f"{pids}.new").write_text(json.dumps([os.getpid(), *left]))
             Path(f"{pids}.new").rename(pids)
             words = {"role": "assistant", "id": "m", "content": [{"type": "text", "text": "last words"}]}

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 from recordings import Recording, recording
 from turnwire.normalize.claude import results, tools
 from turnwire.normalize.claude.results import CallResult
-from turnwire.normalize.claude.results.answer import Leave
+from turnwire.normalize.claude.results.answer import PermissionOutcome
 from turnwire.protocol.claude.blocks import ToolResultBlock
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.messages import User
@@ -40,14 +40,16 @@ class Pair:
             return content
         return "\n".join(part["text"] for part in content or [] if part["type"] == "text")
 
-    def enriched(self, *, leave: Leave | None = None) -> CallResult:
+    def enriched(self, *, permission_outcome: PermissionOutcome | None = None) -> CallResult:
         """What the normalizer makes of it."""
         message = decode(self.line)
         assert isinstance(message, User)
         for block in message.blocks:
             if isinstance(block, ToolResultBlock) and block.tool_use_id == self.result["tool_use_id"]:
                 payload = tools.call(self.name, self.input)
-                return results.enrich(payload, block, message.tool_use_result, leave=leave)
+                return results.enrich(
+                    payload, block, message.tool_use_result, permission_outcome=permission_outcome
+                )
         raise LookupError(self.result["tool_use_id"])
 
 
@@ -90,13 +92,13 @@ def answered(
     structured: Any = None,
     *,
     is_error: bool = False,
-    leave: Leave | None = None,
+    permission_outcome: PermissionOutcome | None = None,
 ) -> CallResult:
     """What the normalizer makes of a made-up call and result."""
     block = lenient.build(
         ToolResultBlock, {"tool_use_id": "t", "content": content, **({"is_error": True} if is_error else {})}
     )
-    return results.enrich(tools.call(name, call), block, structured, leave=leave)
+    return results.enrich(tools.call(name, call), block, structured, permission_outcome=permission_outcome)
 
 
 def body(done: CallResult) -> dict[str, Any]:
@@ -111,8 +113,13 @@ def output(done: CallResult) -> Any:
 
 
 def recorded(
-    version: str, scenario: str, name: str, number: int = 0, *, leave: Leave | None = None
+    version: str,
+    scenario: str,
+    name: str,
+    number: int = 0,
+    *,
+    permission_outcome: PermissionOutcome | None = None,
 ) -> CallResult:
     """What the normalizer makes of one call of a recording: the `number`-th of the named tool, from 0."""
     found = [pair for pair in pairs(recording(version, scenario)) if pair.name == name]
-    return found[number].enriched(leave=leave)
+    return found[number].enriched(permission_outcome=permission_outcome)

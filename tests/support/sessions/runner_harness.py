@@ -11,7 +11,7 @@ from typing import Any, cast
 from turnwire.adapter.family import Opener
 from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.process.cli import ProgramNotFound
-from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.inputs import Ended, Received, Sent, SessionInput
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.json_values import JsonObject
@@ -80,10 +80,10 @@ class ScriptedAgent:
         self._steps = iter(steps)
         self._answers = answers
         self._core = core
-        self._told: list[Happened] = []
+        self._told: list[InputWithEvents] = []
         self._stop = asyncio.Event()
 
-    async def batches(self) -> AsyncIterator[list[Happened]]:
+    async def batches(self) -> AsyncIterator[list[InputWithEvents]]:
         ended = Ended("exited", 0)
         for step in self._steps:
             if isinstance(step, Hang) and not self._stop.is_set():
@@ -117,7 +117,7 @@ class ScriptedAgent:
         self._stop.set()
 
     def _handle(self, happened: SessionInput) -> None:
-        self._told.append(Happened(happened, self._core.handle(happened)))
+        self._told.append(InputWithEvents(happened, self._core.handle(happened)))
 
 
 @dataclass

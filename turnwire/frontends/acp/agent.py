@@ -107,7 +107,7 @@ class Starter(Protocol):
     async def begin(self, wish: SessionParams) -> str:
         """Begin a session and return its name; raises TurnwireError."""
 
-    async def take_up(self, session: str, wish: SessionParams) -> None:
+    async def claim(self, session: str, wish: SessionParams) -> None:
         """Note that an editor takes up a session of before."""
 
 
@@ -127,7 +127,7 @@ class HubStarter:
             options=AgentOptions(add_dirs=list(wish.directories)) if wish.directories else None,
         )
 
-    async def take_up(self, session: str, wish: SessionParams) -> None:
+    async def claim(self, session: str, wish: SessionParams) -> None:
         """It is as it was begun."""
 
 
@@ -211,15 +211,15 @@ class Agent:
         return await self._joined(session, shows_past=False, named=True)
 
     async def _load(self, params: LoadSession) -> ResultThen:
-        await self._starter.take_up(params.session_id, _wish(params))
+        await self._starter.claim(params.session_id, _wish(params))
         return await self._joined(params.session_id, shows_past=True)
 
     async def _resume(self, params: LoadSession) -> ResultThen:
-        await self._starter.take_up(params.session_id, _wish(params))
+        await self._starter.claim(params.session_id, _wish(params))
         return await self._joined(params.session_id, shows_past=False)
 
     async def _fork(self, params: LoadSession) -> ResultThen:
-        await self._starter.take_up(params.session_id, _wish(params))
+        await self._starter.claim(params.session_id, _wish(params))
         session = await self._client.fork(params.session_id)
         return await self._joined(session, shows_past=False, named=True)
 

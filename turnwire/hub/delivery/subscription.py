@@ -50,7 +50,7 @@ class Sink(Protocol):
         """Write events."""
         ...
 
-    def tell(self, frame: OutFrame) -> None:
+    def send_frame(self, frame: OutFrame) -> None:
         """Write anything else."""
         ...
 
@@ -165,7 +165,7 @@ class Reader:
             await self.sink.room(size)
             return
         if page.gap is not None:
-            self.sink.tell(gap_frame(subscription.session, page.gap, page.cursor.epoch))
+            self.sink.send_frame(gap_frame(subscription.session, page.gap, page.cursor.epoch))
         if page.batch is None:
             subscription.cursor = page.cursor
         else:
@@ -175,14 +175,14 @@ class Reader:
             self._behind.remove(subscription)
             if not subscription.told:
                 subscription.told = True
-                self.sink.tell(CaughtUp(session=subscription.session, seq=page.cursor.seq))
+                self.sink.send_frame(CaughtUp(session=subscription.session, seq=page.cursor.seq))
 
     def _tell_lag(self, subscription: Subscription, behind: int) -> None:
         now = asyncio.get_running_loop().time()
         if behind > LAG_COUNT and now - subscription.lag_told_at >= LAG_INTERVAL_S:
             subscription.lag_told_at = now
             subscription.told = False
-            self.sink.tell(Lag(session=subscription.session, behind=behind))
+            self.sink.send_frame(Lag(session=subscription.session, behind=behind))
 
 
 def gap_frame(session: str, gap: LogGap, epoch: str) -> GapFrame:

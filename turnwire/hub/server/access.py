@@ -154,7 +154,7 @@ class TokenCheck:
             self._principals.refresh()
             if (found := self._principals.of_token(token)) is not None:
                 return found
-        key = neighbourhood(address)
+        key = address_prefix(address)
         wait = self._failures.wait(key, now)
         self._refused("wrong_token" if wait == 0 else "guessing", address, now)
         if wait > 0:
@@ -163,7 +163,7 @@ class TokenCheck:
         raise WrongToken(None)
 
 
-def neighbourhood(address: str) -> str:
+def address_prefix(address: str) -> str:
     """Return what is counted as one peer: an IPv4 address, or the network of 64 bits that one IPv6 subscriber has."""
     try:
         found = _address(address)

@@ -72,6 +72,6 @@ class EventStream:
         """Write events."""
         self._wire.write(batch.encoded(as_server_sent_events))
 
-    def tell(self, frame: OutFrame) -> None:
+    def send_frame(self, frame: OutFrame) -> None:
         """Write another frame as an event named by its type."""
         self._wire.write(b"event: %s\ndata: %s\n\n" % (frame.type.encode(), encode(frame)))

@@ -30,9 +30,9 @@ from turnwire._runtime.task_owner import TaskOwner
 from turnwire.hub.delivery.batch import Batch, as_text
 from turnwire.hub.delivery.subscription import LogUnreadable, Reader, SinkClosed
 from turnwire.hub.principals import Principal
-from turnwire.hub.server.access import Allowance, Proxies, neighbourhood
+from turnwire.hub.server.access import Allowance, Proxies, address_prefix
+from turnwire.hub.server.connection_handler import ConnectionHandler, HubContext
 from turnwire.hub.server.connection_limit import ConnectionLimit
-from turnwire.hub.server.conversation import Conversation, HubContext
 from turnwire.hub.server.event_stream import PING, EventStream
 from turnwire.hub.server.head import HEAD_END, fault
 from turnwire.hub.server.http import SECURITY_HEADERS, Answer, Request, Stream, refuse
@@ -139,7 +139,7 @@ class FrontendConnection(ServerConnection):
         peer = transport.get_extra_info("peername")
         self.address = peer[0] if peer else ""
         from_proxy = self._proxies.trusts(self.address)
-        if not self._limit.enter(self, neighbourhood(self.address), shared=from_proxy):
+        if not self._limit.enter(self, address_prefix(self.address), shared=from_proxy):
             self._refuse("full")
             self._limit.turn_away(transport, speaks=self._tls is None)
             return
@@ -329,7 +329,7 @@ class FrontendConnection(ServerConnection):
     def comes_from(self, address: str) -> None:
         """Take a trusted proxy's word for where it comes from."""
         self.address = address
-        self._limit.move(self, neighbourhood(address))
+        self._limit.move(self, address_prefix(address))
 
     @property
     def closed(self) -> bool:
@@ -367,7 +367,7 @@ class FrontendConnection(ServerConnection):
         """Write a text frame."""
         broadcast((self,), text, text=True)
 
-    def tell(self, frame: OutFrame) -> None:
+    def send_frame(self, frame: OutFrame) -> None:
         """Write a frame."""
         self.send_text(encode(frame))
 
@@ -605,26 +605,26 @@ class Listener:
         if connection.logged_out.is_set():
             await connection.close(CloseCode.UNAUTHORIZED, connection.over)
             return
-        conversation = Conversation(self.context, connection, connection.upgrade.principal)
+        handler = ConnectionHandler(self.context, connection, connection.upgrade.principal)
         try:
             async with asyncio.TaskGroup() as tasks:
-                delivery = tasks.create_task(conversation.reader.run())
-                if await conversation.greet(connection.recv):
-                    connection.reader = conversation.reader
+                delivery = tasks.create_task(handler.reader.run())
+                if await handler.authenticate(connection.recv):
+                    connection.reader = handler.reader
                     async for frame in connection:
                         if connection.principal is not None and connection.principal.id is not None:
                             # What is said after a token was revoked is not heard, however the news of it travels.
                             self.context.principals.refresh()
                         if connection.logged_out.is_set():
                             break
-                        await conversation.hear(frame)
+                        await handler.handle_frame(frame)
                 delivery.cancel()
         except* ConnectionClosed:
             pass
         except* LogUnreadable:
             await connection.close(CloseCode.INTERNAL, "the log of a session cannot be read")
         finally:
-            conversation.leave()
+            handler.leave()
 
 
 def _select_subprotocol(_connection: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:

@@ -11,7 +11,7 @@ from turnwire.hub.host import CommandRefused
 from turnwire.hub.principals import BadPrincipal, Principal, ProxyUsers, Scope
 from turnwire.hub.server import http
 from turnwire.hub.server.access import OriginPolicy, WrongToken, key_of, token_of
-from turnwire.hub.server.conversation import HubContext
+from turnwire.hub.server.connection_handler import HubContext
 from turnwire.hub.server.cookies import Login
 from turnwire.hub.server.http import Answer, BadCursor, Request, Stream, refuse
 from turnwire.hub.server.static_files import StaticFile

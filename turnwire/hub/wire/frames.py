@@ -11,7 +11,7 @@ from pydantic import AfterValidator, ConfigDict, Field, JsonValue, TypeAdapter
 from pydantic_core import PydanticCustomError
 
 from turnwire.hub.wire.agent_options import LARGEST_NUMBER, AgentOptions, Few, JsonObject, Received
-from turnwire.normalize.cores.deciders import is_reserved
+from turnwire.normalize.common.deciders import is_reserved
 from turnwire.normalize.vocabulary import Policy, Priority, Role
 
 NAME_LENGTH = 200

@@ -103,11 +103,11 @@ class RedisJournal:
         self._watchers = Watchers()
         self._backlog = Backlog(BACKLOG_BYTES)
         self._damage = DamagedNumbers(f"the Redis at {server.name}")
-        self._deaf: JournalUnavailable | None = None
+        self._subscription_error: JournalUnavailable | None = None
         """Why it is not heard what other sidecars write."""
         self._reached = asyncio.Event()
         """Set when the server has taken something, or said that it would."""
-        self._singly = False
+        self._isolating_failure = False
         """Whether one batch is sent at a time, to find out which cannot be."""
         # Bounded by the backlog.
         self._queue: deque[Append] = deque()
@@ -176,7 +176,7 @@ class RedisJournal:
     @property
     def trouble(self) -> str | None:
         """Why nothing can be written at present, or what others write is not heard."""
-        trouble = self._backlog.trouble or self._deaf
+        trouble = self._backlog.trouble or self._subscription_error
         return None if trouble is None else str(trouble)
 
     @property
@@ -403,7 +403,7 @@ class RedisJournal:
         for batch in self._queue:
             group.append(batch)
             size += batch.size
-            if size >= GROUP_BYTES or self._singly:
+            if size >= GROUP_BYTES or self._isolating_failure:
                 break
         extents: list[Extent] = []
         failure: Exception | None
@@ -414,10 +414,10 @@ class RedisJournal:
         if extents:
             self._committed(extents)
         if failure is None:
-            self._singly = False
+            self._isolating_failure = False
             return True
         if not isinstance(failure, RedisError) and len(group) > 1:
-            self._singly = True
+            self._isolating_failure = True
             return True
         try:
             if await self._is_settled(self._queue[0], failure):
@@ -509,7 +509,7 @@ class RedisJournal:
                     f"What other sidecars write to the Redis at {self._server.name} is not heard: {str(error) or repr(error)}. "
                     "It is tried again."
                 )
-                if self._deaf is None:
+                if self._subscription_error is None:
                     log.warning(
                         "the journal's listener failed and begins again", extra={"error": str(reason)}
                     )
@@ -543,9 +543,9 @@ class RedisJournal:
         if state is None or state.extent.last < self._logs.last(session):
             await self._look_again(over=self._epoch)
 
-    def _hear(self, deaf: JournalUnavailable | None) -> None:
-        changed = str(deaf) != str(self._deaf)
-        self._deaf = deaf
+    def _hear(self, error: JournalUnavailable | None) -> None:
+        changed = str(error) != str(self._subscription_error)
+        self._subscription_error = error
         if changed:
             self._backlog.tell()
 

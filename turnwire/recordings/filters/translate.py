@@ -17,8 +17,8 @@ from turnwire.normalize.events import AgentEvent, to_json, to_lines
 from turnwire.normalize.events.limits import cut
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import Ended
+from turnwire.normalize.recordings.auto_detecting import AutoDetectingCore
 from turnwire.normalize.recordings.lines import LineReader
-from turnwire.normalize.recordings.recognised import RecognisedCore
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import LineFramer
 from turnwire.protocol.visible import escaped_line
@@ -61,7 +61,7 @@ def run(
 
 
 def _translate(
-    core: RecognisedCore, source: Path | None, out: BinaryIO, field_limit: int, family: str | None
+    core: AutoDetectingCore, source: Path | None, out: BinaryIO, field_limit: int, family: str | None
 ) -> None:
     if source is None:
         if sys.stdin.isatty():
@@ -75,7 +75,7 @@ def _translate(
         _file(core, source, out, field_limit, family)
 
 
-def _file(core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int, family: str | None) -> None:
+def _file(core: AutoDetectingCore, source: Path, out: BinaryIO, field_limit: int, family: str | None) -> None:
     try:
         file = source.open("rb")
     except OSError as error:
@@ -96,7 +96,7 @@ def _file(core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int, f
 
 
 def _piped(
-    core: RecognisedCore, source: BinaryIO, out: BinaryIO, field_limit: int, family: str | None
+    core: AutoDetectingCore, source: BinaryIO, out: BinaryIO, field_limit: int, family: str | None
 ) -> None:
     """Translate what comes as it comes; a session file, which has to be looked over first, is read to its end before."""
     read_some = getattr(source, "read1", source.read)
@@ -128,7 +128,7 @@ def _says_nothing(source: Path) -> bool:
 
 
 def _stream(
-    core: RecognisedCore,
+    core: AutoDetectingCore,
     source: BinaryIO,
     out: BinaryIO,
     field_limit: int,
@@ -157,7 +157,7 @@ def _stream(
 
 
 def _recording(
-    core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int, family: str | None
+    core: AutoDetectingCore, source: Path, out: BinaryIO, field_limit: int, family: str | None
 ) -> None:
     for _, events in timed_happenings(core, read(source, family)):
         _write(events, out, field_limit)
@@ -181,7 +181,7 @@ def _cut(event: AgentEvent, field_limit: int) -> bytes:
     return to_json(shorter)
 
 
-def _report(core: RecognisedCore, *, human: bool) -> str:
+def _report(core: AutoDetectingCore, *, human: bool) -> str:
     """Say what became of every line; the parts add up to the lines."""
     parts = asdict(core.stats)
     parts = {"lines": sum(parts.values()), **parts}

@@ -67,10 +67,10 @@ class OperatorStarter:
         except CommandRefused as refused:
             raise _failed(refused) from refused
 
-    async def take_up(self, session: str, wish: SessionParams) -> None:
+    async def claim(self, session: str, wish: SessionParams) -> None:
         """Have a session of before go on with the MCP servers that the editor has now."""
         try:
-            self._host.take_up(session, self._servers(wish))
+            self._host.claim(session, self._servers(wish))
         except CommandRefused as refused:
             raise _failed(refused) from refused
 

@@ -21,7 +21,7 @@ from turnwire.adapter.session.notices import SessionNotice
 from turnwire.config.agents import Agent
 from turnwire.config.rulebook import Rulebook
 from turnwire.config.settings import Settings
-from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.events import AgentEvent, to_json
 from turnwire.normalize.inputs import Ended, Message, Received, Sent
 from turnwire.protocol.acp.messages import Batch, Request, Response
@@ -69,7 +69,7 @@ def _options(run: Run, agent: Agent, rulebook: Rulebook, settings: Settings) -> 
         hooks=rulebook.hooks,
         client_files=agent.client_files,
         client_terminals=agent.client_terminals,
-        nobody="runner",
+        auto_deny_as="runner",
         max_pending=settings.max_pending,
         initialize_deadline=settings.agent_start_timeout_s,
         control_deadline=settings.agent_answer_timeout_s,
@@ -119,7 +119,7 @@ class _Conversation:
                 return True
         return False
 
-    def payloads(self, batch: Sequence[Happened]) -> list[bytes]:
+    def payloads(self, batch: Sequence[InputWithEvents]) -> list[bytes]:
         if self._is_normalized:
             return [to_json(event) for _, events in batch for event in events]
         return [
@@ -128,7 +128,7 @@ class _Conversation:
             if isinstance(item, Received) and not isinstance(item.message, Malformed)
         ]
 
-    def until_wait(self, batch: Sequence[Happened]) -> tuple[Sequence[Happened], Wait | None]:
+    def until_wait(self, batch: Sequence[InputWithEvents]) -> tuple[Sequence[InputWithEvents], Wait | None]:
         for item, _ in batch:
             if isinstance(item, Sent):
                 match item.message:

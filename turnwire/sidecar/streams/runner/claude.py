@@ -15,7 +15,7 @@ from turnwire.adapter.process.shutdown import StopDeadlines
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import AgentSession
 from turnwire.adapter.session.notices import SessionNotice
-from turnwire.normalize.core import Happened
+from turnwire.normalize.core import InputWithEvents
 from turnwire.normalize.events import AgentEvent, to_json
 from turnwire.normalize.families import new_core
 from turnwire.normalize.inputs import Ended, Message, Received
@@ -129,7 +129,7 @@ class _Conversation:
             environment=environment,
             ask_version=False,
             initialize=bool(params.mcp_servers),
-            nobody="runner",
+            auto_deny_as="runner",
             initialize_deadline=self._servers.connect,
             exit_deadline=self.lingers or 0.0,
             stop=STOP,
@@ -147,14 +147,14 @@ class _Conversation:
     def is_answer(self, received: Received) -> bool:
         return type(received.message) in self.answers
 
-    def payloads(self, batch: Sequence[Happened]) -> list[bytes]:
+    def payloads(self, batch: Sequence[InputWithEvents]) -> list[bytes]:
         if self._is_normalized:
             return [to_json(event) for _, events in batch for event in events]
         return [
             item.line for item, _ in batch if type(item) is Received and type(item.message) not in _UNTOLD
         ]
 
-    def until_wait(self, batch: Sequence[Happened]) -> tuple[Sequence[Happened], Wait | None]:
+    def until_wait(self, batch: Sequence[InputWithEvents]) -> tuple[Sequence[InputWithEvents], Wait | None]:
         if self.core.wait is not None:
             for number, (item, _) in enumerate(batch):
                 if isinstance(item, Received) and item.message is self.core.stopped_at:

@@ -15,7 +15,7 @@ from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import AgentSession, RequestFailed, RequestTimeout
 from turnwire.adapter.session.notices import SessionNotice
-from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.events import AgentEvent, Complete
 from turnwire.normalize.inputs import Ended, Message, Received
 from turnwire.protocol.malformed import Malformed
@@ -55,11 +55,11 @@ class Conversation(Protocol):
         """Tell whether a line whose message is of one of these types answers the prompt."""
         ...
 
-    def payloads(self, batch: Sequence[Happened]) -> list[bytes]:
+    def payloads(self, batch: Sequence[InputWithEvents]) -> list[bytes]:
         """Return the JSON values that are told of what happened."""
         ...
 
-    def until_wait(self, batch: Sequence[Happened]) -> tuple[Sequence[Happened], Wait | None]:
+    def until_wait(self, batch: Sequence[InputWithEvents]) -> tuple[Sequence[InputWithEvents], Wait | None]:
         """See what happened; return what is told of it, and what is to be waited for instead of the rest, with the agent stopped."""
         ...
 
@@ -85,7 +85,7 @@ class Conversation(Protocol):
         ...
 
 
-def is_end_of_run(happened: Happened) -> bool:
+def is_end_of_run(happened: InputWithEvents) -> bool:
     """Tell whether something is told of a run that was cancelled: its turn's end, and what is not the agent's."""
     is_said = isinstance(happened.input, Received)
     return not is_said or any(isinstance(event, Complete) for event in happened.events)
@@ -121,7 +121,7 @@ class RunExecution:
         self._error: str | None = None
         """Why the run fails."""
         self._ended: Ended | None = None
-        self._untold: Sequence[Happened] = ()
+        self._untold: Sequence[InputWithEvents] = ()
         """What was taken from the session and is not told yet."""
 
     async def perform(self) -> None:
@@ -137,7 +137,7 @@ class RunExecution:
         finally:
             if self._ended is None and (events := self._conversation.close()):
                 # it cannot wait: the run may be cancelled
-                self._add_last([Happened(Ended("stopped"), events)])
+                self._add_last([InputWithEvents(Ended("stopped"), events)])
         if self._error is None:
             ended = self._ended or Ended("stopped")
             self._error = self._conversation.error if self._is_answered else self._conversation.how(ended)
@@ -199,7 +199,7 @@ class RunExecution:
             self._error = str(error)
             await session.stop()
 
-    async def _next(self, batches: AsyncIterator[list[Happened]]) -> list[Happened] | None:
+    async def _next(self, batches: AsyncIterator[list[InputWithEvents]]) -> list[InputWithEvents] | None:
         """Return what happens next, None after the end; raises TimeoutError for an agent that has answered and says nothing."""
         waits = self._is_answered and not self._is_stopping
         async with asyncio.timeout(self._conversation.lingers if waits else None):
@@ -223,7 +223,7 @@ class RunExecution:
             f"{conversation.agent} was silent for {conversation.lingers:.0f} s after its result and is stopped"
         )
 
-    async def _tell(self, batch: Sequence[Happened]) -> Wait | None:
+    async def _tell(self, batch: Sequence[InputWithEvents]) -> Wait | None:
         """Tell what happened, up to a limit that is to be waited for, which is returned."""
         told, wait = self._conversation.until_wait(batch)
         notes = self._look_at(told)
@@ -235,7 +235,7 @@ class RunExecution:
             await self._streams.notes.put(notes)
         return wait
 
-    def _look_at(self, batch: Sequence[Happened]) -> bytes:
+    def _look_at(self, batch: Sequence[InputWithEvents]) -> bytes:
         """Look for the answer, for the end, and for what is no message, of which the notes are returned."""
         notes = b""
         for item, _ in batch:
@@ -260,7 +260,7 @@ class RunExecution:
                     self._look_at(batch)
                     self._add_last(batch)
 
-    def _add_last(self, batch: Sequence[Happened]) -> None:
+    def _add_last(self, batch: Sequence[InputWithEvents]) -> None:
         last = [happened for happened in batch if is_end_of_run(happened)]
         if payloads := self._conversation.payloads(last):
             self._streams.output.add(self._lines.lines(payloads))

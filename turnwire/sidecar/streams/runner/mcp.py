@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from turnwire.adapter.process.patience import Patience
+from turnwire.adapter.process.suspend_aware_timer import SuspendAwareTimer
 from turnwire.adapter.session.agent import AgentSession
 from turnwire.protocol.json_values import JsonObject, text_at
 from turnwire.runner.family import RunFailed
@@ -28,7 +28,7 @@ async def connect_servers(session: AgentSession, names: Collection[str], deadlin
     """Return once every server is connected; raises RunFailed when one cannot be, or not in time, and as `control` does."""
     waiting = sorted(names)
     clock = asyncio.get_running_loop().time
-    patience, pause = Patience(deadlines.unlisted, clock()), FIRST_PAUSE
+    timer, pause = SuspendAwareTimer(deadlines.unlisted, clock()), FIRST_PAUSE
     try:
         async with asyncio.timeout(deadlines.connect):
             while waiting:
@@ -37,7 +37,7 @@ async def connect_servers(session: AgentSession, names: Collection[str], deadlin
                 }
                 waiting = [name for name in waiting if not _is_connected(name, told.get(name))]
                 unlisted = [name for name in waiting if name not in told]
-                if patience.left(clock()) <= 0 and unlisted:
+                if timer.left(clock()) <= 0 and unlisted:
                     raise RunFailed(f"MCP server {unlisted[0]}: the CLI does not take its configuration")
                 if waiting:
                     await asyncio.sleep(pause)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from turnwire.adapter.process.cli import CliProcess
-from turnwire.adapter.process.shutdown import StopDeadlines, attended, shut_down
+from turnwire.adapter.process.shutdown import StopDeadlines, kill_on_exit, shut_down
 from turnwire.adapter.process.transport import Exit
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.lines import Lines
@@ -61,7 +61,7 @@ async def serve(
         process = await CliProcess.spawn(
             argv, workspace=Path.cwd(), environment=environment, watchdog=watchdog, reads_stderr=True
         )
-        async with attended(process):
+        async with kill_on_exit(process):
             on_stop(partial(_end, process), stop_timeout)
             try:
                 ended = await Relay(process, spoken, agent, observe).run()

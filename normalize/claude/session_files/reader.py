@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from turnwire.normalize.claude.conversation import SYNTHETIC
-from turnwire.normalize.claude.kept.answers import Answers
-from turnwire.normalize.claude.kept.open_turn import OpenTurn
-from turnwire.normalize.claude.kept.order import HELD_BYTES
-from turnwire.normalize.claude.kept.records import (
+from turnwire.normalize.claude.session_files.answers import Answers
+from turnwire.normalize.claude.session_files.open_turn import OpenTurn
+from turnwire.normalize.claude.session_files.order import HELD_BYTES
+from turnwire.normalize.claude.session_files.records import (
     BOOKKEEPING,
     is_meta,
     is_output,
@@ -25,10 +25,10 @@ from turnwire.normalize.claude.kept.records import (
     output_of,
     typed_command,
 )
-from turnwire.normalize.claude.kept.subagents import Subagents
-from turnwire.normalize.claude.kept.tree import Left, Tree
+from turnwire.normalize.claude.session_files.subagents import Subagents
+from turnwire.normalize.claude.session_files.tree import Left, Tree
 from turnwire.normalize.claude.user_lines import INTERRUPTED
-from turnwire.normalize.cores.times import moment
+from turnwire.normalize.common.times import moment
 from turnwire.normalize.events import Notice
 from turnwire.normalize.inputs import Announced, Received, Sent
 from turnwire.normalize.recordings.session_files import ConversationSummary, DatedInput

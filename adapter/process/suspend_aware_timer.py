@@ -8,7 +8,7 @@ STEP_S = 0.5
 """Seconds between two looks that count at most."""
 
 
-class Patience:
+class SuspendAwareTimer:
     """So many seconds, of which each look takes what has passed. Times are those of one monotonic clock, in seconds."""
 
     def __init__(self, seconds: float, now: float) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from turnwire.normalize.claude.kept.answers import counts_of
+from turnwire.normalize.claude.session_files.answers import counts_of
 from turnwire.protocol.claude.session_lines import MessageHead, SessionLine, Tokens
 
 _USAGE = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")

@@ -6,9 +6,9 @@ of a call has a line of its own. Most `system` lines are for the CLI alone.
 
 from collections.abc import Sequence
 
-from turnwire.normalize.acp.kept.files import KeptFiles, record_of
-from turnwire.normalize.acp.kept.gemini import called, returned
-from turnwire.normalize.acp.kept.steps import (
+from turnwire.normalize.acp.session_files.files import KeptFiles, record_of
+from turnwire.normalize.acp.session_files.gemini import called, returned
+from turnwire.normalize.acp.session_files.steps import (
     Answered,
     Compacted,
     ConversationNamed,

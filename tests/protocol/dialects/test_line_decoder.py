@@ -12,7 +12,7 @@ from turnwire.protocol.claude.control import ControlRequest, Interrupt
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
 from turnwire.protocol.claude.results import Result
-from turnwire.protocol.dialects.transcript import Transcript
+from turnwire.protocol.dialects.line_decoder import LineDecoder
 from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.json_values import Json
 from turnwire.protocol.malformed import Malformed
@@ -28,7 +28,7 @@ def rpc(**members: Json) -> bytes:
 
 @for_each("recording", recordings(version="2.1.330"))
 def test_recorded_lines_are_what_they_decode_to(recording: Recording) -> None:
-    heard = Transcript()
+    heard = LineDecoder()
     for line in recording.received():
         assert list(heard.received(line)) == [decode(line)]
     for line in recording.sent():
@@ -36,7 +36,7 @@ def test_recorded_lines_are_what_they_decode_to(recording: Recording) -> None:
 
 
 def test_envelopes_are_opened_on_both_sides() -> None:
-    heard = Transcript()
+    heard = LineDecoder()
     assert heard.sent(rpc(id=1, method="run", params={"prompt": "hi"})) == [
         User(message=UserBody(content="hi"))
     ]
@@ -67,16 +67,16 @@ def test_envelopes_are_opened_on_both_sides() -> None:
     ],
 )
 def test_what_is_no_envelope_is_what_it_decodes_to(line: bytes, message: Message) -> None:
-    assert list(Transcript().received(line)) == [message]
+    assert list(LineDecoder().received(line)) == [message]
 
 
 def test_a_batch_is_opened() -> None:
     line = b"[" + rpc(method="assistant", params=SAID) + b"," + rpc(id=1, result=RESULT) + b"]"
-    assert [type(message) for message in Transcript().received(line)] == [Assistant, Result]
+    assert [type(message) for message in LineDecoder().received(line)] == [Assistant, Result]
 
 
 def test_control_of_spec_1_is_understood() -> None:
-    assert Transcript().sent(b'{"type":"control","action":"interrupt"}') == [
+    assert LineDecoder().sent(b'{"type":"control","action":"interrupt"}') == [
         ControlRequest("control-1", Interrupt())
     ]
 

@@ -44,7 +44,7 @@ def _nobody(_: JsonObject) -> Wire | None:
     return None
 
 
-class Transcript:
+class LineDecoder:
     """Reads both sides of one conversation; of one that is in none of our wires, nothing."""
 
     looks_like: str | None = None

@@ -1,21 +1,21 @@
-"""asyncio.timeout by the time that passes while the loop runs (adapter/process/patience.py): all may have stood still meanwhile."""
+"""asyncio.timeout by the time that passes while the loop runs (adapter/process/suspend_aware_timer.py): all may have stood still meanwhile."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from turnwire.adapter.process.patience import Patience
+from turnwire.adapter.process.suspend_aware_timer import SuspendAwareTimer
 
 
 def call_later(seconds: float, do: Callable[[], None]) -> Callable[[], None]:
     """Call a function after so many seconds; returns what takes that back."""
     loop = asyncio.get_running_loop()
-    patience = Patience(seconds, loop.time())
+    waiting = SuspendAwareTimer(seconds, loop.time())
     timer: asyncio.TimerHandle
 
     def look() -> None:
         nonlocal timer
-        if pause := patience.pause(loop.time()):
+        if pause := waiting.pause(loop.time()):
             timer = loop.call_later(pause, look)
         else:
             do()
@@ -23,7 +23,7 @@ def call_later(seconds: float, do: Callable[[], None]) -> Callable[[], None]:
     def take_back() -> None:
         timer.cancel()
 
-    timer = loop.call_later(patience.pause(loop.time()), look)
+    timer = loop.call_later(waiting.pause(loop.time()), look)
     return take_back
 
 

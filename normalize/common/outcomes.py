@@ -6,8 +6,8 @@ Every family's pending requests end in these, and what is known of an end is wri
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias
 
-from turnwire.normalize.cores.bounded_dict import BoundedDict
-from turnwire.normalize.cores.event_context import EventContext
+from turnwire.normalize.common.bounded_dict import BoundedDict
+from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import (
     AgentEvent,
     PermissionCancelled,

@@ -64,7 +64,7 @@ _TEXTS = ("output", "aggregated_output", "formatted_output", "stdout", "content"
 """Members of a result that are its text, the first that is there."""
 
 
-class Facts(Struct, gc=False):
+class ToolCallState(Struct, gc=False):
     """Everything that was told of a call."""
 
     kind: str | None = None
@@ -98,7 +98,7 @@ class Facts(Struct, gc=False):
     shows_question: bool = False
     """What it shows is what was asked when leave was."""
 
-    def learn(self, update: ToolCallUpdate, quirks: Quirks, *, asks: bool = False) -> bool:
+    def merge(self, update: ToolCallUpdate, quirks: Quirks, *, asks: bool = False) -> bool:
         """Take an update in, or what a request for leave `asks`; tell whether what the call does may have changed, its output aside."""
         changed = False
         if update.content is not None and (asks or update.content != self.content):

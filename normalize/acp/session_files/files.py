@@ -11,7 +11,7 @@ from typing import assert_never
 
 import msgspec
 
-from turnwire.normalize.acp.kept.steps import (
+from turnwire.normalize.acp.session_files.steps import (
     Answered,
     Change,
     Compacted,
@@ -28,7 +28,7 @@ from turnwire.normalize.acp.kept.steps import (
     ToolReturned,
     TurnEnded,
 )
-from turnwire.normalize.cores.times import moment
+from turnwire.normalize.common.times import moment
 from turnwire.normalize.events import CompactBoundary, Notice
 from turnwire.normalize.inputs import Announced, Received, Sent
 from turnwire.normalize.recordings.session_files import (

@@ -2,13 +2,19 @@
 
 from collections.abc import Collection, Sequence
 
-from turnwire.normalize.claude.kept.answers import Answers
-from turnwire.normalize.claude.kept.order import Order
-from turnwire.normalize.claude.kept.reader import ClaudeReader
-from turnwire.normalize.claude.kept.records import RecordKind, is_task_end, kind_of, searchable, typed_command
-from turnwire.normalize.claude.kept.subagents import Subagents
-from turnwire.normalize.claude.kept.tree import Tree
-from turnwire.normalize.cores.times import moment
+from turnwire.normalize.claude.session_files.answers import Answers
+from turnwire.normalize.claude.session_files.order import Order
+from turnwire.normalize.claude.session_files.reader import ClaudeReader
+from turnwire.normalize.claude.session_files.records import (
+    RecordKind,
+    is_task_end,
+    kind_of,
+    searchable,
+    typed_command,
+)
+from turnwire.normalize.claude.session_files.subagents import Subagents
+from turnwire.normalize.claude.session_files.tree import Tree
+from turnwire.normalize.common.times import moment
 from turnwire.normalize.recordings.session_files import ConversationSummary, Estimate, SearchableText
 from turnwire.protocol.claude import session_lines
 from turnwire.protocol.claude.session_lines import NO_LINE, NO_MESSAGE, MessageHead, SessionLine

@@ -4,9 +4,9 @@ import re
 
 import msgspec
 
-from turnwire.normalize.claude.kept.records import BOOKKEEPING
-from turnwire.normalize.claude.kept.survey import ClaudeSurvey
-from turnwire.normalize.cores.times import moment
+from turnwire.normalize.claude.session_files.records import BOOKKEEPING
+from turnwire.normalize.claude.session_files.survey import ClaudeSurvey
+from turnwire.normalize.common.times import moment
 from turnwire.normalize.recordings.session_files import Estimate
 from turnwire.protocol.claude import session_lines
 

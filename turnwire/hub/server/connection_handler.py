@@ -53,7 +53,7 @@ from turnwire.hub.wire.frames import (
     Unsubscribe,
 )
 from turnwire.hub.wire.frames_out import OutFrame, Reply, SessionSummary, Welcome, encode_page, encode_payload
-from turnwire.normalize.cores.deciders import USER
+from turnwire.normalize.common.deciders import USER
 from turnwire.normalize.events.envelope import Cursor
 from turnwire.normalize.vocabulary import Role
 
@@ -150,7 +150,7 @@ class HubContext(Struct, frozen=True):
         return any(one.session == session and principal.sees(one) for one in self.host.sessions())
 
 
-class Conversation:
+class ConnectionHandler:
     """What is said on one connection."""
 
     def __init__(self, context: HubContext, sink: TextSink, principal: Principal | None) -> None:
@@ -173,7 +173,7 @@ class Conversation:
         self._slots = asyncio.Semaphore(limits.commands_in_flight)
         self._left = False
 
-    async def greet(self, receive: Callable[[], Awaitable[str | bytes]]) -> bool:
+    async def authenticate(self, receive: Callable[[], Awaitable[str | bytes]]) -> bool:
         """Welcome a frontend, after it has shown its token; False when it did not and was closed."""
         if self._principal is not None:
             return await self._enter(self._principal, None)
@@ -189,13 +189,13 @@ class Conversation:
         if isinstance(command, Hello):
             return await self._admit(command)
         assert isinstance(command, Reply), "without a role there is no other command"
-        self._sink.tell(command)
+        self._sink.send_frame(command)
         await self._sink.close(
             CloseCode.UNAUTHORIZED, "no token was shown, or not in a frame that can be read"
         )
         return False
 
-    async def hear(self, frame: str | bytes) -> None:
+    async def handle_frame(self, frame: str | bytes) -> None:
         """Take a frame; returns when the next one may be read."""
         frontend = self._frontend
         assert frontend is not None, "nothing is heard before the welcome"
@@ -206,7 +206,7 @@ class Conversation:
             self._rate.spend("", now)
             command = parse(frame, frontend.role)
             if isinstance(command, Reply):
-                self._sink.tell(command)
+                self._sink.send_frame(command)
             else:
                 self._refused = 0
                 await self._start(command, frontend)
@@ -230,17 +230,17 @@ class Conversation:
         except WrongToken as wrong:
             if wrong.retry_after_s is not None:
                 await asyncio.sleep(self._context.config.limits.wrong_token_s)
-                self._sink.tell(refusal(hello.id, "unauthorized", TOO_MANY_WRONG, "token"))
+                self._sink.send_frame(refusal(hello.id, "unauthorized", TOO_MANY_WRONG, "token"))
                 await self._sink.close(CloseCode.TOO_MANY, "too many wrong tokens")
                 return False
             principal = None
         if principal is None:
-            self._sink.tell(refusal(hello.id, "unauthorized", NOT_A_TOKEN, "token"))
+            self._sink.send_frame(refusal(hello.id, "unauthorized", NOT_A_TOKEN, "token"))
             await self._sink.close(CloseCode.UNAUTHORIZED, "the token is wrong, or there was none")
             return False
         if not await self._enter(principal, hello.name):
             return False
-        self._sink.tell(Reply(id=hello.id, ok=True))
+        self._sink.send_frame(Reply(id=hello.id, ok=True))
         return True
 
     def _principal_of(self, token: str) -> Principal:
@@ -260,7 +260,7 @@ class Conversation:
         agents = context.host.agents()
         self._principal = principal
         self._frontend = self._as_frontend(principal, name)
-        self._sink.tell(
+        self._sink.send_frame(
             Welcome(
                 protocol="turnwire.v1",
                 version=context.version,
@@ -283,7 +283,9 @@ class Conversation:
 
     async def _refuse_for_rate(self, command_id: str | None) -> None:
         self._refused += 1
-        self._sink.tell(refusal(command_id, "rate_limited", "Too many commands; wait, then send it again."))
+        self._sink.send_frame(
+            refusal(command_id, "rate_limited", "Too many commands; wait, then send it again.")
+        )
         if self._refused > REFUSALS_IN_A_ROW:
             await self._sink.close(CloseCode.TOO_MANY, "too many commands")
 
@@ -463,4 +465,4 @@ class Conversation:
 
     def _send(self, frame: OutFrame) -> None:
         if not self._left:
-            self._sink.tell(frame)
+            self._sink.send_frame(frame)

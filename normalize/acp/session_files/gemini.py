@@ -8,8 +8,8 @@ stands in a file beside (`.project_root`), and in what the CLI tells the model f
 import re
 from collections.abc import Iterator, Sequence
 
-from turnwire.normalize.acp.kept.files import KeptFiles, record_of
-from turnwire.normalize.acp.kept.steps import (
+from turnwire.normalize.acp.session_files.files import KeptFiles, record_of
+from turnwire.normalize.acp.session_files.steps import (
     Answered,
     Change,
     ConversationNamed,

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from turnwire.adapter.process import awake
+from turnwire.adapter.process import suspend_aware
 from waiting import until
 
 
@@ -26,24 +26,24 @@ async def test_what_comes_right_after_a_machine_stood_still_is_in_time() -> None
         came.set()
 
     coming = asyncio.create_task(comes())
-    async with awake.timeout(60):
+    async with suspend_aware.timeout(60):
         await came.wait()
     await coming
 
 
 async def test_what_never_comes_is_given_up_and_what_came_is_not_disturbed() -> None:
     with pytest.raises(TimeoutError):
-        async with awake.timeout(0.01):
+        async with suspend_aware.timeout(0.01):
             await asyncio.Event().wait()
-    async with awake.timeout(0.01):
+    async with suspend_aware.timeout(0.01):
         pass
     await asyncio.sleep(0.02)
 
 
 async def test_a_call_that_was_taken_back_is_not_made() -> None:
     called: list[int] = []
-    awake.call_later(0.01, lambda: called.append(1))
-    take_back = awake.call_later(0.005, lambda: called.append(2))
+    suspend_aware.call_later(0.01, lambda: called.append(1))
+    take_back = suspend_aware.call_later(0.005, lambda: called.append(2))
     take_back()
     await until(lambda: called)
     assert called == [1]

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from turnwire.normalize.acp.facts import command_line
-from turnwire.normalize.acp.kept.files import KeptFiles, record_of
-from turnwire.normalize.acp.kept.steps import (
+from turnwire.normalize.acp.session_files.files import KeptFiles, record_of
+from turnwire.normalize.acp.session_files.steps import (
     Answered,
     Change,
     Compacted,
@@ -27,6 +26,7 @@ from turnwire.normalize.acp.kept.steps import (
     ToolReturned,
     TurnEnded,
 )
+from turnwire.normalize.acp.tool_call_state import command_line
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
 from turnwire.protocol.json_values import Json, JsonObject
 

@@ -8,23 +8,23 @@ import sys
 import pytest
 
 from turnwire.adapter.process.identity import MARK, identify, reap
-from turnwire.adapter.process.patience import STEP_S, Patience
+from turnwire.adapter.process.suspend_aware_timer import STEP_S, SuspendAwareTimer
 
 
 def test_what_passes_while_somebody_looks_is_counted() -> None:
-    patience = Patience(2.0, 100.0)
-    assert [patience.left(100.0 + 0.5 * number) for number in range(1, 6)] == [1.5, 1.0, 0.5, 0.0, -0.5]
+    timer = SuspendAwareTimer(2.0, 100.0)
+    assert [timer.left(100.0 + 0.5 * number) for number in range(1, 6)] == [1.5, 1.0, 0.5, 0.0, -0.5]
 
 
 def test_of_the_time_that_all_stood_still_little_is_counted() -> None:
-    patience = Patience(2.0, 100.0)
-    assert patience.left(1000.0) == 2.0 - STEP_S
-    assert patience.left(1000.25) == 1.75 - STEP_S
+    timer = SuspendAwareTimer(2.0, 100.0)
+    assert timer.left(1000.0) == 2.0 - STEP_S
+    assert timer.left(1000.25) == 1.75 - STEP_S
 
 
 def test_whoever_waits_looks_often_enough_that_all_of_it_counts() -> None:
-    patience, now, looks = Patience(2.0, 100.0), 100.0, 0
-    while pause := patience.pause(now):
+    timer, now, looks = SuspendAwareTimer(2.0, 100.0), 100.0, 0
+    while pause := timer.pause(now):
         assert pause <= STEP_S / 2
         now += pause
         looks += 1

@@ -11,7 +11,7 @@ from turnwire.normalize.events import AgentEvent, ProcessStatus
 from turnwire.normalize.inputs import Announced, Ended, Message, Received, Sent, SessionInput
 
 
-class RecognisedCore(ClaudeCore):
+class AutoDetectingCore(ClaudeCore):
     """Claude's core, until a message is of another family."""
 
     def __init__(self, *, resumed: bool = False, first_turn: int = 1, family: str | None = None) -> None:
@@ -49,13 +49,13 @@ class RecognisedCore(ClaudeCore):
             return ended + other.handle(happened)
         return super().handle(happened)
 
-    def odd(self, message: Message, line: bytes | None) -> list[AgentEvent]:
+    def unhandled(self, message: Message, line: bytes | None) -> list[AgentEvent]:
         """Pass on what is of another family, and all that comes after it."""
         if self._other is not None:
             return self._other.receive(message, line)
         family = _family_of(message)
         if family is None:
-            return super().odd(message, line)
+            return super().unhandled(message, line)
         ended, other = self._hand_over(family)
         return ended + other.receive(message, line)
 

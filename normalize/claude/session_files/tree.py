@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from turnwire.normalize.claude.kept.records import RecordKind, is_task_end
+from turnwire.normalize.claude.session_files.records import RecordKind, is_task_end
 from turnwire.normalize.recordings.session_files import Branch
 from turnwire.protocol.claude.session_lines import SessionLine
 

@@ -10,7 +10,7 @@ from turnwire.adapter.options import CommandOptions
 from turnwire.adapter.process.version import Version
 
 
-class Flavour(Struct, frozen=True):
+class CliVariant(Struct, frozen=True):
     """One of these CLIs."""
 
     build_command: Callable[[Sequence[str], CommandOptions, Version | None], list[str]]
@@ -21,4 +21,4 @@ class Flavour(Struct, frozen=True):
     """Whether its version means what Claude Code's does; another one is not asked for it."""
 
 
-CLAUDE_CODE = Flavour(build_command, capabilities)
+CLAUDE_CODE = CliVariant(build_command, capabilities)
