@@ -1,12 +1,13 @@
 """Writes what both clients share with the hub, from the schemas and tables it is documented by: `make client-types`.
 
 The models of normalize/ and turnwire/hub/ own the vocabulary; of `turnwire schema frames` and `turnwire schema commands` this makes
-the structs of the Python client, and of turnwire/hub/wire/codes.py the table of codes of both. The TypeScript client's types are
+the structs of the Python client, of normalize/payloads/shown.py how it shows payloads, and of turnwire/hub/wire/codes.py the table of codes of both. The TypeScript client's types are
 made by clients/typescript/scripts/generate_types.mjs of the same schemas.
 """
 
 import json
 import keyword
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -283,6 +284,20 @@ def identifiers(source: str) -> set[str]:
     return set("".join(each if each.isidentifier() or each.isdigit() else " " for each in source).split())
 
 
+def shown() -> str:
+    """Return how payloads are shown, for the client's own structs."""
+    source = (CLIENTS.parent / "normalize" / "payloads" / "shown.py").read_text(encoding="utf-8")
+    ours = re.compile(r"from turnwire\.normalize\.payloads[.a-z]* import (\((?:[^()]*)\)|.*)\n")
+    names = sorted({name for found in ours.findall(source) for name in identifiers(found)})
+    body = ours.sub("", source[source.index('"""', 3) + 3 :])
+    first, _, rest = body.lstrip().partition("\n\n")
+    header = HEADER.format(
+        title="How a payload is shown: as text, as a kind of action, and in a search.", source=""
+    )
+    header = header.replace("`turnwire schema `", "normalize/payloads/shown.py")
+    return f"{header}\n{first}\n\nfrom .payloads import {', '.join(names)}\n\n{rest.lstrip()}"
+
+
 def python_codes() -> str:
     """Return the table of codes for Python."""
     return f'''"""Why a hub closes a connection and why it refuses a command: the hub's own table.
@@ -338,6 +353,7 @@ def generated() -> dict[Path, str]:
     """Return all that is generated: file to content."""
     package = CLIENTS / "python" / "turnwire_client"
     files = {package / name: formatted(source) for name, source in python_modules().items()}
+    files[package / "shown.py"] = formatted(shown())
     return {**files, CLIENTS / "typescript" / "src" / "codes.ts": typescript_codes()}
 
 

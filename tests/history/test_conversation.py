@@ -117,9 +117,9 @@ OTHER = GenericPayload(generic=Generic(name="odd"))
 def test_a_tool_is_shown_with_what_it_was_given_and_gave(
     payload: NormalizedPayload | None, blocks: list[tuple[str, str]]
 ) -> None:
-    assert body_of(ConversationPart("tool", payload=payload)).blocks == blocks
+    assert body_of(ConversationPart("tool", payload=payload)) == blocks
     failed = ConversationPart("tool", "it failed", payload=payload)
-    assert body_of(failed).blocks == [*blocks, ("text", "it failed")]
+    assert body_of(failed) == [*blocks, ("text", "it failed")]
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,13 @@
 """A conversation as what people read: a pure fold of events into prompts, texts, tool calls and notes, in order."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
-
-from msgspec import to_builtins
 
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent
-from turnwire.normalize.payloads import (
-    AskUserPayload,
-    CodeSearchPayload,
-    ManageTodosPayload,
-    McpToolPayload,
-    ModifyFilePayload,
-    NormalizedPayload,
-    ReadFilePayload,
-    ShellExecPayload,
-    ShowPlanPayload,
-    SubagentTaskPayload,
-)
+from turnwire.normalize.payloads import NormalizedPayload
+from turnwire.normalize.payloads.shown import TextBlock, searched_text, text_blocks
 from turnwire.normalize.recordings.session_files import SearchableText
 
 Kind = Literal["prompt", "text", "reasoning", "tool", "note", "end"]
@@ -139,97 +127,17 @@ def searched(parts: Sequence[ConversationPart]) -> list[tuple[SearchableText, in
             case "prompt" | "text" if part.text:
                 found.append((SearchableText(part.message, part.kind, part.text), part.seq))
             case "tool" if part.payload is not None:
-                for kind, text in _words(part.payload):
+                for kind, text in searched_text(part.payload):
                     found.append((SearchableText(part.message, kind, text), part.seq))
             case _:
                 pass
     return found
 
 
-def _words(payload: NormalizedPayload) -> list[tuple[str, str]]:
-    match payload:
-        case ShellExecPayload():
-            return [("command", payload.shell_exec.command)]
-        case ReadFilePayload():
-            return [("path", payload.read_file.file_path)]
-        case ModifyFilePayload():
-            return [("path", payload.modify_file.file_path)]
-        case CodeSearchPayload():
-            search = payload.code_search
-            return [("command", text) for text in (search.query, search.pattern) if text]
-        case SubagentTaskPayload():
-            return [("prompt", payload.subagent_task.prompt)]
-        case _:
-            return []
-
-
-@dataclass(slots=True)
-class ToolBody:
-    """What a tool was given and gave, as blocks of text: what it is, and the text."""
-
-    blocks: list[tuple[Literal["diff", "code", "text"], str]] = field(default_factory=list)
-
-
-def body_of(part: ConversationPart) -> ToolBody:
+def body_of(part: ConversationPart) -> list[TextBlock]:
     """Return a tool's arguments and results for people."""
-    body = ToolBody()
-    blocks = body.blocks
-    match part.payload:
-        case None:
-            pass
-        case ShellExecPayload(shell_exec=shell):
-            blocks.append(("code", f"$ {shell.command}"))
-            if shell.output is not None:
-                output = to_builtins(shell.output)
-                for name in ("stdout", "stderr"):
-                    if output.get(name):
-                        blocks.append(("code", str(output[name])))
-                if output.get("exit_code"):
-                    blocks.append(("text", f"exit code {output['exit_code']}"))
-        case ModifyFilePayload(modify_file=modify):
-            for mutation in modify.mutations:
-                if mutation.diff:
-                    blocks.append(("diff", mutation.diff))
-                elif mutation.content:
-                    blocks.append(("code", mutation.content))
-                elif mutation.old_content or mutation.new_content:
-                    old = [f"-{line}" for line in (mutation.old_content or "").split("\n")]
-                    new = [f"+{line}" for line in (mutation.new_content or "").split("\n")]
-                    blocks.append(("diff", "\n".join(old + new)))
-        case ReadFilePayload(read_file=read):
-            if read.output is not None and read.output.content:
-                blocks.append(("code", read.output.content))
-        case ManageTodosPayload(manage_todos=todos):
-            marks = {"completed": "x", "in_progress": "~"}
-            lines = [f"[{marks.get(item.status, ' ')}] {item.description}" for item in todos.items]
-            blocks.append(("text", "\n".join(lines)))
-        case ShowPlanPayload(show_plan=plan):
-            if plan.plan:
-                blocks.append(("text", plan.plan))
-        case AskUserPayload(ask_user=asked):
-            answers = asked.answers or {}
-            blocks.append(
-                (
-                    "text",
-                    "\n".join(
-                        f"{one.question} {answers.get(one.question, '')}".strip() for one in asked.questions
-                    ),
-                )
-            )
-        case SubagentTaskPayload(subagent_task=task):
-            blocks.append(("text", task.prompt))
-        case CodeSearchPayload(code_search=search):
-            if search.output is not None and search.output.matches:
-                blocks.append(("code", "\n".join(match.text for match in search.output.matches)))
-            elif search.output is not None and search.output.files:
-                blocks.append(("code", "\n".join(search.output.files)))
-        case McpToolPayload(mcp_tool=tool):
-            blocks += [("text", one.text) for one in tool.output or [] if one.text]
-        case _:
-            pass
-    if part.text:
-        blocks.append(("text", part.text))
-    return body
+    blocks = [] if part.payload is None else text_blocks(part.payload)
+    return [*blocks, ("text", part.text)] if part.text else blocks
 
 
 def _how(data: ev.CompleteData) -> str:

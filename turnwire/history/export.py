@@ -47,7 +47,7 @@ def as_markdown(heading: ExportHeading, parts: Sequence[ConversationPart], clean
                     out += ["", "*Thinking*", "", _quoted(text)]
             case "tool":
                 out += ["", f"**{_line(clean(part.title))}**{_status(part)}"]
-                for kind, content in body_of(part).blocks:
+                for kind, content in body_of(part):
                     out += ["", _fenced(clean(content), "diff" if kind == "diff" else "")]
             case "note":
                 out += ["", _quoted(text)]
@@ -142,7 +142,7 @@ def as_html(heading: ExportHeading, parts: Sequence[ConversationPart], clean: Cl
                     )
             case "tool":
                 failed = "" if part.status in ("complete", "running", "") else " failed"
-                blocks = "".join(_block(kind, clean(content)) for kind, content in body_of(part).blocks)
+                blocks = "".join(_block(kind, clean(content)) for kind, content in body_of(part))
                 title = _code(clean(part.title)) + _text(_status(part))
                 out.append(
                     f'<details class="tool{nested}{failed}"><summary>{title}</summary>{blocks}</details>'

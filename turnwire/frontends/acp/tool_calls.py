@@ -6,51 +6,48 @@ What ACP has no field for (the tool's name, why a call failed, whose subagent it
 import json
 import posixpath
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from typing import assert_never
 
 import msgspec
 
 from turnwire.client.events import PermissionRequest, TaskUpdate, ToolCall, ToolUpdate
 from turnwire.client.payloads import (
     AskUser,
+    AskUserPayload,
     CodeSearch,
+    CodeSearchPayload,
     ContentPart,
     CreateTask,
+    CreateTaskPayload,
     Generic,
     GenericPayload,
     HttpRequest,
+    HttpRequestPayload,
     ManageTodos,
+    ManageTodosPayload,
     McpTool,
     McpToolPayload,
     Misc,
+    MiscPayload,
     ModifyFile,
     ModifyFilePayload,
     Mutation,
     NormalizedPayload,
     ReadFile,
+    ReadFilePayload,
     SearchMatch,
     ShellExec,
     ShellExecPayload,
     ShellOutput,
     ShowPlan,
+    ShowPlanPayload,
     SubagentTask,
+    SubagentTaskPayload,
 )
+from turnwire.client.shown import action_of
 from turnwire.client.values import JsonObject, JsonValue
 from turnwire.frontends.acp.diffs import changes
-
-KINDS = {
-    "read_file": "read",
-    "modify_file": "edit",
-    "shell_exec": "execute",
-    "code_search": "search",
-    "http_request": "fetch",
-    "subagent_task": "think",
-    "create_task": "think",
-    "manage_todos": "think",
-    "show_plan": "switch_mode",
-}
-"""What ACP calls a payload's kind; any other is `other`."""
 
 STATUS = {"running": "in_progress", "complete": "completed", "error": "failed", "unknown": "completed"}
 """The protocol has no word for a call whose end is unknown; `reason` beside it says no_result."""
@@ -147,8 +144,7 @@ class ToolCalls:
 
     def _shown(self, payload: NormalizedPayload) -> JsonObject:
         """Return what is shown of a payload: its content and its places."""
-        body: Any = getattr(payload, payload.kind)
-        content, places = _SHOWN[type(body)](body)
+        content, places = _content(payload)
         for each in (*places, *(item for item in content if item["type"] == "diff")):
             each["path"] = self._absolute(each["path"])
         return {
@@ -170,13 +166,7 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def _kind(payload: NormalizedPayload | None) -> str:
-    if payload is None:
-        return "other"
-    if isinstance(payload, ModifyFilePayload):
-        mutations = payload.modify_file.mutations
-        if mutations and all(each.type == "delete" for each in mutations):
-            return "delete"
-    return KINDS.get(payload.kind, "other")
+    return "other" if payload is None else action_of(payload)
 
 
 def _named(event: ToolCall | ToolUpdate | PermissionRequest) -> JsonObject:
@@ -271,6 +261,37 @@ def _json(value: JsonValue) -> str:
 
 _Shown = tuple[list[JsonObject], list[JsonObject]]
 """Content and places."""
+
+
+def _content(payload: NormalizedPayload) -> _Shown:
+    match payload:
+        case ReadFilePayload(read_file=body):
+            return _read(body)
+        case ModifyFilePayload(modify_file=body):
+            return _modify(body)
+        case ShellExecPayload(shell_exec=body):
+            return _shell(body)
+        case CodeSearchPayload(code_search=body):
+            return _search(body)
+        case HttpRequestPayload(http_request=body):
+            return _http(body)
+        case SubagentTaskPayload(subagent_task=body):
+            return _subagent(body)
+        case CreateTaskPayload(create_task=body):
+            return _create_task(body)
+        case ManageTodosPayload(manage_todos=body):
+            return _todos(body)
+        case ShowPlanPayload(show_plan=body):
+            return _plan(body)
+        case AskUserPayload(ask_user=body):
+            return _ask(body)
+        case McpToolPayload(mcp_tool=body):
+            return _mcp(body)
+        case GenericPayload(generic=body):
+            return _generic(body)
+        case MiscPayload(misc=body):
+            return _misc(body)
+    assert_never(payload)
 
 
 def _read(body: ReadFile) -> _Shown:
@@ -385,20 +406,3 @@ def _generic(body: Generic) -> _Shown:
 def _misc(body: Misc) -> _Shown:
     details = body.details
     return _texts(body.label, fenced(_json(details), "json") if details else None), []
-
-
-_SHOWN: dict[type, Callable[[Any], _Shown]] = {
-    ReadFile: _read,
-    ModifyFile: _modify,
-    ShellExec: _shell,
-    CodeSearch: _search,
-    HttpRequest: _http,
-    SubagentTask: _subagent,
-    CreateTask: _create_task,
-    ManageTodos: _todos,
-    ShowPlan: _plan,
-    AskUser: _ask,
-    McpTool: _mcp,
-    Generic: _generic,
-    Misc: _misc,
-}

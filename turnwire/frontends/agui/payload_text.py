@@ -5,17 +5,8 @@ AG-UI has strings for both. The typed payload goes beside them, in `metadata.tur
 
 import msgspec
 
-from turnwire.client.payloads import (
-    CodeSearchPayload,
-    GenericPayload,
-    HttpRequestPayload,
-    McpToolPayload,
-    ModifyFilePayload,
-    NormalizedPayload,
-    ReadFilePayload,
-    ShellExecPayload,
-    SubagentTaskPayload,
-)
+from turnwire.client.payloads import GenericPayload, McpToolPayload, NormalizedPayload
+from turnwire.client.shown import result_fields, result_text
 from turnwire.client.values import JsonObject, JsonValue
 
 LARGEST = 1 << 20
@@ -23,13 +14,6 @@ LARGEST = 1 << 20
 
 CUT = LARGEST // 6
 """Characters that are left of a text beyond that; none takes more than six in JSON."""
-
-RESULTS = {
-    "http_request": ("response", "is_error", "status", "bytes", "results"),
-    "ask_user": ("answers",),
-    "show_plan": ("approved", "feedback"),
-}
-"""Fields that hold a result, of the kinds that have no `output`."""
 
 
 def json_size(value: JsonValue) -> int:
@@ -53,7 +37,7 @@ def arguments(payload: NormalizedPayload) -> str:
             given = tool.input
         case _:
             given = body(payload)
-            for name in ("output", *RESULTS.get(payload.kind, ())):
+            for name in result_fields(payload):
                 given.pop(name, None)
     return msgspec.json.encode(given).decode()
 
@@ -65,29 +49,7 @@ def result(payload: NormalizedPayload | None, error: str | None) -> str:
 
 
 def _result(payload: NormalizedPayload | None, error: str | None) -> str:
-    said: str | None = None
-    match payload:
-        case ShellExecPayload(shell_exec=shell) if shell.output is not None:
-            said = "\n".join(part for part in (shell.output.stdout, shell.output.stderr) if part)
-        case ReadFilePayload(read_file=read) if read.output is not None:
-            said = read.output.content
-        case HttpRequestPayload(http_request=request):
-            said = request.response
-        case SubagentTaskPayload(subagent_task=task) if task.output is not None:
-            said = task.output.text
-        case ModifyFilePayload(modify_file=modified) if modified.output is not None:
-            said = modified.output.message
-        case GenericPayload(generic=generic) if isinstance(generic.output, str):
-            said = generic.output
-        case McpToolPayload(mcp_tool=tool) if tool.output is not None:
-            said = "\n".join(part.text for part in tool.output if part.text)
-        case CodeSearchPayload(code_search=search) if search.output is not None and search.output.matches:
-            said = "\n".join(
-                f"{match.file or ''}:{'' if match.line is None else match.line}:{match.text}"
-                for match in search.output.matches
-            )
-        case _:
-            pass
+    said = None if payload is None else result_text(payload)
     if error:
         return f"{said}\n{error}" if said and error not in said else error
     if said is not None:
@@ -105,5 +67,5 @@ def _rest(payload: NormalizedPayload) -> str:
     everything = body(payload)
     kept = everything.get("output")
     if kept is None:
-        kept = {name: everything[name] for name in RESULTS.get(payload.kind, ()) if name in everything}
+        kept = {name: everything[name] for name in result_fields(payload) if everything.get(name) is not None}
     return msgspec.json.encode(kept).decode() if kept not in (None, {}) else ""
