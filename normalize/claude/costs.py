@@ -134,7 +134,8 @@ class Costs:
             # Spec 3's agents tell the cost of the turn alone.
             self._cost += cost
             return cost, _rounded(self._cost)
-        self._cost, self._usage = total, result.model_usage_camel
+        # 2.0.14 names no models in the result of a compaction, though its total has it
+        self._cost, self._usage = total, result.model_usage_camel or (self._usage if total else {})
         since = result.model_usage_since_last_result
         if not total and since is None and not self._usage:
             return (

@@ -57,6 +57,10 @@ class Answer(NamedTuple):
     """The agent tells what several answers have cost together, and by no price that is known: the cost is this one's share."""
     is_copy: bool = False
     """It was asked for in another conversation, whose fork this one is."""
+    origin: str | None = None
+    """That conversation, where its id is known."""
+    began: float | None = None
+    """Of a turn of turnwire's own log: when its process began, or when the turn before it ended, in seconds since 1970."""
 
 
 class Branch(NamedTuple):

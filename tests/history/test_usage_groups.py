@@ -116,3 +116,34 @@ def test_an_answer_is_of_the_session_that_asked_for_it_not_of_its_fork(
     for path in (origin, fork):
         os.utime(path, (2, 2) if path.stem == read_first else (1, 1))
     assert groups(tmp_path, "session") == [("origin", "1")]
+
+
+def test_a_copied_answer_is_its_origins_also_where_the_origins_file_is_gone(tmp_path: Path) -> None:
+    used(tmp_path, "origin", "2026-11-30T10:30")
+    (origin,) = (tmp_path / "projects").glob("*/origin.jsonl")
+    told = [json.loads(line) for line in origin.read_text().splitlines()]
+    for fork in ("fork", "another"):
+        copies = [{**line, "sessionId": fork, "requestSessionId": "origin"} for line in told]
+        origin.with_name(f"{fork}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in copies))
+    assert groups(tmp_path, "session") == [("origin", "1")]
+    origin.unlink()
+    assert groups(tmp_path, "session") == [("origin", "1")]
+    assert groups(tmp_path, "day") == [("2026-11-30", "1")]
+
+
+def test_a_request_counts_once_whatever_file_and_uuid_its_answer_has(tmp_path: Path) -> None:
+    used(tmp_path, "one", "2026-11-30T10:30", "2026-11-30T10:31")
+    (one,) = (tmp_path / "projects").glob("*/one.jsonl")
+    told = [json.loads(line) for line in one.read_text().splitlines()]
+    for number, line in enumerate(told[1:]):
+        line["requestId"] = f"req-{number}"
+    one.write_text("".join(f"{json.dumps(line)}\n" for line in told))
+    for line in told[1:]:
+        line["uuid"] = f"{line['uuid']}-copy"
+    copied = "".join(f"{json.dumps({**line, 'sessionId': 'copy'})}\n" for line in told)
+    one.with_name("copy.jsonl").write_text(copied)
+    agent = one.with_name("one") / "subagents" / "agent-a.jsonl"
+    agent.parent.mkdir(parents=True)
+    of_agent = [{**line, "sessionId": "one", "isSidechain": True, "agentId": "a"} for line in told[:2]]
+    agent.write_text("".join(f"{json.dumps(line)}\n" for line in of_agent))
+    assert sum(int(count or 0) for _, count in groups(tmp_path, "session")) == 2

@@ -6,6 +6,7 @@ methods block and are called from one thread at a time; several processes may ha
 Costs and tokens are counted by answers, each once, though forks and resumed sessions of older CLIs have copies of them.
 """
 
+import json
 import os
 import sqlite3
 import threading
@@ -19,6 +20,7 @@ from typing import Literal, NamedTuple, get_args
 
 from turnwire._runtime.private_files import open_private
 from turnwire.history.folders import SessionPath, files_in
+from turnwire.history.journaled import JournaledTurn, Unfiled, unfiled
 from turnwire.history.visibility import VisibleConversations
 from turnwire.normalize.recordings.session_files import (
     Answer,
@@ -30,7 +32,7 @@ from turnwire.protocol.errors import TurnwireError
 from turnwire.recordings.session_file import format_of, survey_of
 from turnwire.tracing.prices import Prices
 
-VERSION = 3
+VERSION = 4
 """Of the tables; another one's are dropped and made anew."""
 
 BATCH = 32
@@ -60,7 +62,7 @@ CREATE TABLE names (id TEXT PRIMARY KEY, title TEXT NOT NULL);
 CREATE TABLE answers (
   session TEXT NOT NULL, key TEXT NOT NULL, at REAL, model TEXT NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
   cache_read INTEGER NOT NULL, cache_creation INTEGER NOT NULL, cost_usd REAL, cache_creation_1h INTEGER NOT NULL,
-  is_share INTEGER NOT NULL, is_copy INTEGER NOT NULL
+  is_share INTEGER NOT NULL, is_copy INTEGER NOT NULL, origin TEXT, since REAL
 );
 CREATE INDEX answers_of ON answers (session);
 CREATE INDEX answers_by_key ON answers (key);
@@ -74,6 +76,15 @@ CREATE TABLE logs (
 
 _ESTIMATED = "estimated(model, at, input, output, cache_read, cache_creation, cache_creation_1h)"
 """What an answer may have cost, in dollars."""
+
+_TOTALS_OF = "claude"
+"""The agent whose turns tell what all of their requests took, those included that are no answers of its file."""
+
+_ANSWER = (
+    "key, at, model, input, output, cache_read, cache_creation, cost_usd, cache_creation_1h, is_share, is_copy, "
+    "origin, since"
+)
+"""The columns of an answer, as its fields are ordered."""
 
 _NAMES_KEPT = "CREATE TABLE IF NOT EXISTS names (id TEXT PRIMARY KEY, title TEXT NOT NULL)"
 
@@ -389,7 +400,7 @@ class Index:
 
     def _answer(self, session: str, answers: Iterable[Answer]) -> None:
         self._db.executemany(
-            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO answers VALUES ({', '.join('?' * 14)})",
             ((session, *answer) for answer in answers),
         )
 
@@ -422,7 +433,13 @@ class Index:
                     self._unsay(identity)
                     self._db.execute("DELETE FROM answers WHERE session = ?", (identity,))
                 self.say(identity, piece.said)
-                self._answer(identity, piece.answers)
+                (ended,) = self._db.execute(
+                    "SELECT max(at) FROM answers WHERE session = ?", (identity,)
+                ).fetchone()
+                self._answer(
+                    identity,
+                    (one if one.began is not None else one._replace(began=ended) for one in piece.answers),
+                )
                 self._db.execute(
                     "INSERT OR REPLACE INTO logs VALUES (?, ?, ?)", (session, piece.epoch, piece.seq)
                 )
@@ -501,7 +518,48 @@ class Index:
                 values,
             ).fetchall()
             listed = [ListedConversation._make((*row[:10], bool(row[10]), *row[11:])) for row in rows]
-            return [one if one.cost_is_whole else self._with_estimate(one) for one in listed]
+            listed = [one if one.cost_is_whole else self._with_estimate(one) for one in listed]
+            return [self._with_journal(one) for one in listed]
+
+    def _with_journal(self, one: ListedConversation) -> ListedConversation:
+        """Add what only turnwire's own log knows of a conversation; while reading."""
+        found = None if one.agent != _TOTALS_OF else self._unfiled(one.id)
+        if found is None or not found.cost_usd:
+            return one
+        return one._replace(cost_usd=round((one.cost_usd or 0.0) + found.cost_usd, 10))
+
+    def _unfiled(self, identity: str) -> Unfiled | None:
+        """Return what turnwire's own logs know of a conversation and its file does not; while reading."""
+        turns = self._journaled(identity)
+        if not turns:
+            return None
+        (other,) = self._db.execute("SELECT other_usd FROM sessions WHERE id = ?", (identity,)).fetchone()
+        answers = self._db.execute(f"SELECT {_ANSWER} FROM answers WHERE session = ?", (identity,))
+        return unfiled(turns, map(Answer._make, answers), other, self._prices.estimate)
+
+    def _journaled(self, identity: str) -> list[JournaledTurn]:
+        key = f"{LIVE}:{identity:36}:"
+        rows = self._db.execute(
+            "SELECT since, at, cost_usd, input, output, cache_read, cache_creation FROM answers "
+            "WHERE key >= ? AND key < ? AND since IS NOT NULL AND cost_usd IS NOT NULL",
+            (key, f"{key[:-1]};"),
+        )
+        return [JournaledTurn(since, at, cost, tuple(tokens)) for since, at, cost, *tokens in rows]
+
+    def journaled(self, identity: str) -> list[JournaledTurn]:
+        """Return the turns of a conversation in turnwire's own logs, as far as the CLI told their cost."""
+        with self._reading():
+            return self._journaled(identity)
+
+    def _all_unfiled(self) -> str:
+        """Return what only turnwire's own logs know, of all conversations, as a JSON array; while reading."""
+        rows = self._db.execute(
+            "SELECT id FROM sessions WHERE agent = ? AND id IN ("
+            "SELECT rtrim(substr(key, 6, 36)) FROM answers WHERE key >= 'live:' AND key < 'live;')",
+            (_TOTALS_OF,),
+        ).fetchall()
+        found = ((identity, self._unfiled(identity)) for (identity,) in rows)
+        return json.dumps([[identity, one.at, *one.tokens, one.cost_usd] for identity, one in found if one])
 
     def _with_estimate(self, one: ListedConversation) -> ListedConversation:
         """Add what the answers may have cost whose cost the agent does not tell, but for those that are another's copies; while reading."""
@@ -614,7 +672,8 @@ class Index:
             "week": "strftime('%Y-%m-%d', at, 'unixepoch', 'localtime', 'weekday 0', '-6 days')",
             "month": "strftime('%Y-%m', at, 'unixepoch', 'localtime')",
             "block": "strftime('%Y-%m-%d %H:%M', block(at), 'unixepoch', 'localtime')",
-            "session": "session",
+            # a copy whose original is gone is still that conversation's
+            "session": "coalesce(origin, session)",
             "project": "folder",
             "model": "model",
             "agent": "agent",
@@ -653,12 +712,17 @@ class Index:
             ), spent AS (
               SELECT sessions.id AS session, once.at AS at, folder, once.model AS model, agent, 1 AS answers, input, output, cache_read,
                      cache_creation, once.told AS cost, once.estimate AS estimate,
-                     once.told IS NULL AND once.estimate IS NULL AS unknown
+                     once.told IS NULL AND once.estimate IS NULL AS unknown, origin
               FROM once JOIN sessions ON sessions.id = once.session
               WHERE once.session NOT LIKE 'live:%'
                  OR NOT EXISTS (SELECT 1 FROM sessions AS kept WHERE kept.id = rtrim(substr(once.key, 6, 36)) AND {kept})
               UNION ALL
-              SELECT id, ended, folder, '(other)', agent, 0, 0, 0, 0, 0, other_usd, NULL, 0 FROM sessions WHERE other_usd > 0
+              SELECT id, ended, folder, '(other)', agent, 0, 0, 0, 0, 0, other_usd, NULL, 0, NULL FROM sessions WHERE other_usd > 0
+              UNION ALL
+              SELECT sessions.id, json_extract(value, '$[1]'), folder, '(other)', agent, 0, json_extract(value, '$[2]'),
+                     json_extract(value, '$[3]'), json_extract(value, '$[4]'), json_extract(value, '$[5]'),
+                     json_extract(value, '$[6]'), NULL, 0, NULL FROM json_each(?)
+                     JOIN sessions ON sessions.id = json_extract(value, '$[0]')
             )
             SELECT {"".join(f"{column}, " for column in chosen)} sum(answers), sum(input), sum(output), sum(cache_read),
                    sum(cache_creation), sum(cost), sum(estimate), max(unknown)
@@ -671,7 +735,7 @@ class Index:
                     for (at,) in self._db.execute("SELECT at FROM answers WHERE at IS NOT NULL ORDER BY at")
                 )
                 self._db.create_function("block", 1, partial(_block_of, begun))
-            rows = self._db.execute(statement, [*kept_values, *values]).fetchall()
+            rows = self._db.execute(statement, [*kept_values, self._all_unfiled(), *values]).fetchall()
         spent = []
         for row in rows:
             of, (answers, sent, written, read, created, cost, estimate, unknown) = (

@@ -14,14 +14,16 @@ from turnwire.history.export import ExportHeading, as_html, as_markdown
 from turnwire.history.folders import folders, running
 from turnwire.history.following import Follower
 from turnwire.history.index import Index, LibraryError, ListedConversation, ScanResult
+from turnwire.history.journaled import unfiled
 from turnwire.history.processes import RunningAgent, running_agents
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import new_core, recorded_core
+from turnwire.normalize.recordings.session_files import ConversationSummary
 from turnwire.protocol.visible import visible
 from turnwire.recordings.recorded import Timed, lines, timed_happenings
 from turnwire.recordings.redaction.redaction import Redaction
 from turnwire.recordings.session_file import KeptFormat, format_of, read_session_file
-from turnwire.tracing.prices import PricesError, prices
+from turnwire.tracing.prices import Prices, PricesError, prices
 
 Format = Literal["markdown", "html"]
 
@@ -41,6 +43,23 @@ def index_file(settings: Settings) -> Path | None:
         return None
     base = state_directory()
     return (base if settings.state_dir.is_relative_to(base) else settings.state_dir) / "library.sqlite3"
+
+
+def unfiled_usd(
+    settings: Settings, identity: str, outline: ConversationSummary, known: Callable[[], Prices]
+) -> float:
+    """Return what a conversation has cost that turnwire's own log knows of and the agent's file does not; 0 where there is no index."""
+    file = index_file(settings)
+    if not settings.history or file is None or not file.exists():
+        return 0.0
+    try:
+        index = Index(file, known())
+        turns = index.journaled(identity)
+        index.close()
+    except LibraryError:
+        return 0.0
+    found = unfiled(turns, outline.answers, outline.other_cost_usd, known().estimate) if turns else None
+    return 0.0 if found is None else found.cost_usd
 
 
 class Library:

@@ -474,15 +474,22 @@ class History:
         folded, shown, imported = Conversation(), session.summary(), False
         about_it = listed_of(session.record, shown, _certain(session))
         piece = LogPiece(self._journal.epoch, known, [], [], about_it, after=known)
+        began: float | None = (
+            None  # of the first turn behind what is known: the index has when the last one ended
+        )
         async for envelope, event in self._events(session.session, known):
             folded.handle(event, envelope.seq)
             match event:
+                case ev.ProcessStatus(state="started"):
+                    began = datetime.fromisoformat(envelope.ts).timestamp()
                 case ev.History(state=state):
                     imported = state == "began"
                 case ev.Complete():
                     piece.said.extend(searched(folded.parts))
                     if not imported:
-                        piece.answers.append(_answer(session.session, shown.model, envelope.ts, event))
+                        answer = _answer(session.session, shown.model, envelope.ts, event)
+                        piece.answers.append(answer._replace(began=began))
+                        began = answer.at
                     folded = Conversation()
                     piece = replace(piece, seq=envelope.seq)
                     if len(piece.said) >= PIECE:

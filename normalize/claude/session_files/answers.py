@@ -35,7 +35,8 @@ class _Seen(NamedTuple):
     model: str
     tokens: Tokens
     cost: float | None
-    copied: bool
+    origin: str | None
+    """The conversation that asked for it, of a copy."""
     totals: int
     """How many totals had been noted before it."""
 
@@ -48,6 +49,8 @@ class Answers:
         self._estimate = estimate
         self._seen: dict[tuple[str | None, str], _Seen] = {}
         """By subagent and the API's message id."""
+        self._places: dict[tuple[str, str], tuple[str | None, str]] = {}
+        """By message and request: an answer counts once, though a subagent's file may have a copy of it."""
         self._told: dict[str, CostState] = {}
         """What the CLI has counted last, by model."""
         self._totals: list[float] = []
@@ -75,22 +78,29 @@ class Answers:
             tokens = min(sum(counts_of(head.usage)), _MOST)
             self.largest[model] = max(tokens, self.largest.get(model, 0))
         place = agent, head.id or line.uuid
+        key = line.uuid
+        if head.id is not None and line.request_id is not None:
+            place = self._places.setdefault((head.id, line.request_id), place)
+            key = f"{head.id}:{line.request_id}"
         seen = self._seen.get(place)
+        if place[0] != agent:
+            return True
         self._seen[place] = _Seen(
-            key=line.uuid if seen is None else seen.key,
+            key=key if seen is None else seen.key,
             at=at if seen is None else seen.at,
             model=model,
             tokens=head.usage,
             cost=line.cost_usd if seen is None else (seen.cost if line.cost_usd is None else line.cost_usd),
-            copied=line.request_session_id is not None and line.request_session_id != line.session_id,
+            origin=None if line.request_session_id == line.session_id else line.request_session_id,
             # a subagent's own file is looked over after the session's: what is in it was counted with it
             totals=0 if agent is not None else len(self._totals),
         )
         return True
 
-    def key_of(self, agent: str | None, message_id: str) -> str | None:
+    def key_of(self, agent: str | None, message_id: str, request_id: str | None) -> str | None:
         """Return the key of an answer."""
-        seen = self._seen.get((agent, message_id))
+        place = self._places.get((message_id, request_id or ""), (agent, message_id))
+        seen = self._seen.get(place)
         return None if seen is None else seen.key
 
     def __iter__(self) -> Iterator[Answer]:
@@ -101,7 +111,7 @@ class Answers:
             cost, is_share = self._cost(seen, priced)
             yield Answer(
                 seen.key, seen.at, seen.model, *counts[:4], dollars(cost), counts.cache_creation_1h_input_tokens, is_share,
-                seen.copied,
+                seen.origin is not None, seen.origin,
             )  # fmt: skip
 
     def costs(self) -> dict[str, float | None]:
@@ -116,8 +126,10 @@ class Answers:
         summary.answers = list(self)
         answers = list(zip(summary.answers, self._seen.values(), strict=True))
         summary.cost_is_whole = bool(answers) and all(answer.cost_usd is not None for answer, _ in answers)
-        own = [answer.cost_usd for answer, seen in answers if answer.cost_usd is not None and not seen.copied]
-        if self._totals and not any(seen.copied for _, seen in answers):
+        own = [
+            answer.cost_usd for answer, seen in answers if answer.cost_usd is not None and seen.origin is None
+        ]
+        if self._totals and not any(seen.origin is not None for _, seen in answers):
             counted = sum(
                 answer.cost_usd or 0.0 for answer, seen in answers if seen.totals < len(self._totals)
             )

@@ -332,7 +332,7 @@ class ClaudeReader:
 
     def _use(self, told: SessionLine, head: MessageHead, agent: str | None, *, of_main: bool) -> None:
         """Count an answer's tokens to the turn that is open."""
-        key = self._answers.key_of(agent or told.agent_id, head.id or told.uuid or "")
+        key = self._answers.key_of(agent or told.agent_id, head.id or told.uuid or "", told.request_id)
         if self._turn is not None and key is not None and head.usage is not None and head.model:
             self._turn.used[key] = head.model, of_main, head.usage
 

@@ -60,6 +60,16 @@ def test_a_turns_tokens_hold_those_of_its_subagents() -> None:
     }  # fmt: skip
 
 
+def test_a_result_that_names_no_models_keeps_what_they_had_used() -> None:
+    """2.0.14's `/compact`: its total grows, its modelUsage is empty; the next turn's has both."""
+    turn = Turns("2.0.14")
+    turn(own(300, 60), {"opus": used(300, 60)})
+    assert turn(own(0, 0), {}) is None
+    assert turn(own(100, 20), {"opus": used(500, 100)}) == {
+        "input_tokens": 200, "output_tokens": 40, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0,
+    }  # fmt: skip
+
+
 def test_a_total_that_began_anew_counts_from_nothing() -> None:
     turn = Turns("2.1.330")
     turn(own(300, 60), {"opus": used(300, 60)})

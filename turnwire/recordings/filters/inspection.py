@@ -264,10 +264,13 @@ def _within(turn: Turn, event: AgentEvent, at: float) -> None:
             pass
 
 
-def bill_session(report: Report, outline: ConversationSummary, prices: Callable[[], Prices]) -> None:
+def bill_session(
+    report: Report, outline: ConversationSummary, prices: Callable[[], Prices], unfiled_usd: float = 0.0
+) -> None:
     """Give the report of a session file what the whole conversation has cost, not only the turns of the branch that lives.
 
     It is what lists of conversations show: without what a fork has copied, with what the agent counts beside its answers.
+    `unfiled_usd`: dollars that turnwire's own log knows of, and the file does not.
     """
     unknown = [one for one in outline.answers if one.cost_usd is None and not one.is_copy]
     shares = [
@@ -285,9 +288,10 @@ def bill_session(report: Report, outline: ConversationSummary, prices: Callable[
     turns = report.cost_usd or 0.0
     report.estimated_usd = round(outline.shared_usd + sum(known), 10)
     report.cost_is_whole = len(known) == len(shares)
-    report.cost_usd = (
-        None if outline.cost_usd is None and not known else round((outline.cost_usd or 0.0) + sum(known), 10)
-    )
+    if outline.cost_usd is None and not known and not unfiled_usd:
+        report.cost_usd = None
+    else:
+        report.cost_usd = round((outline.cost_usd or 0.0) + sum(known) + unfiled_usd, 10)
     report.other_usd = round(max((report.cost_usd or 0.0) - turns, 0.0), 10)
 
 

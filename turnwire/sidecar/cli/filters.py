@@ -2,12 +2,15 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
 from turnwire.sidecar.cli.options import ConfigOption, FamilyOption, PricesOption, configured
+
+if TYPE_CHECKING:
+    from turnwire.normalize.recordings.session_files import ConversationSummary
 
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 """For commands that read their arguments themselves."""
@@ -79,10 +82,15 @@ def inspect_command(
     def needed() -> Prices:
         return read_prices(configured(context).prices)
 
+    def unfiled(identity: str, outline: "ConversationSummary") -> float:
+        from turnwire.history.library import unfiled_usd
+
+        return unfiled_usd(configured(context), identity, outline, needed)
+
     with plain_errors(RecordingError, PricesError, UnknownFamily), on_disk([file]) as (found,):
         if prices is not None:
             needed()
-        run(found, needed, as_json=as_json, family=family)
+        run(found, needed, as_json=as_json, family=family, unfiled_usd=unfiled)
 
 
 @app.command(
