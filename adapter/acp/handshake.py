@@ -14,6 +14,7 @@ from turnwire.adapter.acp.asking import OfferedMode
 from turnwire.adapter.acp.client import AcpClient, AgentError
 from turnwire.adapter.capabilities import Capabilities
 from turnwire.adapter.session.agent import RequestFailed
+from turnwire.normalize.acp.agents import agent_info
 from turnwire.protocol.json_values import Json, JsonObject, text_at
 
 VERSION = 1
@@ -178,7 +179,7 @@ async def initialize(
 
 def read_facts(said: Json) -> AgentFacts:
     """Return what an answer to `initialize` says; what is missing or of another shape cannot be done."""
-    info, able = _object(said, "agentInfo"), _object(said, "agentCapabilities")
+    info, able = agent_info(said), _object(said, "agentCapabilities")
     session, prompts, mcp = (
         _object(able, name) for name in ("sessionCapabilities", "promptCapabilities", "mcpCapabilities")
     )

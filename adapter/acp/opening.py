@@ -30,7 +30,7 @@ from turnwire.adapter.acp.requests import INVALID_REQUEST, ClientRequests, Servi
 from turnwire.adapter.acp.session import AcpSession
 from turnwire.adapter.acp.terminals import Terminals
 from turnwire.adapter.acp.turn_hooks import EVENTS, TurnHooks
-from turnwire.adapter.acp.wire import AcpWire, cancelled
+from turnwire.adapter.acp.wire import AcpWire, cancelled, is_for_a_human
 from turnwire.adapter.options import CommandError, SessionOptions
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.calls import ToolCall
@@ -297,12 +297,12 @@ def _answer(received: Received, client: AcpClient, opened: OpenRequests, served:
     """See that every request of a line has an answer, or will have one; never waits."""
     for message in messages_of(received.message):
         match message:
-            case PermissionRequest() | Request(method="elicitation/create"):
+            case Request() if not is_for_a_human(message):
+                served.on_request(message)
+            case PermissionRequest() | Request():
                 if not opened.was_asked(message):
                     # it came when there was nothing to ask about any more
                     client.post(cancelled(message))
-            case Request():
-                served.on_request(message)
             case Malformed(reason=reason) if reason == TOO_DEEP:
                 said = outermost(received.line, ("method", "id"))
                 if "method" in said and "id" in said:

@@ -29,9 +29,12 @@ from turnwire.adapter.permissions.requests import (
     UnreadableRequest,
 )
 from turnwire.adapter.session.wire import Asking
+from turnwire.normalize.acp.agents import OWN_REQUESTS
+from turnwire.normalize.acp.own_requests import Form, Plan
 from turnwire.normalize.acp.tool_call_state import command_line
 from turnwire.normalize.events.control import PermissionOption
 from turnwire.normalize.inputs import Message
+from turnwire.normalize.payloads.fields import fields
 from turnwire.normalize.vocabulary import ToolKind
 from turnwire.protocol.acp.content import Diff
 from turnwire.protocol.acp.messages import (
@@ -43,7 +46,7 @@ from turnwire.protocol.acp.messages import (
     RpcError,
 )
 from turnwire.protocol.acp.updates import ToolCallUpdate
-from turnwire.protocol.json_values import JsonObject, text_at
+from turnwire.protocol.json_values import Json, JsonObject, text_at
 
 FAILED = -32603
 """JSON-RPC's error of something that cannot be done."""
@@ -97,15 +100,12 @@ class AcpWire:
         if not isinstance(asked, PermissionRequest | Request):
             return []
         match reply:
-            case Allow() | Deny() if isinstance(request, ToolRequest) and isinstance(
-                asked, PermissionRequest
-            ):
+            case Allow() | Deny() if isinstance(request, ToolRequest):
                 return _decided(request, asked, reply)
             case Answer(action, content):
-                said: JsonObject = {"action": action}
-                return [Response(asked.id, said if content is None else {**said, "content": content})]
+                return [_answered(asked, action, content)]
             case Dismissed():
-                return [Response(asked.id, {"action": "cancel"})]
+                return [_answered(asked, "cancel", None)]
             case Failure(reason):
                 return [Response(asked.id, error=RpcError(FAILED, reason))]
             case Allow() | Deny() | HookOutput():
@@ -119,13 +119,24 @@ class AcpWire:
                 name = self._name(message)
                 if name is None:
                     return []
-                asking = _tool(name, message, self._core.asked_about(name))
-                return self._hooks.before(asking) or [asking]
-            case Request(method="elicitation/create"):
+                return self._leave(name, message, message)
+            case Request() if is_for_a_human(message):
                 name = self._name(message)
-                return [] if name is None else [_form(name, message)]
+                if name is None:
+                    return []
+                own = OWN_REQUESTS.get(message.method)
+                if isinstance(own, Plan):
+                    return self._leave(name, own.permission(message), message)
+                said = fields(message.params) if own is None else own.form(message)
+                return [QuestionRequest(request_id=name, kind="elicitation", said=said, message=message)]
             case _:
                 return []  # what `$/cancel_request` takes back, the core publishes as cancelled, and that counts
+
+    def _leave(
+        self, name: str, read: PermissionRequest, message: PermissionRequest | Request
+    ) -> Sequence[Asking]:
+        asking = _tool(name, read, self._core.asked_about(name), message)
+        return self._hooks.before(asking) or [asking]
 
     def _name(self, message: PermissionRequest | Request) -> str | None:
         """Return what the core has published a request as; None when nobody is to be asked."""
@@ -136,7 +147,21 @@ def cancelled(asked: PermissionRequest | Request) -> Response:
     """Return the answer to what nobody decides any more."""
     if isinstance(asked, PermissionRequest):
         return Response(asked.id, {"outcome": {"outcome": "cancelled"}})
-    return Response(asked.id, {"action": "cancel"})
+    own = OWN_REQUESTS.get(asked.method)
+    return Response(asked.id, own.answer(None)) if isinstance(own, Plan) else _answered(asked, "cancel", None)
+
+
+def is_for_a_human(asked: Request) -> bool:
+    """Tell whether a human is asked by a request, be it the protocol's or an agent's own."""
+    return asked.method == "elicitation/create" or asked.method in OWN_REQUESTS
+
+
+def _answered(asked: PermissionRequest | Request, action: str, content: Json) -> Response:
+    own = OWN_REQUESTS.get(getattr(asked, "method", ""))
+    if isinstance(own, Form):
+        return Response(asked.id, own.answer(action, content))
+    said: JsonObject = {"action": action}
+    return Response(asked.id, said if content is None else {**said, "content": content})
 
 
 def call_of(update: ToolCallUpdate) -> ToolCall:
@@ -170,7 +195,12 @@ def _own_name(update: ToolCallUpdate) -> str:
     return update.name or text_at(meta.get("claudeCode"), "toolName")
 
 
-def _tool(name: str, asked: PermissionRequest, about: Sequence[ToolCallUpdate]) -> ToolRequest:
+def _tool(
+    name: str,
+    asked: PermissionRequest,
+    about: Sequence[ToolCallUpdate],
+    message: PermissionRequest | Request,
+) -> ToolRequest:
     first, *others = about or (asked.tool_call,)
     return ToolRequest(
         request_id=name,
@@ -179,13 +209,8 @@ def _tool(name: str, asked: PermissionRequest, about: Sequence[ToolCallUpdate]) 
         offers=[_offer(option) for option in asked.options if option.option_id],
         is_editable=False,
         said=cast("JsonObject", to_builtins(asked.params)),
-        message=asked,
+        message=message,
     )
-
-
-def _form(name: str, asked: Request) -> QuestionRequest:
-    said = asked.params if isinstance(asked.params, dict) else {}
-    return QuestionRequest(request_id=name, kind="elicitation", said=said, message=asked)
 
 
 def _offer(option: Option) -> Offer:
@@ -196,14 +221,17 @@ def _offer(option: Option) -> Offer:
 
 
 def _decided(
-    request: ToolRequest, asked: PermissionRequest, reply: Allow | Deny
+    request: ToolRequest, asked: PermissionRequest | Request, reply: Allow | Deny
 ) -> Sequence[Response | Notification]:
     kinds = ("allow_once", "allow_always") if isinstance(reply, Allow) else ("reject_once", "reject_always")
     chosen = reply.option_id or request.option_of(*kinds)
-    if chosen is None:
+    own = OWN_REQUESTS.get(getattr(asked, "method", ""))
+    if isinstance(own, Plan):
+        answer = Response(asked.id, own.answer(chosen))
+    elif chosen is None:
         answer = cancelled(asked)
     else:
         answer = Response(asked.id, {"outcome": {"outcome": "selected", "optionId": chosen}})
     if isinstance(reply, Deny) and reply.interrupt:
-        return [answer, Notification("session/cancel", {"sessionId": asked.session_id})]
+        return [answer, Notification("session/cancel", {"sessionId": text_at(request.said, "sessionId")})]
     return [answer]

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from turnwire.normalize.acp.agents import SAFE
 from turnwire.normalize.acp.tool_call_state import ToolCallState
-from turnwire.normalize.acp.tools import Status, name_of, payload, title_of
+from turnwire.normalize.acp.tools import Status, name_of, payload, subject_of, title_of
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import AgentEvent, ToolUpdate
@@ -107,9 +107,27 @@ class Calls:
         """Return an open call."""
         return self._open.get(call_id)
 
+    def asked_by(self, told: ToolCallUpdate) -> Call | None:
+        """Return the open call that leave is asked for under an id of the request's own: the oldest that is about the same."""
+        asked = ToolCallState()
+        asked.merge(told, self.quirks, asks=True)
+        subject = subject_of(asked, self.quirks)
+        if subject is None:
+            return None
+        waiting = (
+            call for call in self._open.values() if call.permission_outcome is None and call.over is None
+        )
+        return next((call for call in waiting if subject_of(call.facts, self.quirks) == subject), None)
+
+    def newest(self, name: str, title: str | None) -> Call | None:
+        """Return the newest open call of a tool, of a title if there is one."""
+        found = [call for call in self._open.values() if call.facts.name == name]
+        titled = [call for call in found if call.facts.title == title]
+        return next(reversed(titled or found), None)
+
     def also_asked(self, call_id: str) -> tuple[Call, ...]:
         """Return the calls that leave is asked for when it is asked for this one: itself not among them."""
-        if not self.quirks.batches_permissions:
+        if not self.quirks.batches_permissions():
             return ()
         waiting = (call for call in self._open.values() if call.waits and call.permission_outcome is None)
         return tuple(call for call in waiting if call.id != call_id)
@@ -154,7 +172,7 @@ class Calls:
         calls = [call for call_id in call_ids if (call := self._open.get(call_id)) is not None]
         for call in calls:
             call.permission_outcome = permission_outcome
-        if permission_outcome in ("denied", "cancelled") and self.quirks.is_silent_when_denied:
+        if permission_outcome in ("denied", "cancelled") and self.quirks.forgets_refused_calls():
             return [self._end(call, "error") for call in calls]
         return []
 

@@ -11,9 +11,11 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from turnwire.normalize.acp import session_updates, turns
+from turnwire.normalize.acp import session_updates, subagents, turns
+from turnwire.normalize.acp.agents import OWN_REQUESTS, agent_info, grok
 from turnwire.normalize.acp.calls import PermissionOutcome
 from turnwire.normalize.acp.errors import AUTHENTICATION_REQUIRED, problem
+from turnwire.normalize.acp.own_requests import Plan
 from turnwire.normalize.acp.parts import blocks_of, prompt_of
 from turnwire.normalize.acp.requests import Asked, Pending, leave_of, permission, question
 from turnwire.normalize.acp.session import Prompt, Session
@@ -117,6 +119,12 @@ class AcpCore:
         """Translate a message of the agent; `line` is kept in `unknown` events as it came."""
         stats = self.stats
         if type(message) is SessionUpdate:
+            if (subagent := self._state.subagents.get(message.params.session_id)) is not None:
+                told = subagents.told_by(subagent, message)
+                if told is None:
+                    stats.counted += 1
+                    return []
+                message = told
             update = message.params.update
             session = self._state.session(message.params.session_id)
             # Most lines of a session are pieces of text: no detour for them.
@@ -132,6 +140,8 @@ class AcpCore:
                 events = [*session_updates.settled(session), *events]
             if session.suppresses_replay and session.history and handler in session_updates.OF_THE_PAST:
                 events = []
+            if message.params.meta is not None and handler is session_updates.call and not session.history:
+                events = [*events, *session.usage.context(message.params.meta)]
             if events:
                 stats.published += 1
                 if session.turn is not None and not session.turn.has_output:
@@ -146,7 +156,7 @@ class AcpCore:
         events: list[AgentEvent]
         match message:
             case PermissionRequest():
-                events = self._permission(message)
+                events = self._permission(message, message)
             case Request():
                 events = self._request(message)
             case Response():
@@ -219,6 +229,9 @@ class AcpCore:
             pending = session.requests.find(message.id)
             if pending is None:
                 continue
+            own = OWN_REQUESTS.get(getattr(pending.asked, "method", ""))
+            if isinstance(own, Plan) and message.error is None:
+                message = replace(message, result=own.chosen(message.result))
             permission_outcome = _permission_outcome(pending, message)
             already = pending.decided
             events = session.requests.on_response(pending, message)
@@ -269,8 +282,12 @@ class AcpCore:
 
     # What the agent asks.
 
-    def _permission(self, message: PermissionRequest) -> list[AgentEvent]:
-        state, params = self._state, message.params
+    def _permission(self, message: PermissionRequest, asked: PermissionRequest | Request) -> list[AgentEvent]:
+        """Take a request for leave; `asked` is as the agent wrote it."""
+        state = self._state
+        if (subagent := state.subagents.get(message.session_id)) is not None:
+            message = subagents.asked_by(subagent, message)
+        params = message.params
         session = state.session(params.session_id)
         told = params.tool_call
         if params.subject is not None and not told.tool_call_id:
@@ -283,14 +300,17 @@ class AcpCore:
             *session.texts.pause(),
             *session_updates.settled(session),
         ]
-        call_id = told.tool_call_id or None
         known = session.calls.find(told.tool_call_id)
+        joined = session.calls.asked_by(told) if known is None else None
+        if joined is not None:
+            known, told = joined, replace(told, tool_call_id=joined.id)
+        call_id = told.tool_call_id or None
         facts = ToolCallState() if known is None else replace(known.facts)
         facts.merge(told, session.calls.quirks, asks=True)
         if isinstance(params.meta, dict):
             facts.merge(ToolCallUpdate(meta=params.meta), session.calls.quirks)
         if call_id is not None:
-            if known is not None and known.facts.raw_input not in (None, {}):
+            if known is not None and (joined is not None or known.facts.raw_input not in (None, {})):
                 # agents tell the arguments in other words here: the call keeps its own
                 told = replace(told, raw_input=None, title=None, kind=None)
             if told.status in ("completed", "failed"):
@@ -308,7 +328,7 @@ class AcpCore:
         about = told_of(facts, quirks, told.tool_call_id)
         # rules know a tool by the name that the agent tells: not by one that was made of a title
         about = replace(about, name=params.tool_call.name, meta=params.tool_call.meta)
-        pending = Pending(pending_id, message, call_id, name_of(facts), also, about, event)
+        pending = Pending(pending_id, asked, call_id, name_of(facts), also, about, message, event)
         if session.turn is not None:
             session.turn.has_output = True
         events += session.requests.add(pending)
@@ -317,14 +337,17 @@ class AcpCore:
     def _request(self, message: Request) -> list[AgentEvent]:
         state, params = self._state, fields(message.params)
         method = message.method
+        own = OWN_REQUESTS.get(method)
+        if isinstance(own, Plan):
+            return self._permission(own.permission(message), message)
         session_id = text(params, "sessionId")
         session = state.last if session_id is None else state.session(session_id)
         here = NOWHERE if session is None else session.place.here
         if session is not None and session.turn is not None:
             session.turn.has_output = True
-        if method in _ELICITATIONS and session is not None:
+        if (method in _ELICITATIONS or own is not None) and session is not None:
             pending_id = session.requests.name(message.id)
-            event = question(session.place, pending_id, message)
+            event = question(session.place, pending_id, params if own is None else own.form(message))
             pending = Pending(pending_id, message, event.tool_call_id, None, published=event)
             return self._ahead.settle([*session.requests.add(pending), event], self._decided)
         if method.startswith("terminal/"):
@@ -369,6 +392,8 @@ class AcpCore:
                 return [
                     notice(place, "auth_status", words or "Signing in", "error" if failed else "info", status)
                 ]
+            case _ if method.startswith(grok.OWN):
+                return grok.heard(state, message)
             case _:
                 return [notice(here, method[:200], _words(method, params), details=message.params)]
 
@@ -484,7 +509,7 @@ class AcpCore:
 
     def _initialized(self, result: JsonObject) -> list[AgentEvent]:
         state = self._state
-        info = fields(result.get("agentInfo")) or fields(result.get("info"))
+        info = agent_info(result)
         state.is_agent(info)
         methods = [
             AuthMethod(id=name, name=text(method, "name"), description=text(method, "description"))
@@ -560,14 +585,14 @@ def _cancelled(session: Session) -> list[AgentEvent]:
 
 def _permission_outcome(pending: Pending, answer: Response) -> PermissionOutcome | None:
     """Return what an answer means for the call that it was asked for."""
-    if not isinstance(pending.asked, PermissionRequest):
+    if pending.permission is None:
         return None
     if answer.error is not None:
         return "denied"
     option_id = text(fields(fields(answer.result).get("outcome")), "optionId")
     if option_id is None:
         return "cancelled"
-    return "allowed" if leave_of(pending.asked, option_id) == "allow" else "denied"
+    return "allowed" if leave_of(pending.permission, option_id) == "allow" else "denied"
 
 
 def _is_known(method: str) -> bool:

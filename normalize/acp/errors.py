@@ -25,7 +25,7 @@ _RPC_CODES = {
 }
 _AUTHENTICATION = re.compile(r"(?i)authenticat|log ?in required|unauthori[sz]ed")
 _GENERAL = re.compile(r"(?i)internal error:?\s*|agent error:?\s*")
-_SAID = re.compile(r"(?i)\b(?:HTTP|status(?: code)?)[ :]{1,3}([45]\d\d)\b")
+_SAID = re.compile(r"(?i)(?:\b(?:HTTP|status(?: code)?)[ :]{1,3}|\()([45]\d\d)\b")
 _LOOKED_AT = 2000
 """Characters of a message in which a status is looked for."""
 _DEPTH = 12
@@ -48,7 +48,8 @@ def problem(error: RpcError) -> Problem:
     words, told = _opened(error.message, _DEPTH)
     data_words, data_told = _opened(error.data, _DEPTH)
     status = status or told or data_told
-    found = _SAID.search(error.message[:_LOOKED_AT]) if status is None else None
+    told_in = f"{error.message[:_LOOKED_AT]}\n{data_words[:_LOOKED_AT]}"
+    found = _SAID.search(told_in) if status is None else None
     status = int(found[1]) if found is not None else status
     if not words.strip() or (_GENERAL.fullmatch(words.strip()) and data_words):
         words = data_words or words

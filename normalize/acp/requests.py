@@ -10,8 +10,9 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from turnwire.normalize.acp.agents import Quirks
+from turnwire.normalize.acp.agents import OWN_REQUESTS, Quirks
 from turnwire.normalize.acp.calls import Call
+from turnwire.normalize.acp.own_requests import Form
 from turnwire.normalize.acp.tool_call_state import ToolCallState
 from turnwire.normalize.acp.tools import command_title, name_of, payload, questions, title_of
 from turnwire.normalize.common import outcomes
@@ -39,6 +40,7 @@ from turnwire.normalize.payloads.fields import fields, shallow, text
 from turnwire.normalize.vocabulary import VoidReason
 from turnwire.protocol.acp.messages import Id, Option, PermissionRequest, Request, Response
 from turnwire.protocol.acp.updates import ToolCallUpdate
+from turnwire.protocol.json_values import JsonObject
 from turnwire.protocol.visible import visible
 
 Asked: TypeAlias = PermissionRequest | Request
@@ -62,12 +64,15 @@ class Pending(Struct, gc=False):
 
     pending_id: str
     asked: Asked
+    """As the agent wrote it."""
     tool_call_id: str | None
     tool_name: str | None
     also: tuple[Call, ...] = ()
     """Further calls that the same answer decides."""
     about: ToolCallUpdate | None = None
     """All that was told of the call that leave is asked for."""
+    permission: PermissionRequest | None = None
+    """A request for leave as the protocol has it, whatever the agent has made of it."""
     published: PermissionEvent | QuestionRequest | None = None
     """The event that asked."""
     decided: bool = False
@@ -136,9 +141,8 @@ def permission(
     )
 
 
-def question(place: EventContext, pending_id: str, asked: Request) -> QuestionRequest:
+def question(place: EventContext, pending_id: str, params: JsonObject) -> QuestionRequest:
     """Return the event of an elicitation."""
-    params = fields(asked.params)
     listed = questions(params)
     return QuestionRequest(
         **place.here,
@@ -237,18 +241,22 @@ class Requests:
             return []
         if response.error is not None:
             return [outcomes.resolved(self._place, pending, "deny", message=response.error.message or None)]
-        if isinstance(pending.asked, Request):
-            return [
-                outcomes.resolved(
-                    self._place, pending, "answer", message=text(fields(response.result), "action")
-                )
-            ]
+        if pending.permission is None:
+            own = OWN_REQUESTS.get(getattr(pending.asked, "method", ""))
+            said = (
+                own.action(response.result)
+                if isinstance(own, Form)
+                else text(fields(response.result), "action")
+            )
+            return [outcomes.resolved(self._place, pending, "answer", message=said)]
         outcome = fields(fields(response.result).get("outcome"))
         option_id = text(outcome, "optionId")
         if option_id is None:
             return [outcomes.void(self._place, pending, "cancelled")]
         return [
-            outcomes.resolved(self._place, pending, leave_of(pending.asked, option_id), option_id=option_id)
+            outcomes.resolved(
+                self._place, pending, leave_of(pending.permission, option_id), option_id=option_id
+            )
         ]
 
     def settled(self, tool_call_id: str, *, denied: bool) -> list[AgentEvent]:

@@ -24,7 +24,7 @@ from turnwire.normalize.events import (
     SessionStatus,
     SessionStatusData,
 )
-from turnwire.normalize.payloads.fields import fields, objects, text
+from turnwire.normalize.payloads.fields import fields, objects, text, whole
 from turnwire.protocol.acp.messages import Id
 from turnwire.protocol.json_values import Json, JsonObject
 
@@ -94,6 +94,8 @@ class Session:
         self._modes: list[Mode] | None = None
         self._modes_shown: list[Mode] | None = None
         self._models: list[Model] | None = None
+        self._windows: dict[str, int] = {}
+        """Tokens of models' context windows, of agents that tell them."""
         self._models_shown: list[Model] | None = None
         self._options: list[SessionOption] | None = None
         self._commands: list[Command] | None = None
@@ -146,6 +148,7 @@ class Session:
     ) -> list[AgentEvent]:
         """Tell what the agent says of itself in this session, if it has changed."""
         self.model = model or self.model
+        self.usage.window = self._windows.get(self.model or "")
         info = fields(agent)
         facts = (self.model, self.cwd, text(info, "name"), text(info, "version"))
         models = self._models if self._models != self._models_shown else None
@@ -222,6 +225,11 @@ class Session:
     def _learn_models(self, models: JsonObject) -> None:
         listed = objects(models, "availableModels")[:_MOST]
         if listed:
+            self._windows = {
+                text(model, "modelId") or "": size
+                for model in listed
+                if (size := whole(fields(model.get("_meta")), "totalContextTokens")) is not None
+            }
             self._models = [
                 Model(id=name, name=text(model, "name"), description=text(model, "description"))
                 for model in listed

@@ -26,7 +26,6 @@ Handler = Callable[[State, Session, Any], list[AgentEvent]]
 
 _INJECTED = ("<session_context>", "[Function Response:", "<system-reminder>", "<environment_context>")
 """How agents begin what they put among the user's messages themselves."""
-_MODE, _ERROR = "[MODE_UPDATE] ", "Error: "
 _ATTEMPT = re.compile(r"(\d{1,6})\s*/\s*(\d{1,6})")
 _MARKS = {"completed": "x", "in_progress": "-"}
 
@@ -62,12 +61,11 @@ def _spoken(state: State, session: Session, kind: Kind, update: updates.Chunk) -
 def parse_quirk_text(session: Session, words: str) -> list[AgentEvent]:
     """Take what some agents tell as text for want of an event: it stays text, and is what it tells, too."""
     quirks = session.calls.quirks
-    if quirks.says_modes and words.startswith(_MODE):
-        return session.mode_is(words[len(_MODE) :].strip() or None)
-    if quirks.says_errors and session.turn is not None and not session.history:
-        session.turn.said_error = words if words.startswith(_ERROR) else None
-    if quirks.tells_failures and session.turn is not None and session.turn.has_failed:
-        session.turn.said_error = (session.turn.said_error or "") + words
+    mode = quirks.mode_in(words)
+    if mode is not None:
+        return session.mode_is(mode)
+    if session.turn is not None and not session.history:
+        quirks.hear(session.turn, words)
     return []
 
 

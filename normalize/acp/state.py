@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from turnwire.normalize.acp.agents import SAFE, Quirks, quirks
 from turnwire.normalize.acp.session import Session
+from turnwire.normalize.acp.subagents import Subagent
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.common.event_context import EventFields
 from turnwire.normalize.events import AgentEvent, Notice
@@ -57,6 +58,8 @@ class State:
         self.incoming_requests: BoundedDict[tuple[str, str]] = BoundedDict(_TERMINALS)
         """Requests of the agent about terminals: method, and terminal or command."""
         self.terminals: BoundedDict[Terminal] = BoundedDict(_TERMINALS)
+        self.subagents: BoundedDict[Subagent] = BoundedDict(_SESSIONS)
+        """Whom the sessions of subagents work for."""
 
     def session(self, session_id: str) -> Session:
         """Return the session of an id, made if it is new."""

@@ -113,6 +113,8 @@ class ToolCallState(Struct, gc=False):
             self.content, changed = update.content, True
             self.diffs = [block for block in update.content if isinstance(block, Diff)] or self.diffs
             self._learn_place()
+            # what it shows once it runs is its output
+            self.command = self.command or quirks.shown_command(self)
         if update.locations:
             changed = changed or update.locations != self.locations
             self.locations = update.locations
@@ -124,16 +126,21 @@ class ToolCallState(Struct, gc=False):
         if isinstance(update.meta, dict):
             changed = self._learn_meta(update.meta) or changed
         if isinstance(update, ToolCall) and self.name is None:
-            self.name = _named(update, quirks)
-        if self.name is None and quirks.names_tools_in_ids and "__" in update.tool_call_id[:200]:
-            self.name, changed = update.tool_call_id.partition("__")[0] or None, True
+            self.name = _named(update)
+        if self.name is None and (name := quirks.tool_name(update)) is not None:
+            self.name, changed = name, True
         self._learn_streamed(update)
         return changed
 
     def _learn_meta(self, meta: JsonObject) -> bool:
         before = (self.name, self.parent, self.mcp_server, self.work_dir, self.response is None)
         claude = fields(meta.get("claudeCode"))
-        self.name = self.name or text(claude, "toolName") or text(meta, "toolName", "tool_name")
+        self.name = (
+            self.name
+            or text(claude, "toolName")
+            or text(meta, "toolName", "tool_name")
+            or text(fields(meta.get("x.ai/tool")), "name")
+        )
         self.parent = (
             self.parent
             or text(claude, "parentToolUseId")
@@ -248,11 +255,15 @@ class ToolCallState(Struct, gc=False):
             return self.shown_text()
         return found
 
-    def exit_of(self, output: str, *, failed: bool) -> tuple[int | None, str]:
+    def exit_of(self, output: str, quirks: Quirks, *, failed: bool) -> tuple[int | None, str]:
         """Return the exit code, as told or as the text has it, and the output without the words for it.
 
         What a command that did not fail prints may speak of any exit code.
         """
+        told = quirks.exit_of(output)
+        if told is not None:
+            self.exit_code, output = told
+            return self.exit_code, output
         claude = _CLAUDE_EXIT.match(output)
         if claude is not None and (self.exit_code is None or int(claude[1]) == self.exit_code):
             self.exit_code = int(claude[1])
@@ -281,11 +292,9 @@ def _parsed(shown: str) -> Json:
         return None
 
 
-def _named(update: ToolCall, quirks: Quirks) -> str | None:
+def _named(update: ToolCall) -> str | None:
     """Return the tool's name where the first title is one: a bare word (OpenCode), or before a colon (Kimi)."""
     title = update.title or ""
-    if quirks.begins_with_names and len(title) <= _LONGEST_NAME and _WORD.match(title):
-        return title
     word, colon, _ = title[:100].partition(": ")
     if _plain(word) in _KINDS and (colon or update.kind in (None, "other")) and _WORD.match(word):
         return word

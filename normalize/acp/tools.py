@@ -155,7 +155,7 @@ def _known(facts: ToolCallState, quirks: Quirks, status: Status, denied: bool) -
             approved = None if status == "running" else status == "complete"
             plan = ShowPlan(operation="exit", plan=text(arguments, "plan"), approved=approved)
             return payloads.ShowPlanPayload(show_plan=plan)
-        case "AskUserQuestion" | "ask_user":
+        case "AskUserQuestion" | "ask_user" | "ask_user_question":
             asked = questions(arguments)
             return payloads.AskUserPayload(ask_user=AskUser(questions=asked)) if asked else None
         case "WebSearch" | "web_search" | "google_web_search":
@@ -366,14 +366,18 @@ def _tells_command(facts: ToolCallState) -> bool:
 
 
 def command_of(facts: ToolCallState, quirks: Quirks) -> str | None:
-    """Return the command of a call that runs one; None where the agent does not tell it. A title is none, unless it is known to be."""
+    """Return the command of a call that runs one; None where the agent does not tell it."""
     told = (command_line(facts.arguments.get(name)) for name in _COMMANDS)
-    return (
-        next((line for line in told if line), None)
-        or facts.command
-        or (facts.title if quirks.titles_are_commands and not facts.has_arguments else None)
-        or None
-    )
+    return next((line for line in told if line), None) or facts.command or quirks.command(facts) or None
+
+
+def subject_of(facts: ToolCallState, quirks: Quirks) -> tuple[str, str] | None:
+    """Return what a call is about, for whom its id says nothing: its command, or its kind and path; None where it tells neither."""
+    if facts.does == "execute":
+        command = command_of(facts, quirks)
+        return None if command is None else ("execute", command)
+    path = _path(facts)
+    return (facts.does, path) if facts.does and path else None
 
 
 def told_of(facts: ToolCallState, quirks: Quirks, call_id: str) -> ToolCallUpdate:
@@ -405,19 +409,19 @@ def _shell(facts: ToolCallState, quirks: Quirks, status: Status, *, denied: bool
         timeout=whole(arguments, "timeout", "timeout_ms"),
         background=flag(arguments, "run_in_background", "is_background", "isBackground", "background")
         or None,
-        output=None if denied else _shell_output(facts, status),
+        output=None if denied else _shell_output(facts, quirks, status),
     )
     return payloads.ShellExecPayload(shell_exec=body)
 
 
-def _shell_output(facts: ToolCallState, status: Status) -> ShellOutput | None:
+def _shell_output(facts: ToolCallState, quirks: Quirks, status: Status) -> ShellOutput | None:
     if status == "running":
         shown = facts.result_text() if facts.terminal or facts.raw_output is not None else _said_so_far(facts)
         return ShellOutput(stdout=shown) if shown else None
     output = facts.result_text()
     if not output and facts.raw_output is None:
         output = facts.shown_text()
-    code, output = facts.exit_of(output, failed=status == "error")
+    code, output = facts.exit_of(output, quirks, failed=status == "error")
     response = fields(facts.response)
     stdout, stderr = text(response, "stdout"), text(response, "stderr")
     interrupted = flag(response, "interrupted")
@@ -458,7 +462,7 @@ def _http(facts: ToolCallState, status: Status) -> NormalizedPayload:
 def _is_delegation(arguments: JsonObject, name: str) -> bool:
     if not isinstance(arguments.get("prompt"), str):
         return False
-    return name in ("Task", "Agent", "task", "agent") or not {
+    return name in ("Task", "Agent", "task", "agent", "spawn_subagent") or not {
         "subagent_type",
         "subagentType",
         "agent_type",

@@ -1,6 +1,5 @@
 """Turns: from a prompt to the answer to it. One is open at most in a session, each is started once and ended once."""
 
-import re
 from collections.abc import Iterable
 from typing import Literal
 
@@ -29,7 +28,7 @@ from turnwire.normalize.events import (
     Withdrawn,
 )
 from turnwire.normalize.inputs import Ended
-from turnwire.normalize.payloads.fields import fields, text
+from turnwire.normalize.payloads.fields import text
 from turnwire.normalize.payloads.files import ContentPart
 from turnwire.protocol.acp.messages import Id, RpcError
 from turnwire.protocol.json_values import JsonObject
@@ -51,9 +50,6 @@ _WORDS: dict[str, str] = {
     "refusal": "The agent refused to go on.",
     "error": "The turn failed without a reason given by the agent.",
 }
-_REFUSED = re.compile(r"Error: (?:[45]\d\d\b|.{0,500}?\bHTTP [45]\d\d\b)")
-"""An error that an API answered with its status: words of a model have none, and come in more than one piece."""
-
 _NO_OUTPUT = "The agent ended the turn without a word, a tool call or an error: its request to the model may have failed."
 _OUTPUT = frozenset(
     {
@@ -119,7 +115,7 @@ def prompted(
         events += session.calls.turn_over("no_result", succeeded=True)
         origin: Origin = "autonomous" if prompt.is_own else "user"
         events.append(start(state, session, origin, said, [prompt.request_id]))
-    elif session.calls.quirks.prompts_join:
+    elif session.calls.quirks.joins_prompts():
         turn.waiting.append(prompt.request_id)
         turn.prompts += said
         events.append(_joined(session, prompt))
@@ -193,10 +189,12 @@ def on_exit(
     outcome: Outcome = _OUTCOMES.get(reason or "end_turn", "completed")
     if error is not None:
         outcome = "interrupted" if turn.is_cancelled or error.code == CANCELLED else "error"
-    if outcome == "completed" and _has_failed(turn, result):
+    if outcome == "interrupted" and not turn.is_cancelled and session.calls.quirks.was_refused(result):
+        outcome = "completed"
+    told = session.calls.quirks.failure(turn, result) if outcome == "completed" else None
+    if told is not None:
         outcome = "error"
-        if turn.said_error is not None:
-            failed = problem(RpcError(message=turn.said_error.removeprefix("Error: ")))
+        failed = problem(told) if told.message else None
     events = session.texts.pause()
     interrupted = outcome == "interrupted"
     events += session.calls.turn_over(
@@ -205,20 +203,13 @@ def on_exit(
     events += session.requests.void("interrupted" if interrupted else "turn_ended")
     if outcome == "completed" and not turn.has_output and not has_output(events):
         events.append(notice(session.place.here, "no_output", _NO_OUTPUT, "warning"))
+    events += session.usage.context(result.get("_meta"))
     events += _complete(session, turn, outcome, result, reason, failed)
     if session.queue:
         waiting = session.queue.pop(0)
         said = [waiting.uuid] if waiting.uuid else []
         events.append(start(state, session, "queued", said, [waiting.request_id]))
     return events
-
-
-def _has_failed(turn: Turn, result: JsonObject) -> bool:
-    """Tell whether a turn that ends as if all were well has failed, by what the agent said of it."""
-    if turn.has_failed:
-        return True
-    said = turn.said_error
-    return said is not None and (not fields(result.get("usage")) or _REFUSED.match(said) is not None)
 
 
 def by_process(session: Session, end: Ended) -> list[AgentEvent]:
@@ -293,6 +284,7 @@ def _complete(  # noqa: PLR0917 - what an answer says, taken apart once
         output_tokens=None if spent is None else spent.received,
         cache_read_input_tokens=None if spent is None else spent.cache_read,
         cache_creation_input_tokens=None if spent is None else spent.cache_written,
+        tokens_of="last_call" if bill.is_of_last_call else None,
         total_input_tokens=None if total is None else total.sent,
         total_output_tokens=None if total is None else total.received,
         errors=errors,

@@ -1,12 +1,13 @@
 """Tokens and money: how full the context is, what a turn took, what the session has cost.
 
-Agents count a turn in the answer to its prompt, in `usage` or in `_meta.quota`, in the chunks' `_meta` (Qwen), or not
+Agents count a turn in the answer to its prompt, in `usage`, `_meta.usage` or `_meta.quota`, in the chunks' `_meta` (Qwen), or not
 at all; some count the session there. Money is told as the session's total, in whatever currency.
 """
 
 from msgspec import Struct
 
-from turnwire.normalize.acp.agents import Quirks
+from turnwire.normalize.acp.agents import SAFE
+from turnwire.normalize.acp.tokens import Counted, Tokens, added
 from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import AgentEvent, ContextWindow
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
@@ -17,20 +18,13 @@ MOST = 1 << 53
 """Tokens beyond which a figure is no figure of tokens."""
 
 
-class Tokens(Struct, frozen=True, gc=False):
-    """What a turn, or a session, took; cached tokens are not among those sent."""
-
-    sent: int
-    received: int
-    cache_read: int | None = None
-    cache_written: int | None = None
-
-
 class TurnCosts(Struct, frozen=True, gc=False):
     """What a turn took and cost."""
 
     turn: Tokens | None = None
     total: Tokens | None = None
+    is_of_last_call: bool = False
+    """The turn called the model several times, and its tokens are those of the last call alone."""
     cost_usd: float | None = None
     total_cost_usd: float | None = None
 
@@ -40,7 +34,9 @@ class Usage:
 
     def __init__(self, place: EventContext) -> None:
         self._place = place
-        self.quirks = Quirks()
+        self.quirks = SAFE
+        self.window: int | None = None
+        """Tokens of the context window of the model that was chosen, of agents that tell them with their models."""
         self.model: str | None = None
         """The model that answers, as the figures name it."""
         self.has_calls = False
@@ -86,30 +82,37 @@ class Usage:
             )
         ]
 
+    def context(self, meta: Json) -> list[AgentEvent]:
+        """Take how full the context is, as some agents tell it beside their news."""
+        used = whole(fields(meta), "totalTokens")
+        return [] if used is None else self.update(UsageUpdate(used=used, size=self.window))
+
     def chunk(self, meta: Json) -> None:
         """Take the usage of one answer of the model, as some agents hang it on a chunk."""
         told = tokens_of(meta)
         if told is not None:
-            self._chunks = told if self._chunks is None else _sum(self._chunks, told)
+            self._chunks = told if self._chunks is None else added(self._chunks, told)
 
     def bill(self, result: JsonObject, *, goes_on: bool) -> TurnCosts:
         """Return what the turn took that ends with this answer.
 
         `goes_on`: the conversation is older than this process, and the first cost may be that of all of it.
         """
-        quota = fields(fields(result.get("_meta")).get("quota"))
+        meta = fields(result.get("_meta"))
+        quota = fields(meta.get("quota"))
         told = (
-            _tokens(fields(result.get("usage"))) or _tokens(fields(quota.get("token_count"))) or self._chunks
+            _tokens(fields(result.get("usage")))
+            or _tokens(fields(quota.get("token_count")))
+            or tokens_of(meta)
+            or self._chunks
         )
         self._chunks = None
-        if self.has_calls and self.quirks.usage_is_of_last_call:
-            told = None
         models = objects(quota, "model_usage")
         self.model = (text(models[0], "model") if len(models) == 1 else None) or self.model
-        turn, total = told, None
-        if told is not None and self.quirks.usage_is_total:
-            turn, total = _difference(told, self._total), told
-            self._total = told
+        counted: Counted | None = None
+        if told is not None:
+            counted = self.quirks.counted(told, self._total, has_calls=self.has_calls)
+            self._total = counted.total
         cost = None if self._cost is None else round(self._cost, 10)
         if cost is not None and self._billed is not None:
             # a total that went back began anew
@@ -117,7 +120,9 @@ class Usage:
         elif goes_on:
             cost = None
         self._billed = self._billed if self._cost is None else self._cost
-        return TurnCosts(turn, total, cost, self._cost)
+        if counted is None:
+            return TurnCosts(None, None, False, cost, self._cost)
+        return TurnCosts(counted.turn, counted.total, counted.is_of_last_call, cost, self._cost)
 
 
 def tokens_of(meta: Json) -> Tokens | None:
@@ -143,28 +148,3 @@ def _tokens(told: JsonObject) -> Tokens | None:
 def _count(told: JsonObject, *names: str) -> int | None:
     found = whole(told, *names)
     return found if found is not None and 0 <= found <= MOST else None
-
-
-def _sum(one: Tokens, other: Tokens) -> Tokens:
-    return Tokens(
-        one.sent + other.sent,
-        one.received + other.received,
-        _both(one.cache_read, other.cache_read),
-        _both(one.cache_written, other.cache_written),
-    )
-
-
-def _both(one: int | None, other: int | None) -> int | None:
-    return None if one is None and other is None else (one or 0) + (other or 0)
-
-
-def _difference(now: Tokens, before: Tokens | None) -> Tokens:
-    """Return what is new; a count that went back began anew."""
-    if before is None or now.sent < before.sent or now.received < before.received:
-        return now
-    return Tokens(
-        now.sent - before.sent,
-        now.received - before.received,
-        None if now.cache_read is None else max(now.cache_read - (before.cache_read or 0), 0),
-        None if now.cache_written is None else max(now.cache_written - (before.cache_written or 0), 0),
-    )

@@ -154,6 +154,8 @@ class CompleteData(Published, frozen=True, kw_only=True):
     all_tokens: TokenSums | None = None
     """Tokens of everything that `cost_usd` pays for: subagents, compaction and helper models as well. Absent where the
     four fields above have them all, and where they are not known."""
+    tokens_of: Literal["last_call"] | None = None
+    """Said where the token fields above are less than the turn's: the agent counts the last call of the model alone."""
     total_input_tokens: int | None = None
     """Tokens sent by the CLI process up to now, cached ones not included."""
     total_output_tokens: int | None = None

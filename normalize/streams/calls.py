@@ -15,7 +15,13 @@ from turnwire.protocol.acp.content import AnyShown, Diff
 from turnwire.protocol.acp.updates import ToolCall, ToolCallUpdate
 from turnwire.protocol.json_values import JsonObject
 
-_QUIRKS = Quirks(whole_files=True)
+
+class _WholeFiles(Quirks):
+    def shows_whole_files(self) -> bool:
+        return True
+
+
+_QUIRKS = _WholeFiles()
 """Texts of changes are whole files; readers whose agents tell passages leave them among the arguments."""
 _OPERATIONS = {"create": "add", "edit": "modify", "delete": "delete"}
 

@@ -52,6 +52,7 @@ class Turn:
     joined: bool = False
     last_words: str = ""
     """What was said last."""
+    did_something: bool = False
     status: str = ""
     """That of the thread, of agents that tell it."""
 
@@ -71,6 +72,8 @@ class Facts:
     commands: dict[str, list[str]] = field(default_factory=dict)
     agent: JsonObject = field(default_factory=dict)
     sessions: list[str] = field(default_factory=list)
+    subagents: dict[str, str] = field(default_factory=dict)
+    """The session that a subagent's session works for."""
     lines: int = 0
 
 
@@ -106,14 +109,40 @@ def facts_of(rows: list[tuple[str, bytes]]) -> Facts:
             continue
         if method == "session/update":
             _update(facts, params, past, open_turns)
+        elif method == "_x.ai/session_notification" and "child_session_id" in params["update"]:
+            facts.subagents[params["update"]["child_session_id"]] = params["sessionId"]
+        elif method == "_x.ai/exit_plan_mode":
+            options = [
+                {"optionId": "approve", "name": "Approve the plan", "kind": "allow_once"},
+                {"optionId": "reject", "name": "Reject the plan", "kind": "reject_once"},
+            ]
+            plan = {"sessionId": params["sessionId"], "toolCall": {"toolCallId": params["toolCallId"]}}
+            theirs[value["id"]] = len(facts.asked)
+            facts.asked.append({**value, "params": {**plan, "options": options}})
         elif method == "session/request_permission":
             theirs[value["id"]] = len(facts.asked)
             facts.asked.append(value)
             subject = params.get("toolCall") or params["subject"]["toolCall"]
+            same = _same(facts, params["sessionId"], subject)
+            if same is not None:
+                subject = params["toolCall"] = {**subject, "toolCallId": same.id}
             _call(facts, params["sessionId"], subject, past)
         elif method is None:
             _answer(facts, value, ours.pop(value.get("id"), None), open_turns)
     return facts
+
+
+def _same(facts: Facts, session: str, subject: JsonObject) -> Call | None:
+    """Return the running call that a request is about which names none that is known: of the same kind, command and file."""
+    if (session, subject["toolCallId"]) in facts.calls:
+        return None
+    given = subject.get("rawInput") or {}
+    path = next((block["path"] for block in subject.get("content") or [] if block["type"] == "diff"), "")
+    for (place, _), call in facts.calls.items():
+        named = f"{call.title}\n".endswith((f": {given.get('command')}\n", f": {path}\n"))
+        if place == session and call.status is None and call.asked is None and named:
+            return call if call.kind == subject.get("kind") else None
+    return None
 
 
 def _note_answer(facts: Facts, asked: JsonObject, answer: JsonObject) -> None:
@@ -141,7 +170,13 @@ def _answer(facts: Facts, value: JsonObject, asked: JsonObject | None, open_turn
     if "error" in value:
         turn.outcome, turn.error = "error", value["error"]
     elif "stopReason" in result:
-        turn.outcome, turn.usage = OUTCOMES[result["stopReason"]], result.get("usage")
+        meta = result.get("_meta") or {}
+        turn.outcome, turn.usage = OUTCOMES[result["stopReason"]], result.get("usage") or meta.get("usage")
+        if meta.get("cancellationCategory") == "PermissionRejected":
+            turn.outcome = "completed"
+        said_nothing = facts.agent.get("name") == "pi-acp" and not turn.last_words and not turn.did_something
+        if said_nothing or (not turn.usage and turn.last_words.startswith("HTTP 4")):
+            turn.outcome, turn.error = "error", {}
     else:
         return
     open_turns.remove(turn)
@@ -150,6 +185,10 @@ def _answer(facts: Facts, value: JsonObject, asked: JsonObject | None, open_turn
 def _update(facts: Facts, params: JsonObject, past: set[str], open_turns: list[Turn]) -> None:
     session, update = params["sessionId"], params["update"]
     kind = update["sessionUpdate"]
+    if session in facts.subagents:
+        session = facts.subagents[session]
+        if kind not in ("agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update"):
+            return
     said = (facts.past if session in past else facts.said).setdefault(session, [])
     if kind in ("agent_message_chunk", "agent_thought_chunk"):
         content = update["content"]
@@ -160,6 +199,8 @@ def _update(facts: Facts, params: JsonObject, past: set[str], open_turns: list[T
     elif kind == "user_message_chunk" and session in past:
         said.append(("user", update["content"]["text"]))
     elif kind in ("tool_call", "tool_call_update"):
+        for turn in open_turns[:1]:
+            turn.did_something = True
         _call(facts, session, update, past)
     elif kind in ("plan", "plan_update"):
         entries = update.get("entries") or update["plan"]["entries"]

@@ -868,6 +868,8 @@ export interface CompleteData {
    * four fields above have them all, and where they are not known.
    */
   all_tokens?: TokenSums;
+  /** Said where the token fields above are less than the turn's: the agent counts the last call of the model alone. */
+  tokens_of?: "last_call";
   /** Tokens sent by the CLI process up to now, cached ones not included. */
   total_input_tokens?: number;
   /** Tokens received by the CLI process up to now. */

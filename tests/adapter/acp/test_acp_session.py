@@ -526,6 +526,39 @@ async def test_a_form_is_answered_by_a_human_declined_or_void(stage: AcpStage) -
         assert '{"action": "cancel"}' in run.text
 
 
+async def test_what_an_agent_asks_by_methods_of_its_own_is_answered_in_its_own_words(stage: AcpStage) -> None:
+    questions = '{"questions":[{"question":"Which?","options":[{"label":"A"}]}]}'
+    plan = '{"toolCallId":"c","planContent":"plan"}'
+    async with stage.session() as run:
+        for number, (answer, told) in enumerate(
+            (
+                (
+                    QuestionAnswer(content={"Which?": "A"}),
+                    '"answers": {"Which?": "A"}, "outcome": "accepted"',
+                ),
+                (QuestionAnswer(action="decline"), '{"outcome": "skip_interview"}'),
+            ),
+            1,
+        ):
+            await run.session.prompt(f"ask _x.ai/ask_user_question {questions}")
+            await run.until(lambda number=number: len(run.of(ev.QuestionRequest)) == number)  # type: ignore[misc]
+            run.session.answer(run.of(ev.QuestionRequest)[-1].pending_id, answer, "anna")
+            await run.until(lambda told=told: told in run.text)  # type: ignore[misc]
+        for number, (option, told) in enumerate((("approve", "approved"), ("reject", "abandoned")), 1):
+            await run.session.prompt(f"ask _x.ai/exit_plan_mode {plan}")
+            await run.until(lambda number=number: len(run.of(ev.PermissionRequest)) == number)  # type: ignore[misc]
+            asked = run.of(ev.PermissionRequest)[-1]
+            run.session.answer(asked.pending_id, PermissionAnswer(option), "anna")
+            await run.until(lambda told=told: f'{{"outcome": "{told}"}}' in run.text)  # type: ignore[misc]
+        await run.until(lambda: len(run.of(ev.Complete)) == 4)
+        for method, asked_with in (("ask_user_question", questions), ("exit_plan_mode", plan)):
+            await run.session.prompt(f"ask _x.ai/{method} {asked_with} wait")
+            await run.until(lambda: run.session.busy and run.session.pending)
+            await run.session.interrupt()
+        assert '{"outcome": "cancelled"}' in run.text
+        assert run.text.count('{"outcome": "abandoned"}') == 2
+
+
 HOOK = """
 import json, sys
 asked = json.load(sys.stdin)

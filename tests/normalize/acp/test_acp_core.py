@@ -48,7 +48,7 @@ def test_an_error_whose_message_is_json_text_says_what_is_in_it() -> None:
         (-32000, "Authentication required", None, ("Authentication required", "authentication_failed", None)),
         (401, "no", None, ("no", "authentication_failed", 401)),
         (-32603, "Internal error", {"details": "the rest"}, ("the rest", None, None)),
-        (-32603, "Internal error", "HTTP 500: down", ("HTTP 500: down", None, None)),
+        (-32603, "Internal error", "HTTP 500: down", ("HTTP 500: down", "server_error", 500)),
         (429, "slow down", None, ("slow down", "rate_limit", 429)),
         (-32603, "", None, ("The agent reports an error without a word.", None, None)),
         (-32603, "{not json}", {"errorKind": "billing_error"}, ("{not json}", "billing_error", None)),
@@ -480,16 +480,18 @@ def test_usage_that_hangs_on_chunks_is_that_of_the_turn() -> None:
     assert (data["input_tokens"], data["output_tokens"]) == (20, 4)
 
 
-@pytest.mark.parametrize(("agent", "told"), [("OpenCode", None), ("Kilo", None), ("another", 10)])
-def test_tokens_of_the_last_call_of_the_model_are_not_those_of_a_turn_with_more(
-    agent: str, told: int | None
+@pytest.mark.parametrize(
+    ("agent", "told"), [("OpenCode", "last_call"), ("Kilo", "last_call"), ("another", None)]
+)
+def test_tokens_of_the_last_call_of_the_model_are_told_as_no_more_than_that(
+    agent: str, told: str | None
 ) -> None:
     talk = Talk(agent)
     usage = {"inputTokens": 10, "outputTokens": 2, "totalTokens": 12}
     talk.prompt(1)
     talk.update("tool_call", toolCallId="a", title="bash", kind="execute", status="completed")
     done = only(talk.answers(1, stopReason="end_turn", usage=usage), "complete")["data"]
-    assert (done.get("input_tokens"), done.get("output_tokens")) == (told, told and 2)
+    assert (done["input_tokens"], done["output_tokens"], done.get("tokens_of")) == (10, 2, told)
     talk.prompt(2)
     talk.text("One call.")
     done = only(talk.answers(2, stopReason="end_turn", usage=usage), "complete")["data"]

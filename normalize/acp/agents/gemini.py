@@ -1,0 +1,36 @@
+"""Gemini CLI."""
+
+from typing import TYPE_CHECKING
+
+from turnwire.normalize.acp.agents.quirks import Quirks
+from turnwire.protocol.acp.updates import ToolCallUpdate
+
+if TYPE_CHECKING:
+    from turnwire.normalize.acp.tool_call_state import ToolCallState
+
+_MODE = "[MODE_UPDATE] "
+
+
+class Gemini(Quirks):
+    """It tells of calls little but a title."""
+
+    def tool_name(self, update: ToolCallUpdate) -> str | None:
+        """Return what stands in a call's id before two underscores."""
+        name, found, _ = update.tool_call_id[:200].partition("__")
+        return (name or None) if found else None
+
+    def command(self, facts: "ToolCallState") -> str | None:
+        """Return the title: it is the command, whole."""
+        return None if facts.has_arguments else facts.title
+
+    def shows_whole_files(self) -> bool:
+        """Tell that it does."""
+        return True
+
+    def forgets_refused_calls(self) -> bool:
+        """Tell that it does."""
+        return True
+
+    def mode_in(self, words: str) -> str | None:
+        """Return the mode that a text tells which begins with a mark."""
+        return words[len(_MODE) :].strip() if words.startswith(_MODE) else None
