@@ -12,7 +12,12 @@ SCRIPT = runpy.run_path(str(Path(__file__).with_name("sentences.py")))
 PLAIN = [
     "CHANGELOG.md",
     "README.md",
+    "SECURITY.md",
+    "clients/python/README.md",
+    "clients/typescript/README.md",
+    "docs/commands.md",
     "docs/containers.md",
+    "docs/fleet.md",
     "docs/from-kandev.md",
     "docs/library.md",
     "docs/operating.md",
@@ -20,7 +25,10 @@ PLAIN = [
     "docs/permissions.md",
     "docs/recordings.md",
     "docs/release.md",
+    "docs/reliability.md",
+    "docs/rules.md",
     "docs/scale.md",
+    "docs/sources.md",
     "docs/start.md",
 ]
 """Pages that are held to it; a page that is rewritten in plain words joins them."""

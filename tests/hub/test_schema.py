@@ -132,7 +132,12 @@ def test_the_reference_in_the_docs_is_the_one_the_models_give() -> None:
 def test_every_code_that_is_used_is_documented() -> None:
     sources = [
         path
-        for folder in (ROOT / "turnwire" / "hub", ROOT / "turnwire" / "sidecar", ROOT / "adapter")
+        for folder in (
+            ROOT / "turnwire" / "hub",
+            ROOT / "turnwire" / "sidecar",
+            ROOT / "turnwire" / "sessions",
+            ROOT / "adapter",
+        )
         for path in folder.rglob("*.py")
     ]
     used = {code for path in sources for code in _codes(path)}

@@ -1,6 +1,6 @@
 """Lines of shell that may run `rm x`, made by a grammar of bash's constructs; and real shells that tell which of them do.
 
-Lines run in a folder of their own, with a PATH that has harmless commands alone. Left out is what docs/permissions.md says
+Lines run in a folder of their own, with a PATH that has harmless commands alone. Left out is what docs/rules.md says
 that rules do not promise: scripts and variables of earlier calls, code that puts a name together, the arguments of
 programs in no table where these spell the command otherwise.
 """

@@ -91,7 +91,7 @@ def test_a_wildcard_in_the_name_of_a_server_is_told() -> None:
 
 
 def test_the_examples_in_the_documents_are_narrow() -> None:
-    page = (ROOT / "docs" / "permissions.md").read_text()
+    page = (ROOT / "docs" / "rules.md").read_text()
     examples = [part.partition("```")[0] for part in page.split("```toml\n")[1:]]
     rules = [rule for example in examples for rule in tomllib.loads(example).get("rules", [])]
     assert len(rules) >= 4
