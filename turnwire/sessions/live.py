@@ -29,6 +29,7 @@ from turnwire.normalize import events as ev
 from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import Announced, Ended, SessionInput
+from turnwire.sessions import machine
 from turnwire.sessions.claims import Claim
 from turnwire.sessions.hosted import timestamp
 from turnwire.sessions.launch import family_of
@@ -80,28 +81,15 @@ class LiveSession:
         self._services = services
         self._cli: AgentSession | None = None
         self._task: asyncio.Task[None] | None = None
-        self._exit: ev.ProcessStatus | None = None
-        """How the last CLI ended."""
-        self._stopped = False
-        """Whether the CLI was stopped; what it said last may still wait for the journal."""
-        self._paused = False
-        self._is_journaling = False
-        """Whether the CLI is not read, since the journal takes nothing more."""
-        self._failure: str | None = None
-        """What went wrong in turnwire itself and ended the last CLI."""
-        self.followed = False
-        """Whether somebody's own CLI has the conversation open."""
+        self._machine = machine.SessionState()
         self._follower: Follower | None = None
         """Who reads what others add to the conversation, while no CLI of ours runs."""
         self._following = asyncio.Lock()
-        self._importing = False
         self._before_turn: str | None = None
         self._since = 0.0
         """When the turn began, or the process; seconds since 1970."""
         self._way = NEW
         """Whether the process was to go on with a conversation."""
-        self._follows_anew = True
-        """The core knows nothing yet of what was before."""
         self._state = ObservedState(
             state="exited",
             model=record.model,
@@ -130,7 +118,7 @@ class LiveSession:
     @property
     def cli(self) -> AgentSession | None:
         """The running CLI; None from its end on, also while it is still cleared away."""
-        return None if self._exit is not None or self._stopped else self._cli
+        return self._cli if self._machine.has_agent else None
 
     def summary(self) -> SessionSummary:
         """Return what a list of sessions shows."""
@@ -153,7 +141,7 @@ class LiveSession:
             updated=RecordOptions.from_record(record).updated or record.created,
             trouble=self._trouble(),
             abilities=_abilities(self.capabilities),
-            followed=self.followed or None,
+            followed=self._machine.conversation == "open_elsewhere" or None,
         )
 
     @property
@@ -165,9 +153,9 @@ class LiveSession:
 
     def _trouble(self) -> str | None:
         found = self._services.journal.trouble
-        if found is not None and self._paused:
+        if found is not None and self._machine.reading == "paused":
             found = f"{found} {PAUSED}"
-        return found or self._failure
+        return found or self._machine.failure
 
     @property
     def has_process(self) -> bool:
@@ -176,7 +164,7 @@ class LiveSession:
 
     async def cleared(self) -> None:
         """Wait until nothing is left of a CLI that has ended."""
-        if (self._exit is not None or self._stopped) and self._task is not None:
+        if self._machine.is_clearing and self._task is not None:
             await asyncio.wait([self._task])
 
     async def import_history(self, follower: Follower, begins: ev.History, *, running: bool) -> None:
@@ -189,18 +177,19 @@ class LiveSession:
         await self.announce(begins)
         if not follower.core_goes_on:
             self._pipeline.core = follower.core(self.record.turns)
-        self._importing = True
+        self._step(machine.ImportBegins())
         try:
             while batch:
                 await self._pipeline.feed(batch)
                 batch = await asyncio.to_thread(_some, pieces)
             self._follower = follower
-            await self.follow(running=running)
+            await self._catch_up(over=not running)
         finally:
-            self._importing = False
+            self._step(machine.ImportEnds(self._follower is not None))
             # What others permitted their CLI then is not permitted ours now, and it may have its own model.
             self._state.permission_mode = before.permission_mode
             self.amend(permission_mode=before.permission_mode, model=before.model)
+        self._step(machine.OpenElsewhere(running))
         await self.announce(structs.replace(begins, state="ended", text="Here ends what was said before."))
         # who is told of the session next finds all of it
         await self._services.journal.flush()
@@ -215,9 +204,7 @@ class LiveSession:
         if self.cli is not None or self.has_process:
             return
         await self._catch_up(over=not running)
-        if running != self.followed:
-            self.followed = running
-            self._services.changed()
+        self._step(machine.OpenElsewhere(running))
 
     async def _catch_up(self, *, over: bool) -> None:
         """Read what was added; `over`: nobody adds more, so that the last turn has ended, in one way or the other."""
@@ -240,7 +227,8 @@ class LiveSession:
             await self._catch_up(over=True)
             if not self._follower.core_goes_on:
                 self._pipeline.core = self._new_core(self._pipeline.core.turns)
-            self._follower, self.followed = None, False
+            self._follower = None
+            self._step(machine.TakenOver())
         running: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task = self._services.spawn(self.session, self._live(options, resume_point, running))
         # Not the future alone: whatever ends the task, nobody waits here for ever.
@@ -263,7 +251,7 @@ class LiveSession:
             return None  # an old or foreign CLI: it may speak all the same
         if self._task is not None:
             await asyncio.wait([self._task])
-        if self._stopped:
+        if self._machine.was_stopped:
             return None  # somebody wanted that
         return f"{self.record.agent} ended at once, {self._end()}"
 
@@ -281,7 +269,7 @@ class LiveSession:
         return None
 
     def _end(self) -> str:
-        end = self._exit
+        end = self._machine.exit
         if end is None:
             return "without a word"
         how = f"by {end.signal}" if end.signal else f"with exit code {end.exit_code}"
@@ -297,7 +285,7 @@ class LiveSession:
             self._state.state = "stopping"
             self._services.changed()
             await cli.stop()
-            self._stopped = True
+            self._step(machine.Stopped())
         while self._task is not None and not self._task.done():
             await asyncio.wait([self._task], timeout=LOOK_S)
             if self._services.journal.is_full:
@@ -352,7 +340,7 @@ class LiveSession:
         audit = None
         whole = self.record.state == "exited"
         """Whether the log has all that happened."""
-        self._stopped, self._failure = False, None
+        self._step(machine.Starting())
         try:
             if not whole:
                 await close_left_open(self._services.journal, self.session)
@@ -371,7 +359,8 @@ class LiveSession:
                 notify=self._noticed,
             )
             async with opened as cli:
-                self._cli, self._exit, whole = cli, None, False
+                self._cli, whole = cli, False
+                self._step(machine.Started())
                 # by then it is known what the agent can do
                 cli.initialized.add_done_callback(lambda _: self._services.changed())
                 await self._begin(cli, resume_point, context)
@@ -398,51 +387,51 @@ class LiveSession:
             )
             raise
         finally:
-            self._cli, self._paused = None, False
+            self._cli = None
             self._state.state = "exited"
             self.amend(state="exited" if whole else "stopping", pid=None, process=None)
-            self._services.changed()
+            self._step(machine.Cleared())
             if audit is not None:
                 audit.close()
 
     async def _journaled(self, batch: Sequence[InputWithEvents]) -> None:
         """Hand on what happened; while the journal has no room nothing more is read of the CLI, which so waits as well."""
-        self._is_journaling = True
+        self._step(machine.BatchRead())
         self._look_for_room()
-        try:
-            await self._pipeline.publish(batch)
-        finally:
-            self._is_journaling = False
-        if self._paused:
-            self._pause(paused=False)
-
-    def _pause(self, *, paused: bool) -> None:
-        self._paused = paused
-        what = "the agent is paused" if paused else "the agent goes on"
-        log.warning(
-            f"{what}: the journal {'has no' if paused else 'has'} room",  # noqa: G004 - one of two fixed sentences
-            extra={"session": self.session, "trouble": self._services.journal.trouble},
-        )
-        self._services.changed()
+        await self._pipeline.publish(batch)
+        self._step(machine.BatchJournaled())
 
     def _look_for_room(self) -> None:
-        """Tell that the agent waits for room: it may be that there was none before it is known why."""
+        """See whether the agent waits for room: it may be that there was none before it is known why."""
         journal = self._services.journal
-        if self._is_journaling and not self._paused and journal.is_full and journal.trouble is not None:
-            self._pause(paused=True)
+        if journal.is_full and journal.trouble is not None:
+            self._step(machine.JournalFull())
 
     def _look_for_trouble(self) -> None:
-        self._look_for_refusal()
+        if self._services.journal.refusal(self.session):
+            self._step(machine.JournalRefuses())
         self._look_for_room()
 
-    def _look_for_refusal(self) -> None:
-        """Stop the CLI when the session's log takes nothing more: what it says in the end meets the refusal."""
-        if self._cli is not None and not self._stopped and self._services.journal.refusal(self.session):
-            self._stopped = True
-            self._services.spawn(self.session, self._cli.stop())
+    def _step(self, happened: machine.Input) -> None:
+        """Go on to the next state, and do what follows."""
+        self._machine, effects = machine.step(self._machine, happened)
+        for effect in effects:
+            match effect:
+                case "announce":
+                    self._services.changed()
+                case "stop_agent":
+                    assert self._cli is not None, "only an agent that was started is stopped"
+                    self._services.spawn(self.session, self._cli.stop())
+                case "log_pause":
+                    self._log_room("the agent is paused: the journal has no room")
+                case "log_resume":
+                    self._log_room("the agent goes on: the journal has room")
+
+    def _log_room(self, sentence: str) -> None:
+        log.warning(sentence, extra={"session": self.session, "trouble": self._services.journal.trouble})
 
     def _new_core(self, turns: int) -> Core:
-        self._follows_anew = True
+        self._step(machine.CoreMade())
         return family_of(self.record, self._services.settings).core(first_turn=turns + 1)
 
     async def _failed(self, error: Exception) -> bool:
@@ -451,11 +440,12 @@ class LiveSession:
         while isinstance(error, ExceptionGroup):
             error = error.exceptions[0]
         why = str(error) if isinstance(error, JournalError) else f"{type(error).__name__}: {error}"
-        self._failure = f"turnwire failed in this session and has ended its agent ({why}); others go on"
+        failure = f"turnwire failed in this session and has ended its agent ({why}); others go on"
+        self._step(machine.Failed(failure))
         # Whatever state it was left in, what it holds open is closed by what the log says.
         self._pipeline.core = self._new_core(self._pipeline.core.turns)
         try:
-            _, closing = await close_left_open(self._services.journal, self.session, self._failure)
+            _, closing = await close_left_open(self._services.journal, self.session, failure)
         except JournalError as refusal:
             log.warning(
                 "the end of a session is not in its log; the next start puts it there",
@@ -468,7 +458,7 @@ class LiveSession:
                 case ev.Withdrawn():
                     self.prompt_history.observe(event)
                 case ev.ProcessStatus():
-                    self._exit = event
+                    self._step(machine.Exited(event))
                 case _:
                     pass
         return True
@@ -492,8 +482,8 @@ class LiveSession:
         )
         await self._services.keep(self.record)
         resumed = True if resume_point.resume or resume_point.latest else None
-        anew = self._follows_anew and self._services.journal.last(self.session) > 0
-        self._follows_anew = False
+        anew = self._machine.core_is_new and self._services.journal.last(self.session) > 0
+        self._step(machine.Introduced())
         if context is not None:
             await self.announce(context)
         started = ev.ProcessStatus(
@@ -509,14 +499,15 @@ class LiveSession:
 
     def _observe(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
         if isinstance(item, Ended):
-            self._exit = next((event for event in events if isinstance(event, ev.ProcessStatus)), None)
+            status = next((event for event in events if isinstance(event, ev.ProcessStatus)), None)
+            self._step(machine.Exited(status))
         state, changed = self._state, False
         for event in events:
             before, conversation = state.resume_token, state.cli_session_id
-            if self._importing:
+            if self._machine.conversation == "importing":
                 self._imported(event)
             changed |= state.observe((event,))
-            if self._importing or self._follower is not None:
+            if self._machine.is_followed:
                 # the file was found under its name, whatever its lines say
                 state.cli_session_id = conversation or state.cli_session_id
             elif isinstance(event, ev.TurnStarted):
