@@ -34,6 +34,7 @@ from turnwire.normalize.events.envelope import Cursor
 from turnwire.sessions.history import PIECE, LibraryTimes
 from turnwire.sessions.host import LiveHost
 from turnwire.sessions.live import LiveSession
+from turnwire.sessions.new_session import NewSession
 from turnwire.sessions.records.resume_point import ResumePoint
 from turnwire.sessions.records.writer import RecordWriter
 from turnwire.sessions.registry import SessionRegistry
@@ -742,8 +743,8 @@ async def test_what_differs_in_a_workspace_and_its_files_are_told_to_who_may_ste
         assert not {"workspace.diff", "workspace.files"} & VIEW_COMMANDS
 
 
-def begun(here: Place) -> frames.SessionCreate:
-    return frames.SessionCreate(type="session.create", id="run", workspace=str(here.work), agent="echo")
+def begun(here: Place) -> NewSession:
+    return NewSession(workspace=str(here.work), agent="echo")
 
 
 async def test_what_the_operator_goes_on_with_is_shown_from_its_file_as_far_as_that_can_be_read(

@@ -1,5 +1,7 @@
 """The commands of a live session, each to the CLI's own words."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from uuid import uuid4
 
 from pydantic import JsonValue
@@ -10,7 +12,7 @@ from turnwire.adapter.session.agent import AgentSession, AnswerRefused, RequestF
 from turnwire.adapter.session.attachments import AttachmentRefused, decode_attachment
 from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.wire import frames
-from turnwire.normalize.vocabulary import ALWAYS_MODE
+from turnwire.normalize.vocabulary import ALWAYS_MODE, Priority
 from turnwire.sessions.frontend_limits import FrontendLimits
 from turnwire.sessions.hosted import refuse
 from turnwire.sessions.live import LiveSession
@@ -29,10 +31,17 @@ async def execute(
     limits: FrontendLimits,
 ) -> JsonValue:
     """Do a command on a running CLI, if frontends may ask for it; raises CommandRefused."""
-    try:
+    with refused():
         match command:
             case frames.Prompt():
-                return await _prompt(session, cli, command)
+                return await prompt(
+                    session,
+                    cli,
+                    command.text,
+                    attachments=command.attachments or (),
+                    caller=Caller.of(command),
+                    priority=command.priority,
+                )
             case frames.PromptWithdraw():
                 return {"withdrawn": await cli.withdraw(command.prompt)}
             case frames.Interrupt():
@@ -69,6 +78,14 @@ async def execute(
                 return await cli.control(command.request)
             case _:
                 refuse("not_live", f"{type(command).__name__} is not for a live session", "type")
+    return None
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Raise as CommandRefused what an agent or its process refuses."""
+    try:
+        yield
     except AnswerRefused as error:
         raise CommandRefused(error.code, error.message, error.field) from error
     except AttachmentRefused as error:
@@ -79,21 +96,27 @@ async def execute(
         raise CommandRefused("refused_by_cli", str(error)) from error
     except ProcessGone as error:
         raise CommandRefused("not_running", str(error), "session") from error
-    return None
 
 
-async def _prompt(session: LiveSession, cli: AgentSession, command: frames.Prompt) -> JsonValue:
-    attachments = [decode_attachment(item.base64, item.name) for item in command.attachments or []]
-    if not command.text.strip() and not attachments:
+async def prompt(
+    session: LiveSession,
+    cli: AgentSession,
+    text: str,
+    *,
+    attachments: Sequence[frames.Attachment] = (),
+    caller: Caller,
+    priority: Priority = "next",
+) -> JsonValue:
+    """Send a prompt; return its id. Raises CommandRefused, and what `refused` tells of."""
+    files = [decode_attachment(item.base64, item.name) for item in attachments]
+    if not text.strip() and not files:
         refuse("invalid_params", "a prompt needs text or an attachment", "text")
-    prompt = str(uuid4())
-    session.prompt_history.say(prompt, SentPrompt(command.text, command.attachments or ()))
+    name = str(uuid4())
+    session.prompt_history.say(name, SentPrompt(text, attachments))
     try:
-        trace = await session.trace_prompt(prompt, Caller.of(command))
-        await cli.prompt(
-            command.text, attachments=attachments, priority=command.priority, uuid=prompt, trace=trace
-        )
+        trace = await session.trace_prompt(name, caller)
+        await cli.prompt(text, attachments=files, priority=priority, uuid=name, trace=trace)
     except BaseException:
-        session.prompt_history.unsay(prompt)
+        session.prompt_history.unsay(name)
         raise
-    return {"prompt": prompt}
+    return {"prompt": name}

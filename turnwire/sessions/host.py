@@ -15,6 +15,7 @@ from pydantic import JsonValue
 
 from turnwire.adapter.process.identity import ProcessIdentity, reap
 from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.session.agent import AgentSession
 from turnwire.config.agents import goes_on_with
 from turnwire.config.rulebook import Rulebook
 from turnwire.history.visibility import VisibleConversations
@@ -27,13 +28,14 @@ from turnwire.normalize import events as ev
 from turnwire.protocol.errors import TurnwireError
 from turnwire.sessions.choices import agent_choices
 from turnwire.sessions.claims import Claim, is_anothers, is_believed, steered_by
-from turnwire.sessions.commands import execute
+from turnwire.sessions.commands import execute, prompt, refused
 from turnwire.sessions.cut import LogCut, copy_to, cut_at, cut_of_last_turn, whole
 from turnwire.sessions.frontend_limits import FrontendLimits
 from turnwire.sessions.history import History, LibraryTimes, about, listed_title
 from turnwire.sessions.hosted import Changed, refuse, timestamp
 from turnwire.sessions.launch import CANNOT_START, family_of, merged, options_for
 from turnwire.sessions.live import LiveSession
+from turnwire.sessions.new_session import NewSession
 from turnwire.sessions.records.options import RecordOptions, with_options
 from turnwire.sessions.records.recovery import brought_up_to, close_left_open
 from turnwire.sessions.records.resume_point import NEW, ResumePoint
@@ -241,17 +243,8 @@ class LiveHost:
                     return await self._workspaces.execute(command, folder)
                 case frames.SessionCommand():
                     session = self._registry.find(command.session)
-                    if isinstance(command, frames.Prompt):
-                        await self._check_journal()
-                        if session.cli is None:
-                            await self._wake(command.session)
-                    cli = session.cli
-                    if cli is None:
-                        refuse(
-                            "not_running",
-                            f"session {session.session} has no running CLI; session.resume starts one",
-                            "session",
-                        )
+                    says = isinstance(command, frames.Prompt)
+                    cli = await self._woken(session) if says else self._running(session)
                     return await execute(session, cli, command, frontend, self._frontend_limits)
                 case frames.Hello() | frames.AccessInvite():
                     refuse("invalid_params", f"{command.type} is the hub's own", "type")
@@ -269,7 +262,7 @@ class LiveHost:
 
     async def open(
         self,
-        command: frames.SessionCreate,
+        wanted: NewSession,
         resume_point: ResumePoint = NEW,
         *,
         frontend: Frontend | None = None,
@@ -280,24 +273,24 @@ class LiveHost:
         """
         await self._check_journal()
         settings = self._settings
-        workspace = workspace_of(command.workspace)
+        workspace = workspace_of(wanted.workspace)
         record = SessionRecord(
             session=_new_id(),
             created=timestamp(),
-            title=short(command.title or workspace.name),
-            agent=command.agent or settings.agent,
+            title=short(wanted.title or workspace.name),
+            agent=wanted.agent or settings.agent,
             workspace=str(workspace),
             owner=None if frontend is None else frontend.user,
-            policy=command.policy or settings.policy,
-            model=command.model or settings.model,
-            permission_mode=command.permission_mode,
-            env_names=tuple(command.env or ()),
+            policy=wanted.policy or settings.policy,
+            model=wanted.model or settings.model,
+            permission_mode=wanted.permission_mode,
+            env_names=tuple(wanted.env or ()),
         )
         record = with_options(
             record,
-            title_from=None if command.title else "folder",
-            mcp_servers=command.mcp_servers or settings.mcp_servers,
-            agent_options=merged(settings.session_options, command.options),
+            title_from=None if wanted.title else "folder",
+            mcp_servers=wanted.mcp_servers or settings.mcp_servers,
+            agent_options=merged(settings.session_options, wanted.options),
         )
         before = None
         if resume_point.resume is not None or resume_point.latest:
@@ -307,9 +300,9 @@ class LiveHost:
             self._frontend_limits.allow_workspace(workspace)
         else:
             _check_scope(frontend, record)
-            record = self._frontend_limits.new(record, command.env or {})
+            record = self._frontend_limits.new(record, wanted.env or {})
             record = steered_by(record, frontend.user, sees_all=frontend.scope.all)
-        return await self._add(record, resume_point, command.env, before=before, caller=Caller.of(command))
+        return await self._add(record, resume_point, wanted.env, before=before, caller=wanted.caller)
 
     async def _with_past(
         self, record: SessionRecord, point: ResumePoint
@@ -351,18 +344,29 @@ class LiveHost:
         caller: Caller | None = None,
     ) -> JsonValue:
         """Send a prompt in the name of the sidecar, in a caller's trace context; raises CommandRefused."""
-        told = caller or Caller()
-        prompt = frames.Prompt(
-            type="prompt",
-            id="sidecar",
-            session=session.session,
-            text=text,
-            attachments=list(attachments) or None,
-            traceparent=told.traceparent,
-            tracestate=told.tracestate,
-            baggage=told.baggage,
-        )
-        return await self.execute(prompt, Frontend("sidecar", "control"))
+        try:
+            cli = await self._woken(session)
+            with refused():
+                return await prompt(session, cli, text, attachments=attachments, caller=caller or Caller())
+        except JournalError as error:
+            refuse("journal_unavailable", str(error))
+
+    async def _woken(self, session: LiveSession) -> AgentSession:
+        """Return the agent that takes a prompt; it is started where none runs."""
+        await self._check_journal()
+        if session.cli is None:
+            await self._wake(session.session)
+        return self._running(session)
+
+    @staticmethod
+    def _running(session: LiveSession) -> AgentSession:
+        if (cli := session.cli) is None:
+            refuse(
+                "not_running",
+                f"session {session.session} has no running CLI; session.resume starts one",
+                "session",
+            )
+        return cli
 
     def _seen(self, frontend: Frontend) -> tuple[list[LiveSession], VisibleConversations | None]:
         """Return the sessions that a frontend may see, and which conversations of the library; None for all."""
@@ -380,29 +384,28 @@ class LiveHost:
         return seen, VisibleConversations(frontend.scope.folders, frozenset(known | live))
 
     async def _create(self, command: frames.SessionCreate, frontend: Frontend) -> JsonValue:
+        wanted = NewSession.of(command)
         if command.resume is not None:
-            session = await self._open_past(command, command.resume, frontend)
-            if command.prompt:
-                await self.say(session, command.prompt, caller=Caller.of(command))
-            return {"session": session.session}
-        session = await self.open(command, frontend=frontend)
+            session = await self._open_past(wanted, command.resume, frontend)
+        else:
+            session = await self.open(wanted, frontend=frontend)
         if command.prompt:
-            await self.say(session, command.prompt, caller=Caller.of(command))
+            await self.say(session, command.prompt, caller=wanted.caller)
         return {"session": session.session}
 
-    async def _open_past(self, command: frames.SessionCreate, name: str, frontend: Frontend) -> LiveSession:
+    async def _open_past(self, wanted: NewSession, name: str, frontend: Frontend) -> LiveSession:
         """Go on with a conversation: one of the library, else one that the agent named keeps, lists and tells itself."""
         try:
-            return await self._open_history(name, frontend, command)
+            return await self._open_history(name, frontend, wanted)
         except CommandRefused as refused:
             # which folder it is of only the agent knows: not for who may see some alone
-            if refused.code != "unknown_conversation" or command.agent is None or not frontend.scope.all:
+            if refused.code != "unknown_conversation" or wanted.agent is None or not frontend.scope.all:
                 raise
             from turnwire.history.agent_listing import lists_itself  # noqa: PLC0415 - who asks for none need not wait for it
 
-            if not lists_itself(command.agent, self._settings):
+            if not lists_itself(wanted.agent, self._settings):
                 raise
-        session = await self.open(command, ResumePoint(name), frontend=frontend)
+        session = await self.open(wanted, ResumePoint(name), frontend=frontend)
         try:
             await _opened(session)
         except CommandRefused:
@@ -411,9 +414,9 @@ class LiveHost:
         return session
 
     async def _open_history(
-        self, name: str, frontend: Frontend, command: frames.SessionCreate | None = None
+        self, name: str, frontend: Frontend, wanted: NewSession | None = None
     ) -> LiveSession:
-        """Open a conversation of the library: to be read, or with a command to go on with, which is then looked at as others are."""
+        """Open a conversation of the library: to be read, or with a wish to go on with it, which is then looked at as others are."""
         await self._check_journal()
         settings = self._settings
         seen, within = self._seen(frontend)
@@ -422,9 +425,9 @@ class LiveHost:
             (one for one in seen if RecordOptions.from_record(one.record).conversation == listed.id),
             None,
         )
-        if own is not None and command is None:
+        if own is not None and wanted is None:
             return own
-        asked = command or frames.SessionCreate(type="session.create", id="sidecar")
+        asked = wanted or NewSession()
         if asked.workspace is not None and asked.workspace != listed.folder:
             refuse(
                 "invalid_params",
@@ -465,7 +468,7 @@ class LiveHost:
             )
         _check_scope(frontend, record)
         record = steered_by(record, frontend.user, sees_all=frontend.scope.all)
-        if command is not None:
+        if wanted is not None:
             workspace_of(listed.folder)
             record = self._frontend_limits.new(record, asked.env or {})
         else:

@@ -13,11 +13,11 @@ from turnwire.config.settings import Settings
 from turnwire.config.state_directory import claimed
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.hub import Hub
-from turnwire.hub.wire.frames import SessionCreate
 from turnwire.journal.base import JournalUnavailable
 from turnwire.protocol.errors import TurnwireError
 from turnwire.sessions.host import LiveHost
 from turnwire.sessions.live import LiveSession
+from turnwire.sessions.new_session import NewSession
 from turnwire.sessions.records.resume_point import NEW, ResumePoint
 from turnwire.sessions.workspaces import workspace_of
 from turnwire.sidecar.serving.qr import drawn, reachable
@@ -97,9 +97,9 @@ async def run_hub(settings: Settings, *, new_tokens: bool = False) -> None:
 
 async def _start(host: LiveHost, settings: Settings, first: FirstSession) -> LiveSession:
     workspace = str(first.workspace) if first.workspace else None
-    command = SessionCreate(type="session.create", id="run", workspace=workspace, agent=settings.agent)
+    wanted = NewSession(workspace=workspace, agent=settings.agent)
     try:
-        session = await host.open(command, first.resume_point)
+        session = await host.open(wanted, first.resume_point)
         if first.prompt:
             await host.say(session, first.prompt)
         return session

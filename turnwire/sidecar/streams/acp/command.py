@@ -23,10 +23,10 @@ from turnwire.frontends.acp.agent import HubStarter, SessionParams, Starter, ser
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.hub import Hub
 from turnwire.hub.wire.agent_options import AgentOptions
-from turnwire.hub.wire.frames import SessionCreate
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
 from turnwire.sessions.host import LiveHost
+from turnwire.sessions.new_session import NewSession
 from turnwire.sidecar.serving import serve as serving
 from turnwire.sidecar.serving.run import StartError
 
@@ -54,16 +54,14 @@ class OperatorStarter:
     async def begin(self, wish: SessionParams) -> str:
         """Begin a session."""
         options = AgentOptions(add_dirs=list(wish.directories)) if wish.directories else None
-        command = SessionCreate(
-            type="session.create",
-            id="acp",
+        wanted = NewSession(
             workspace=wish.cwd,
             agent=wish.agent or self._settings.agent,
             mcp_servers=self._servers(wish),
             options=options,
         )
         try:
-            return (await self._host.open(command)).session
+            return (await self._host.open(wanted)).session
         except CommandRefused as refused:
             raise _failed(refused) from refused
 

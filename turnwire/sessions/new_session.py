@@ -1,0 +1,41 @@
+"""What a new session is to be, whoever asks for it: a frontend by a command, an editor, or the command line."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+from pydantic import JsonValue
+
+from turnwire.hub.wire.agent_options import AgentOptions
+from turnwire.hub.wire.frames import SessionCreate
+from turnwire.sessions.trace_context import Caller
+
+
+class NewSession(Struct, frozen=True, kw_only=True):
+    """What a session begins with; what is None is as configured."""
+
+    workspace: str | None = None
+    agent: str | None = None
+    title: str | None = None
+    policy: str | None = None
+    model: str | None = None
+    permission_mode: str | None = None
+    mcp_servers: Mapping[str, JsonValue] | None = None
+    options: AgentOptions | None = None
+    env: Mapping[str, str] | None = None
+    caller: Caller = Caller()
+
+    @staticmethod
+    def of(command: SessionCreate) -> "NewSession":
+        """Return what a frontend asks for."""
+        return NewSession(
+            workspace=command.workspace,
+            agent=command.agent,
+            title=command.title,
+            policy=command.policy,
+            model=command.model,
+            permission_mode=command.permission_mode,
+            mcp_servers=command.mcp_servers,
+            options=command.options,
+            env=command.env,
+            caller=Caller.of(command),
+        )
