@@ -314,7 +314,7 @@ def test_an_exported_page_has_no_script_and_nothing_of_others_as_html() -> None:
     assert "default-src 'none'" in page
 
 
-def test_in_an_exported_page_words_from_right_to_left_move_nothing() -> None:
+def test_in_exported_documents_words_from_right_to_left_move_nothing() -> None:
     code = "rm -rf אב / גד # א"
     call = ev.ToolCall(
         tool_call_id="c",
@@ -327,6 +327,14 @@ def test_in_an_exported_page_words_from_right_to_left_move_nothing() -> None:
     isolated = "rm -rf <bdi>אב</bdi> / <bdi>גד</bdi> # <bdi>א</bdi>"
     assert f"<summary>{isolated}" in page
     assert f"<pre>$ {isolated}</pre>" in page
+    said = ev.MessageChunk(text=f"שלום `{code}`", message_id="m", block_index=0)
+    text = as_markdown(ExportHeading(code, [("Folder", code)]), folded([said, call]), str)
+    isolated = "rm -rf \u2068אב\u2069 / \u2068גד\u2069 # \u2068א\u2069"
+    for line in (f"$ {isolated}", f"שלום `{isolated}`"):
+        assert f"\n{line}\n" in text
+    escaped = isolated.replace("#", r"\#")
+    for line in (f"# {escaped}", f"- Folder: {escaped}", f"**{escaped}** (running)"):
+        assert f"{line}\n" in text
 
 
 def test_exported_markdown_shuts_others_text_in() -> None:

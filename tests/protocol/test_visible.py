@@ -10,9 +10,10 @@ import pytest
 from turnwire.protocol.visible import (
     escaped_line,
     ordered,
+    ordered_json,
+    ordered_prose,
     to_json,
     visible,
-    visible_json,
     visible_line,
     visible_prose,
 )
@@ -47,6 +48,33 @@ def test_words_of_code_from_right_to_left_are_isolated() -> None:
     assert ordered("ls\x1b") == "ls⟨U+001B⟩"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\u2068אב", "⟨U+2068⟩\u2068אב\u2069"),
+        ("אב\u2069 /", "\u2068אב\u2069⟨U+2069⟩ /"),
+        ("\u2068אב / גד\u2069", "⟨U+2068⟩\u2068אב\u2069 / \u2068גד\u2069⟨U+2069⟩"),
+        ("\u2068\u2068אב\u2069\u2069", "⟨U+2068⟩\u2068אב\u2069⟨U+2069⟩"),
+        ("\u2067אב\u2069", "⟨U+2067⟩\u2068אב\u2069⟨U+2069⟩"),
+        ("\u2068\u061cא\u2069", "⟨U+2068⟩⟨U+061C⟩\u2068א\u2069⟨U+2069⟩"),
+        ("\u2068rm\u2069\u2068\u2069", "⟨U+2068⟩rm⟨U+2069⟩⟨U+2068⟩⟨U+2069⟩"),
+    ],
+)
+def test_an_isolate_that_is_open_or_holds_more_than_a_word_is_spelt(text: str, shown: str) -> None:
+    assert ordered(text) == shown
+    assert ordered(shown) == visible(shown) == visible_prose(shown) == shown
+
+
+def test_prose_keeps_its_direction_and_code_in_it_is_isolated() -> None:
+    assert ordered_prose("שלום, עולם") == "שלום, עולם"
+    assert ordered_prose("say `rm אב /` to ``a`ב`` ב ` ב") == (
+        "say `rm \u2068אב\u2069 /` to ``a`\u2068ב\u2069`` ב ` ב"
+    )
+    assert ordered_prose("א\n```sh\nrm א\n```\nא\n~~~\nrm א") == (
+        "א\n```sh\nrm \u2068א\u2069\n```\nא\n~~~\nrm \u2068א\u2069"
+    )
+
+
 def test_joiners_stay_between_letters_of_prose_that_are_written_joined() -> None:
     persian = "می\u200cخواهم"
     assert visible_prose(persian) == persian
@@ -59,12 +87,13 @@ def test_a_name_in_a_line_stays_in_it() -> None:
 
 
 def test_in_a_value_every_text_is_spelt_but_ids() -> None:
-    value = {"title\u202e": ["\u202e", 1, None], "option_id": "\u202e", "more": {"text": "a\x1b"}}
-    assert visible_json(value) == {
-        "title⟨U+202E⟩": ["⟨U+202E⟩", 1, None],
+    value = {"title\u202e": ["\u202eא", 1, None], "option_id": "\u202e", "more": {"text": "א `א`\x1b"}}
+    assert ordered_json(value) == {
+        "title⟨U+202E⟩": ["⟨U+202E⟩\u2068א\u2069", 1, None],
         "option_id": "\u202e",
-        "more": {"text": "a⟨U+001B⟩"},
+        "more": {"text": "א `\u2068א\u2069`⟨U+001B⟩"},
     }
+    assert ordered_json({"text": ["א"]}) == {"text": ["\u2068א\u2069"]}
 
 
 def test_json_hides_nothing_and_says_the_same() -> None:

@@ -47,7 +47,7 @@ from turnwire.normalize.model import JsonObject
 from turnwire.normalize.vocabulary import Policy, Role
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.parsing.depth import TOO_DEEP, is_deep
-from turnwire.protocol.visible import visible, visible_line
+from turnwire.protocol.visible import ordered, visible_line
 
 FILE_LIMIT = 1 << 20
 """Bytes of a configuration file."""
@@ -494,7 +494,7 @@ def unreadable(path: Path, error: Exception, option: str) -> str:
 
 def say(message: str) -> None:
     """Write a warning to standard error."""
-    sys.stderr.write(f"turnwire: {visible(message)}\n")
+    sys.stderr.write(f"turnwire: {ordered(message)}\n")
 
 
 def load(

@@ -2,7 +2,7 @@
 
 All that is not ours is text: escaped in HTML, and in Markdown inside of fences that are longer than any in it. What an agent
 wrote is Markdown itself; in a Markdown export it stays as it is, but that it can begin no HTML. In both, colours of a
-terminal are left out, and what hides, reorders text or commands a terminal is spelt out.
+terminal are left out, and what hides, reorders text or commands a terminal is spelt out; right-to-left words of code are isolated.
 """
 
 import html
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from turnwire.history.conversation import ConversationPart, body_of
-from turnwire.protocol.visible import RIGHT_TO_LEFT, visible, visible_prose
+from turnwire.protocol.visible import RIGHT_TO_LEFT, ordered, ordered_prose, visible
 
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})", re.MULTILINE)
 _TICKS = re.compile(r"`+")
@@ -32,7 +32,7 @@ class ExportHeading:
 
 def as_markdown(heading: ExportHeading, parts: Sequence[ConversationPart], clean: Clean) -> str:
     """Return the conversation in Markdown (CommonMark)."""
-    clean, prose = _spelling(clean, visible), _spelling(clean, visible_prose)
+    clean, prose = _spelling(clean, ordered), _spelling(clean, ordered_prose)
     out = [f"# {_line(clean(heading.title))}", ""]
     out += [f"- {name}: {_line(clean(value))}" for name, value in heading.facts]
     for part in parts:
@@ -50,9 +50,9 @@ def as_markdown(heading: ExportHeading, parts: Sequence[ConversationPart], clean
                 for kind, content in body_of(part):
                     out += ["", _fenced(clean(content), "diff" if kind == "diff" else "")]
             case "note":
-                out += ["", _quoted(text)]
+                out += ["", _quoted(clean(part.text))]
             case "end":
-                out += ["", f"*{_line(text)}*"] if text else []
+                out += ["", f"*{_line(clean(part.text))}*"] if text else []
     return "\n".join(out) + "\n"
 
 
@@ -117,7 +117,7 @@ summary { cursor: pointer; } .failed summary { color: #b00; }
 
 def as_html(heading: ExportHeading, parts: Sequence[ConversationPart], clean: Clean) -> str:
     """Return the conversation as one page of HTML; its policy lets it load and run nothing."""
-    clean, prose = _spelling(clean, visible), _spelling(clean, visible_prose)
+    clean, prose = _spelling(clean, visible), _spelling(clean, ordered_prose)
     out = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',

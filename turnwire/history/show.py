@@ -12,7 +12,7 @@ from rich.text import Text
 from turnwire.history.index import ListedConversation, SearchHit, UsageSum
 from turnwire.history.library import moment, shown_title
 from turnwire.normalize.model import JsonObject
-from turnwire.protocol.visible import visible
+from turnwire.protocol.visible import ordered, visible
 
 WIDE = 240
 """Columns of a table that goes to no terminal."""
@@ -95,7 +95,7 @@ def _console() -> Console:
 def _plain(text: str | None, size: int) -> Text:
     """Return somebody's text as one line without orders to the terminal."""
     flat = visible(" ".join((text or "").split()))
-    return Text(flat if len(flat) <= size else f"{flat[: size - 1]}…")
+    return Text(ordered(flat if len(flat) <= size else f"{flat[: size - 1]}…"))
 
 
 def _dollars(one: ListedConversation | UsageSum) -> str:

@@ -2,6 +2,9 @@ r"""Text in which nothing hides: characters that are not seen, reorder text or c
 
 The console spells the same characters in the same words (console/src/text/visible.ts). What an emoji is made of stays.
 In JSON the same characters become `\u202e`: another spelling of the same value.
+
+In code that people read as plain text, `ordered` isolates each right-to-left word (U+2068, U+2069). Such an isolate moves nothing
+around it, so a second pass keeps it; any other isolate is spelt out.
 """
 
 import re
@@ -19,12 +22,21 @@ _PICTURE = (
 )
 _EMOJI = rf"(?P<shown>{_PICTURE}(?:\u200d{_PICTURE})*|[0-9#*]\ufe0f\u20e3"
 _JOINED = r"(?<=[\u0620-\u109f\u1780-\u17ff])[\u200c\u200d](?=[\u0620-\u109f\u1780-\u17ff])"
-_NAMES = re.compile(rf"{_EMOJI})|(?:[{_HIDDEN}\ud800-\udfff]|\r(?!\n))")
-_PROSE = re.compile(rf"{_EMOJI}|{_JOINED})|(?:[{_HIDDEN}\ud800-\udfff]|\r(?!\n))")
-RIGHT_TO_LEFT = re.compile(
-    r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\U00010800-\U00010fff\U0001e800-\U0001efff]+"
+_WORD = (
+    r"[\u0590-\u05ff\u0606-\u061b\u061d-\u06dc\u06de-\u070e\u0710-\u088f\u0892-\u08e1\u08e3-\u08ff"
+    r"\ufb1d-\ufdff\ufe70-\ufefe\U00010800-\U00010fff\U0001e800-\U0001efff]+"
 )
-"""Words in scripts that are written from right to left, as the console has them."""
+_ISOLATED = rf"\u2068{_WORD}\u2069"
+_NAMES = re.compile(rf"{_EMOJI}|{_ISOLATED})|(?:[{_HIDDEN}\ud800-\udfff]|\r(?!\n))")
+_PROSE = re.compile(rf"{_EMOJI}|{_ISOLATED}|{_JOINED})|(?:[{_HIDDEN}\ud800-\udfff]|\r(?!\n))")
+RIGHT_TO_LEFT = re.compile(_WORD)
+"""Words in scripts that are written from right to left, as the console has them; none of what is spelt out."""
+_RIGHT_TO_LEFT = re.compile(rf"(?:{_ISOLATED}|(?P<word>{_WORD}))")
+_CODE_IN_PROSE = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)|\Z)|(?P<ticks>(?<!`)`+(?!`))[^\n]+?(?<!`)(?P=ticks)(?!`)",
+    re.MULTILINE | re.DOTALL,
+)
+"""What Markdown shows as code. Other notations, such as blocks that are indented, count as prose."""
 _IN_JSON = re.compile(rf"[{_HIDDEN}\ud800-\udfff]")
 
 
@@ -34,14 +46,14 @@ def visible(text: str) -> str:
 
 
 def visible_line(text: str) -> str:
-    """Do the same for a name that stands in a line: newlines and tabs are spelt out, too."""
-    return re.sub(r"[\t\n\r]", _spelt_code, visible(text))
+    """Order a name that stands in a line: newlines and tabs are spelt out, too."""
+    return re.sub(r"[\t\n\r]", _spelt_code, ordered(text))
 
 
 def ordered(text: str) -> str:
     """Do the same for code: words from right to left are isolated (U+2068, U+2069), so that they move nothing around them."""
     shown = visible(text)
-    return shown if shown.isascii() else RIGHT_TO_LEFT.sub("\u2068\\g<0>\u2069", shown)
+    return shown if shown.isascii() else _RIGHT_TO_LEFT.sub(_isolated, shown)
 
 
 def visible_prose(text: str) -> str:
@@ -49,16 +61,20 @@ def visible_prose(text: str) -> str:
     return text if text.isascii() and text.isprintable() else _PROSE.sub(_spelt, text)
 
 
-def visible_json(value: Any) -> Any:
-    """Spell out what is not seen in every string of a value, but for those under `…_id`, which are compared."""
+def ordered_prose(text: str) -> str:
+    """Do the same for Markdown: in what it shows as code, words from right to left are isolated."""
+    shown = visible_prose(text)
+    return shown if shown.isascii() else _CODE_IN_PROSE.sub(lambda code: ordered(code[0]), shown)
+
+
+def ordered_json(value: Any) -> Any:
+    """Order every string of a value, but for those under `…_id`, which are compared, and the prose under `text`."""
     if isinstance(value, str):
-        return visible(value)
+        return ordered(value)
     if isinstance(value, list):
-        return [visible_json(item) for item in value]
+        return [ordered_json(item) for item in value]
     if isinstance(value, dict):
-        return {
-            visible(key): item if key.endswith("_id") else visible_json(item) for key, item in value.items()
-        }
+        return {ordered(key): _ordered_field(key, item) for key, item in value.items()}
     return value
 
 
@@ -85,6 +101,16 @@ def _spelt_code(found: re.Match[str]) -> str:
 
 def _spelt(found: re.Match[str]) -> str:
     return found[0] if found["shown"] else _spelt_code(found)
+
+
+def _ordered_field(name: str, value: Any) -> Any:
+    if name.endswith("_id"):
+        return value
+    return ordered_prose(value) if name == "text" and isinstance(value, str) else ordered_json(value)
+
+
+def _isolated(found: re.Match[str]) -> str:
+    return f"\u2068{found[0]}\u2069" if found["word"] else found[0]
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -9,7 +9,7 @@ import pytest
 from kept_sessions import kept
 from pseudo_terminal import DRAWN, on_a_terminal
 
-from turnwire.protocol.visible import visible
+from turnwire.protocol.visible import ordered, visible
 from turnwire_process import DEADLINE, TURNWIRE, environment
 
 ORDERS = (
@@ -25,6 +25,7 @@ ORDERS = (
     *"\u200e\u200f\u061c\xad\u180e\u2800\u3164\x7f\u2028",
     "x\ufe0f",
     "\U000e0041\U000e0042",
+    "rm -rf אב / גד # א\u2068",
 )
 HOSTILE = "".join(ORDERS)
 NAME = "a\x1b[2J\u202eb\x9b31m"
@@ -134,6 +135,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "run": ("run", "--config", f"{NAME}.toml"),
 }
 
+ORDERED = ("redact to the terminal", "inspect")
+"""Commands that show names and code; prose keeps its direction, and JSON its value."""
+
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", COMMANDS)
@@ -146,6 +150,9 @@ def test_what_others_have_written_is_no_order_to_the_terminal_and_hides_nothing(
     assert code in (0, 1, 2), written
     assert "Traceback" not in plain
     assert visible(plain) == plain
+    if name in ORDERED:
+        assert "\u2068אב\u2069 / \u2068גד\u2069" in plain
+        assert ordered(plain) == plain
     if name not in ("replay", "usage --json", "agents", "doctor --json"):
         assert "U+202E" in plain or "\\u202e" in plain, plain
 

@@ -53,6 +53,27 @@ def test_what_hides_in_a_text_is_spelt_out_and_an_id_is_kept() -> None:
     assert told["action_details"] == {"command": "a⟨U+2066⟩⟨U+E0041⟩"}
 
 
+def test_words_of_code_from_right_to_left_are_isolated_and_prose_is_left() -> None:
+    code = "rm -rf אב / גד # א"
+    event = PermissionRequest(
+        pending_id="p",
+        permission_title=code,
+        permission_options=[],
+        action_type="command",
+        action_details={"command": code},
+    )
+    told = json.loads(message_of(Envelope("s1", 1, "", to_json(event)), event.type, "e1").body)["data"][
+        "event"
+    ]
+    isolated = "rm -rf \u2068אב\u2069 / \u2068גד\u2069 # \u2068א\u2069"
+    assert told["permission_title"] == told["action_details"]["command"] == isolated
+    notice = Notice(kind="k", level="info", text="שלום עולם")
+    told = json.loads(message_of(Envelope("s1", 1, "", to_json(notice)), notice.type, "e1").body)["data"][
+        "event"
+    ]
+    assert told["text"] == "שלום עולם"
+
+
 def test_long_fields_are_cut() -> None:
     event = Notice(kind="k", level="info", text="x" * 1_000_000)
     message = message_of(Envelope("s1", 1, "", to_json(event)), event.type, "e1")

@@ -17,7 +17,7 @@ from turnwire.normalize.events import from_json, to_json
 from turnwire.normalize.events.envelope import Envelope
 from turnwire.normalize.events.limits import cut
 from turnwire.protocol.errors import TurnwireError
-from turnwire.protocol.visible import visible_json
+from turnwire.protocol.visible import ordered_json
 
 FIELD_LIMIT = 4096
 """Bytes above which a string of an event is cut in a message: who wants all of it asks the hub."""
@@ -39,8 +39,8 @@ class Message(Struct, frozen=True):
 
 
 def message_of(envelope: Envelope, kind: str, epoch: str) -> Message:
-    """Return the message of an event; what hides in its strings is spelt out, since people read it."""
-    event = visible_json(json.loads(to_json(cut(from_json(envelope.event), FIELD_LIMIT))))
+    """Return the message of an event; its strings hide and reorder nothing, since people read them."""
+    event = ordered_json(json.loads(to_json(cut(from_json(envelope.event), FIELD_LIMIT))))
     body = {
         "type": kind,
         "timestamp": envelope.ts,

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from turnwire.protocol.visible import visible
+from turnwire.protocol.visible import ordered
 from turnwire.recordings.recorded import RecordingError, check_file
 from turnwire.recordings.redaction.redact import redact_file, redact_folder, redact_to
 from turnwire.recordings.redaction.redaction import Redaction
@@ -33,7 +33,7 @@ def run(source: Path, target: Path | None) -> None:
     found = ", ".join(f"{number} x {name}" for name, number in sorted(redaction.counts.items())) or "nothing"
     # A name is no markup, and a sentence that goes into a file or a pipe is one line.
     console.print(
-        f"{'standard output' if target is None else visible(str(target))}: {count} lines; replaced {found}. Patterns find much, not all: read it before you share it.",
+        f"{'standard output' if target is None else ordered(str(target))}: {count} lines; replaced {found}. Patterns find much, not all: read it before you share it.",
         markup=False,
         soft_wrap=True,
     )

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from turnwire.normalize.events import CompleteData, TokenSums
-from turnwire.protocol.visible import visible
+from turnwire.protocol.visible import ordered
 from turnwire.recordings.filters.inspection import Report, Span, Turn
 from turnwire.tracing.spans.genai_facts import provider_of
 
@@ -98,7 +98,7 @@ def _counted(number: int, name: str) -> str:
 
 def _plain(text: str) -> str:
     """Return somebody's text as text: neither markup nor orders to the terminal."""
-    return escape(visible(text))
+    return escape(ordered(text))
 
 
 def _short(text: str, size: int) -> str:

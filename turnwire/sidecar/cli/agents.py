@@ -28,7 +28,7 @@ def agents_command(
     from msgspec.structs import asdict
 
     from turnwire.adapter.families import FAMILIES
-    from turnwire.protocol.visible import to_json, visible
+    from turnwire.protocol.visible import ordered, to_json
     from turnwire.sidecar.checks.doctor.agents import look
 
     seen = asyncio.run(look(configured(context).agents))
@@ -42,7 +42,7 @@ def agents_command(
         return
     width = max(len(agent.name) for agent in seen)
     for agent in seen:
-        typer.echo(visible(f"{agent.name:{width}}  {described(agent)}"))
+        typer.echo(ordered(f"{agent.name:{width}}  {described(agent)}"))
         if unasked[agent.name]:
             typer.echo(f"{'':{width}}  never asks about {' or '.join(unasked[agent.name])}")
     typer.echo(

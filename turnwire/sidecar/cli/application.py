@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn, cast
 import typer
 from typer.core import TyperGroup
 
-from turnwire.protocol.visible import visible
+from turnwire.protocol.visible import ordered
 
 
 def examples(*lines: str) -> str:
@@ -32,7 +32,7 @@ def _spelt_errors() -> Iterator[None]:
     try:
         yield
     except _WRONG_CALL as error:
-        error.message = visible(error.message)
+        error.message = ordered(error.message)
         raise
 
 
@@ -68,7 +68,7 @@ app = typer.Typer(
 
 def fail(message: str, code: int = 1) -> NoReturn:
     """Say what is wrong in one sentence, and exit."""
-    typer.echo(f"turnwire: {visible(message)}", err=True)
+    typer.echo(f"turnwire: {ordered(message)}", err=True)
     raise typer.Exit(code)
 
 

@@ -33,7 +33,7 @@ def set_aside_command(
     from turnwire.config.state_directory import journal_file
     from turnwire.journal.base import JournalError
     from turnwire.journal.sqlite.opening import set_aside
-    from turnwire.protocol.visible import visible
+    from turnwire.protocol.visible import ordered
 
     with plain_errors(ConfigurationError, code=2):
         path = journal_file(load({"state_dir": state_dir}, config))
@@ -41,4 +41,4 @@ def set_aside_command(
         fail(f"there is no journal {path}; name its directory with --state-dir")
     with plain_errors(JournalError):
         moved = set_aside(path)
-    typer.echo(visible(f"{path} is now {moved.name}; the next start of turnwire begins a new journal"))
+    typer.echo(ordered(f"{path} is now {moved.name}; the next start of turnwire begins a new journal"))

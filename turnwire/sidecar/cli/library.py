@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from turnwire.protocol.visible import to_json, visible
+from turnwire.protocol.visible import ordered, to_json
 from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
 from turnwire.sidecar.cli.options import ConfigOption, PricesOption, StateDir, configured
 
@@ -41,7 +41,7 @@ def _library(context: typer.Context, newest: int | None = None) -> Iterator["Lib
         try:
             looked = library.look(newest)
             for path in looked.failed[:5]:
-                typer.echo(f"turnwire: {visible(str(path))} could not be read", err=True)
+                typer.echo(f"turnwire: {ordered(str(path))} could not be read", err=True)
             yield library
         finally:
             library.close()
@@ -253,6 +253,7 @@ def export_command(
     config: ConfigOption = None,
 ) -> None:
     """Write a conversation as Markdown, or as one HTML page."""
+    from turnwire.protocol.visible import visible
     from turnwire.recordings.standard_output import standard_output
 
     chosen = form or _form_of(out)
@@ -263,7 +264,7 @@ def export_command(
             text = library.export(library.find(session), chosen, redact=redact, leaf=branch)
     data = text.encode("utf-8", "replace")
     if out is None:
-        output = standard_output()
+        output = standard_output(visible)
         output.write(data)
         output.flush()
         return

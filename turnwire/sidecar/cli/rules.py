@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from turnwire.protocol.visible import visible
+from turnwire.protocol.visible import ordered
 from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def explain_command(
         return explain(book.rules, call, replace(places, real=real))
 
     for warning in book.warnings:
-        typer.echo(f"turnwire: {visible(str(file))}: {visible(warning)}", err=True)
+        typer.echo(f"turnwire: {ordered(str(file))}: {ordered(warning)}", err=True)
     if stdin:
         with plain_errors():
             raise typer.Exit(_answer(sys.stdin.buffer, explained))
@@ -82,9 +82,9 @@ def explain_command(
 
     told = words or []
     found = explained({"command": told[0] if len(told) == 1 else shlex.join(told)})
-    typer.echo(f"{found.decision}: {visible(found.why)}")
+    typer.echo(f"{found.decision}: {ordered(found.why)}")
     if found.rule is not None and (reason := book.rules[found.rule - 1].reason):
-        typer.echo(f"the agent is told: {visible(reason)}")
+        typer.echo(f"the agent is told: {ordered(reason)}")
 
 
 def _answer(lines: Iterable[bytes], explained: "Callable[[JsonObject], Explanation]") -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from turnwire.protocol.visible import visible
+from turnwire.protocol.visible import ordered
 from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
 from turnwire.sidecar.cli.options import ConfigOption
 
@@ -97,7 +97,7 @@ def list_command(*, state_dir: StateDir = None, journal: Journal = None, config:
     for one in sorted(found, key=lambda kept: (kept.name, kept.created)):
         over = one.expires is not None and one.expires <= time.time()
         until = "expired" if over else _said(one.expires)
-        typer.echo(visible(f"{one.id}  {one.name}  {one.role}  {','.join(one.sessions)}  {until}"))
+        typer.echo(ordered(f"{one.id}  {one.name}  {one.role}  {','.join(one.sessions)}  {until}"))
 
 
 @token.command("revoke", short_help="Revoke a token.", epilog=examples("turnwire token revoke ann"))
@@ -118,7 +118,7 @@ def revoke_command(
             fail(f"there is no token {which!r}; `turnwire token list` names them")
         tokens.revoke([one.id for one in found])
     for one in found:
-        typer.echo(visible(f"the token {one.id} of {one.name} is revoked"))
+        typer.echo(ordered(f"the token {one.id} of {one.name} is revoked"))
 
 
 def _tokens(state_dir: Path | None, journal: str | None, config: Path | None) -> "Tokens":

@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the filter and return its exit code: 1 for input that cannot be translated, 2 for a wrong call, or for lines of which none can be read."""
     chosen = _parser().parse_args(arguments)
     from turnwire.normalize.families import UnknownFamily
-    from turnwire.protocol.visible import visible
+    from turnwire.protocol.visible import ordered
     from turnwire.recordings.filters.translate import InputError, run
     from turnwire.recordings.recorded import RecordingError
 
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
             family=chosen.family,
         )
     except (InputError, RecordingError, UnknownFamily) as error:
-        sys.stderr.write(f"turnwire: {visible(str(error))}\n")
+        sys.stderr.write(f"turnwire: {ordered(str(error))}\n")
         return error.exit_code if isinstance(error, RecordingError) else 1
     except BrokenPipeError:
         # The reader of our stdout has gone, as `head` does; nothing is left to say, and nothing to flush to.
@@ -46,9 +46,9 @@ def main(arguments: Sequence[str]) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        from turnwire.protocol.visible import visible
+        from turnwire.protocol.visible import ordered
 
-        super().error(visible(message))
+        super().error(ordered(message))
 
 
 def _parser() -> argparse.ArgumentParser:

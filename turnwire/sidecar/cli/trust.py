@@ -27,7 +27,7 @@ def trust_command(
     """Let all settings of a folder's turnwire.toml count, as it is now; a change is to be trusted anew."""
     from turnwire.config.settings import ConfigurationError, read_file, trust_store
     from turnwire.config.trust import PROJECT_FILE, full_name
-    from turnwire.protocol.visible import visible, visible_line
+    from turnwire.protocol.visible import ordered, visible_line
 
     if file.is_dir():
         file /= PROJECT_FILE
@@ -48,4 +48,4 @@ def trust_command(
     for setting in found.ignored():
         # a value is a stranger's text: nothing in it may move the cursor or turn the line around
         shown = "(not shown)" if setting in SECRET else json.dumps(found.settings[setting], default=str)
-        typer.echo(visible(f"  {setting} = {shown}"))
+        typer.echo(ordered(f"  {setting} = {shown}"))

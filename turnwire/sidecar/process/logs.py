@@ -14,7 +14,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TextIO, TypeAlias
 
-from turnwire.protocol.visible import escaped, visible
+from turnwire.protocol.visible import escaped, ordered
 from turnwire.sidecar.process.log_exceptions import as_text, told
 
 LEVELS = {
@@ -35,13 +35,13 @@ class PlainFormatter(logging.Formatter):
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - the standard library's name
         """Return what is told of an exception."""
-        return visible(as_text(ei[1]))
+        return ordered(as_text(ei[1]))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the standard library's name
         """Return the message; asyncio's without the arguments, tasks and exceptions that it spells out."""
         if record.name == "asyncio":
             record.message = record.message.partition("\n")[0].partition("(")[0]
-        return visible(super().formatMessage(record))
+        return ordered(super().formatMessage(record))
 
 
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
@@ -134,9 +134,9 @@ def _spell_out(_: object, __: str, fields: MutableMapping[str, object]) -> Mutab
     """Let nothing that an agent or a file has said be an order to the terminal."""
     for name, value in fields.items():
         if name != "exc_info" and not isinstance(value, int | float):
-            fields[name] = visible(value if isinstance(value, str) else repr(value))
+            fields[name] = ordered(value if isinstance(value, str) else repr(value))
     return fields
 
 
 def _write_exception(out: TextIO, exc_info: ExcInfo) -> None:
-    out.write("\n" + visible(as_text(exc_info[1])))
+    out.write("\n" + ordered(as_text(exc_info[1])))

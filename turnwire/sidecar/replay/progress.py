@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from turnwire.protocol.visible import visible
+from turnwire.protocol.visible import ordered
 
 Bars = Callable[[Path], Callable[[float], None]]
 """Adds a bar for a recording, and returns what moves it to a share of it, from 0 to 1."""
@@ -25,7 +25,7 @@ def progress() -> Iterator[Bars]:
     with Progress(*columns, console=console, disable=quiet) as bars:
 
         def add(recording: Path) -> Callable[[float], None]:
-            task = bars.add_task(escape(visible(recording.name)), total=1.0)
+            task = bars.add_task(escape(ordered(recording.name)), total=1.0)
             return lambda share: bars.update(task, completed=share)
 
         yield add

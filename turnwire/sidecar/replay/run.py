@@ -18,7 +18,7 @@ from turnwire.normalize.events import to_json
 from turnwire.normalize.events.limits import cut
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import SessionInput
-from turnwire.protocol.visible import escaped_line, visible
+from turnwire.protocol.visible import escaped_line, ordered
 from turnwire.recordings.pieces import distinct
 from turnwire.recordings.reading import RecordingError, length, name_of, read, timed_happenings
 from turnwire.sessions.metrics import Metrics
@@ -129,7 +129,7 @@ async def to_otlp(settings: Settings, files: Sequence[Path], family: str | None 
             for file in distinct(files):
                 before = export.started
                 _export(settings, file, export, bars(file), family)
-                typer.echo(visible(f"{file}: {export.started - before} spans"), err=True)
+                typer.echo(ordered(f"{file}: {export.started - before} spans"), err=True)
     finally:
         lost = export.close(REPLAY_CLOSE_S)
     if lost:

@@ -17,7 +17,7 @@ from turnwire.config.settings import Settings
 from turnwire.frontends.conform.agent import AgentTrial
 from turnwire.frontends.conform.report import Finding, as_json, line_of, summary
 from turnwire.hub.hub import Hub
-from turnwire.protocol.visible import visible
+from turnwire.protocol.visible import ordered
 from turnwire.sessions.host import LiveHost
 from turnwire.sidecar.checks.conform.scripted_host import SESSION, ScriptedHost
 from turnwire.sidecar.serving import serve as serving
@@ -131,7 +131,7 @@ def _empty(folder: Path) -> Path:
 async def _told(findings: AsyncIterator[Finding], *, quietly: bool) -> AsyncIterator[Finding]:
     async for finding in findings:
         if not quietly:
-            typer.echo(visible(line_of(finding)))
+            typer.echo(ordered(line_of(finding)))
         yield finding
 
 

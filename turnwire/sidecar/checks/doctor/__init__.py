@@ -7,7 +7,7 @@ import typer
 from msgspec.structs import asdict
 
 from turnwire.config.settings import Settings
-from turnwire.protocol.visible import to_json, visible
+from turnwire.protocol.visible import ordered, to_json
 from turnwire.sidecar.checks.doctor.checks import examine
 from turnwire.sidecar.checks.doctor.finding import Finding
 
@@ -34,6 +34,6 @@ def show(findings: Sequence[Finding]) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     for finding in findings:
-        console.print(f"{MARKS[finding.status]} {escape(visible(f'{finding.what}: {finding.found}'))}")
+        console.print(f"{MARKS[finding.status]} {escape(ordered(f'{finding.what}: {finding.found}'))}")
         if finding.remedy:
-            console.print(f"     -> {escape(visible(finding.remedy))}")
+            console.print(f"     -> {escape(ordered(finding.remedy))}")

@@ -123,7 +123,7 @@ def _observer(settings: Settings, agent: Agent) -> Iterator[tuple[stdio.Observe,
 
 
 def _fail(error: Exception, code: int) -> int:
-    from turnwire.protocol.visible import visible  # noqa: PLC0415 - a start need not wait for it
+    from turnwire.protocol.visible import ordered  # noqa: PLC0415 - a start need not wait for it
 
-    sys.stderr.write(f"turnwire: {visible(str(error))}\n")
+    sys.stderr.write(f"turnwire: {ordered(str(error))}\n")
     return code
