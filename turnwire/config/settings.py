@@ -288,7 +288,7 @@ class Settings(BaseSettings):
     agent: str = "claude"
     """An agent that is known by name (`turnwire agents` lists them), `demo` or `demo-acp`: the scripted agent; or a name from `agents`."""
     agents: dict[str, Annotated[AgentSetting, BeforeValidator(_command_alone)]] = {}
-    """More agents by name, or known ones started otherwise: the argument vector that starts each, or a table of `family` (claude, qwen or acp: what it speaks), `command` (the argument vector; a known agent's own when empty), `env` (variables for it alone), `client_files` (none, read or write: what an ACP agent may have turnwire do with the workspace's files) and `client_terminals` (whether it may have turnwire run commands)."""
+    """More agents by name, or known agents with another start. Each is the argument vector, or a table. `family` is what it speaks: claude, qwen or acp. `command` is the argument vector; empty takes a known agent's own. `env` has variables for it alone. `client_files` (none, read or write) says what an ACP agent may have turnwire do with the workspace's files. `client_terminals` says whether it may have turnwire run commands."""
     dialect: Literal["auto", "claude", "miriad", "json_rpc"] = "auto"
     """What the agent speaks."""
     model: str | None = None

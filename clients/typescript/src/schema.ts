@@ -1934,15 +1934,15 @@ export interface LibraryExport {
 /**
  * Ask for such conversations, the newest first: result {conversations, next, complete, version}.
  *
- * Each has `id`, `agent`, `folder`, `title`, `first_prompt`, `began`, `ended`, `turns`, `cost_usd`, `cost_is_whole`,
- * `estimated_usd` (how much of the cost is an estimate, by the prices of models), `git_branch`, `model`, `version`, `bytes`, `branches`, `running` (somebody's CLI has it open) and `session` (turnwire's
- * own session with this conversation). `next` goes into `before` for the next page, as does the `cursor` of each for what follows it;
- * `complete` is false while the folders are looked over for the first time. `version` is another one for another list: with it as
- * `known` the command waits for changes.
+ * Each has `id`, `agent`, `folder`, `title`, `first_prompt`, `began`, `ended`, `turns`, `git_branch`, `model`, `version`, `bytes` and
+ * `branches`. Its costs are `cost_usd`, `cost_is_whole` and `estimated_usd`, the part that is estimated by the prices of models.
+ * `running` is true while somebody's CLI has it open. `session` is turnwire's own session with this conversation.
  *
- * The hub of a fleet asks its workers side by side: each conversation then has `worker` too, and `missing` names the workers that
- * have not answered in time; it has no `version`. So it is with `library.search` and `library.usage`, but for that what was used has no
- * `worker`.
+ * `next` goes into `before` for the next page. The `cursor` of each conversation does the same for what follows it. `complete` is
+ * false during the first look at the folders. `version` changes with the list. With it as `known` the command waits for changes.
+ *
+ * The hub of a fleet asks its workers side by side. Each conversation then has `worker` too. `missing` names the workers that did
+ * not answer in time. There is no `version`. The same holds for `library.search` and `library.usage`; usage has no `worker`.
  */
 export interface LibraryList {
   /**
@@ -2405,12 +2405,15 @@ export interface Unsubscribe {
 /**
  * Ask git what differs in the workspace from the last commit, staged or not.
  *
- * Without a path: result {base, files, complete}. `base` is the commit, null before the first. Each file has `path` (from the
- * workspace), `status` (added, copied, deleted, modified, renamed, retyped, unmerged, untracked), `old_path` (of what was renamed
- * or copied), `added` and `removed` lines (null where they are not counted), `binary` (or too large to be compared), `filtered` (a
- * filter such as LFS alone could tell whether it differs) and `version` (another one whenever the file was written). `complete`
- * is false where there are more than are listed. With a path: result {patch, cut, binary}, the hunks of a unified diff; `cut`
- * when there is more.
+ * Without a path: result {base, files, complete}. `base` is the commit, null before the first. `complete` is false where there are
+ * more files than are listed.
+ *
+ * Each file has `path`, from the workspace, and `old_path` where it was renamed or copied. `status` is added, copied, deleted, modified,
+ * renamed, retyped, unmerged or untracked. `added` and `removed` count lines, and are null where nobody counts them. `binary` is also
+ * true for a file that is too large to compare. `filtered` means that only a filter such as LFS could tell whether it differs.
+ * `version` changes whenever the file is written.
+ *
+ * With a path: result {patch, cut, binary}, the hunks of a unified diff. `cut` is true when there is more.
  */
 export interface WorkspaceDiff {
   /**

@@ -50,38 +50,39 @@ loopback), and an Origin header the hub's own address or a configured origin.
 
 1. `welcome` is the first frame. It has the `epoch`, which goes with every cursor.
 2. `subscribe` with `after: 0`, or with the last `seq` one has and its `epoch`. Its `reply` comes before the first event.
-3. Events follow, each exactly once and in order, as `event` frames or several in an `events` frame; then `caught_up`; then what happens.
-4. A `gap` says which numbers are gone. One that begins after the cursor was made by retention: go on after `to`. One that
-   begins at 1, at or before the cursor, says that the log began anew: what one has is void, and all that follows is new.
-5. A frontend that reads slowly is not skipped and costs no memory: it falls behind, is told so by `lag`, and gets `caught_up` again. So is one
-   whose first replay is long.
+3. Events follow, each exactly once and in order, as `event` frames or several in an `events` frame. `caught_up` marks the end of the past.
+   Live events follow.
+4. A `gap` says which numbers are gone. If it begins after the cursor, retention took them: go on after `to`. If it begins at 1, at or
+   before the cursor, the log began anew. Then your events are void, and all that follows is new.
+5. A frontend that reads slowly is not skipped and costs no memory. It falls behind, gets a `lag` frame, and later `caught_up` again. The
+   same holds for a long first replay.
 6. When the connection breaks: connect, and subscribe from the last `seq`.
-7. Who wants the end of a long log first subscribes with `after` so many numbers below the session's `last_seq`, and asks for what came
-   before with `events.get`, page by page, while the end is live already.
+7. To get the end of a long log first, subscribe with `after` a number below the session's `last_seq`. Then ask for the earlier events with
+   `events.get`, page by page, while the end is live already.
 
 ### Texts, and batches of events
 
-An `events` frame holds several `event` frames, in order, where many come at once. It is no unit of meaning, and the same events come alone at another time: take
-one after the other, and draw once behind the last.
+An `events` frame holds several `event` frames, in order, when many come at once. It has no meaning of its own. At another time the same events come alone. Take
+one after the other, and draw once after the last.
 
-A text comes in pieces: `message_chunk` with the same `message_id` and `block_index` (and `reasoning`, likewise) go one behind the other. One with `replace`
-corrects its block: it takes the place of all that came of it before. A `retraction` names messages that the agent has taken back: their texts go.
-Whoever keeps a text for each block has to do no more.
+A text comes in pieces. Join `message_chunk` events with the same `message_id` and `block_index`, and `reasoning` events likewise. A piece
+with `replace` corrects its block: it replaces everything that came of it before. A `retraction` names messages that the agent has taken back. Remove their
+texts. If you keep one text for each block, you need no more.
 
 The clients for Python and TypeScript do all of this but the last; [clients/README.md](../clients/README.md) says what both promise.
 
-Every command gets exactly one `reply`. Commands start in the order they came and are done side by side, so replies can come in
-another order. A command goes on when its frontend leaves. A bad frame gets an error reply that names the field; it closes nothing
-and disturbs nobody else.
+Every command gets exactly one `reply`. Commands start in the order they came and run side by side, so replies can come in another
+order. A command goes on when its frontend leaves. A bad frame gets an error reply that names the field. It closes nothing and
+disturbs nobody else.
 """
 
 UNKNOWN = """\
 ## Types that stay unknown
 
-What the CLI writes and this version has no event for is published as `unknown`, with the line's type (and its subtype after a
-slash) and the whole line: a frontend loses nothing, and may show it. A line that is no message at all is `malformed`. Both are
-counted by `turnwire translate --stats`. No line of the recordings under `fixtures/` ends as either. What is left out on purpose
-(keep-alives, echoes of what a frontend sent, responses to the sidecar's own requests) is counted there as well.
+If this version has no event for a line, it publishes `unknown`, with the line's type (and its subtype after a slash) and the whole
+line. So a frontend loses nothing and may show it. A line that is no message at all is `malformed`. `turnwire translate --stats` counts both. No
+line of the recordings under `fixtures/` ends as either. It also counts what is left out on purpose: keep-alives, echoes of what a
+frontend sent, responses to the sidecar's own requests.
 
 A frontend should treat an event `type` it does not know the same way: pass over it, and keep its `seq`.
 """
