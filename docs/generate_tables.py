@@ -1,4 +1,4 @@
-"""Write the tables of docs/settings.md and docs/tracing.md that come from code: `python docs/generate_tables.py`.
+"""Write the tables of docs/agents.md, docs/settings.md and docs/tracing.md that come from code: `python docs/generate_tables.py`.
 
 The text of these pages is written by hand; what stands between a pair of markers is made here.
 """
@@ -9,6 +9,7 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from turnwire.config.known_agents import KNOWN
 from turnwire.config.settings import Settings, state_directory
 from turnwire.config.trust import HARMLESS
 from turnwire.hub.schema.field_docs import model_docs
@@ -16,14 +17,14 @@ from turnwire.tracing.metrics.measurements import READ, RECORDED, Instrument
 from turnwire.tracing.metrics.prometheus import prometheus_name
 
 DOCS = Path(__file__).resolve().parent
-PAGES = {"settings.md": ("harmless", "settings"), "tracing.md": ("metrics",)}
+PAGES = {"agents.md": ("known",), "settings.md": ("harmless", "settings"), "tracing.md": ("metrics",)}
 """The tables of each page."""
 
 
 def page(name: str) -> str:
     """Return a page with its tables as they must be."""
     written = (DOCS / name).read_text(encoding="utf-8")
-    made = {"harmless": harmless, "settings": settings, "metrics": metrics}
+    made = {"harmless": harmless, "known": known, "metrics": metrics, "settings": settings}
     for table in PAGES[name]:
         begin, end = f"<!-- {table} -->\n", f"<!-- end of {table} -->"
         before, rest = written.split(begin)
@@ -35,6 +36,23 @@ def page(name: str) -> str:
 def harmless() -> str:
     """Return the settings that count in a folder's file without trust."""
     return ", ".join(f"`{name}`" for name in Settings.model_fields if name in HARMLESS)
+
+
+def known() -> str:
+    """Return the table of the agents that are known by name."""
+    rows = [
+        "| `--agent` | what runs | starts as | installed with | key or login | asks in | tried |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, agent in KNOWN.items():
+        spoken = "" if agent.family == "acp" else f" ({agent.family})"
+        install = f"`{agent.install}`" if agent.install else "its makers' installer"
+        login = ", ".join([f"`{key}`" for key in agent.keys[:2]] + ([agent.log_in] if agent.log_in else []))
+        rows.append(
+            f"| `{name}` | {agent.title}{spoken} | `{' '.join(agent.command)}` | {install} | {login} | "
+            f"{agent.asks or 'not known'} | {agent.tried or 'no'} |"
+        )
+    return "\n".join(rows)
 
 
 def settings() -> str:

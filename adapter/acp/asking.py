@@ -33,7 +33,7 @@ class Habit(Struct, frozen=True, kw_only=True):
     """Whether the policy supervised holds all the same."""
 
 
-_HABITS = (
+HABITS = (
     Habit(name="claude-agent-acp", programs=("claude-agent-acp",), mode="default"),
     Habit(
         name="codex",
@@ -114,7 +114,7 @@ def asking_of(
     name: the agent's name for itself. options: the ids of its session's options.
     program: what was started, where `variables_for` it were set; None where none were.
     """
-    habit = next((one for one in _HABITS if one.name in name.lower()[:200]), None)
+    habit = next((one for one in HABITS if one.name in name.lower()[:200]), None)
     if habit is None:
         return _unknown(modes)
     mode = next((one.id for one in modes if habit.mode in (one.id, _end(one.id))), None)
@@ -139,7 +139,7 @@ def variables_for(program: str) -> Mapping[str, str]:
 
 def _habit_of(program: str) -> Habit | None:
     name = PurePath(program).name
-    return next((one for one in _HABITS if name in one.programs), None)
+    return next((one for one in HABITS if name in one.programs), None)
 
 
 def _unknown(modes: Sequence[OfferedMode]) -> Asking:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from preloaded import ran
+from turnwire.adapter.acp.asking import EVERYTHING, HABITS, never_asks
 from turnwire.config.agents import (
     AgentNotFoundError,
     AgentSetting,
@@ -16,7 +17,7 @@ from turnwire.config.agents import (
     spoken,
 )
 from turnwire.config.known_agents import KNOWN, recognised
-from turnwire.config.settings import Settings, load
+from turnwire.config.settings import ConfigurationError, Settings, load
 from turnwire.hub.host import CommandRefused
 from turnwire.journal.sessions import SessionRecord
 from turnwire.sessions.choices import agent_choices
@@ -53,8 +54,11 @@ def test_an_agent_that_is_not_here_says_how_to_get_it(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
-    with pytest.raises(AgentNotFoundError, match=f"`{KNOWN[name].install}`"):
+    with pytest.raises(AgentNotFoundError) as refused:
         find(name, {})
+    install = KNOWN[name].install
+    assert f"install {KNOWN[name].title}" in str(refused.value)
+    assert install is None or f"`{install}`" in str(refused.value)
 
 
 def test_its_own_installer_may_have_put_it_where_path_does_not_lead(
@@ -177,7 +181,7 @@ def test_turnwire_agents_lists_all_and_the_doctor_says_the_same(tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     assert b"placeholder-not-to-be-shown" not in done.stdout
     seen = {agent["name"]: agent for agent in json.loads(done.stdout)}
-    assert {*KNOWN, "mine", "pi"} == {*seen}
+    assert {*KNOWN, "mine"} == {*seen}
     assert (seen["pi"]["never_asks"], seen["gemini"]["never_asks"]) == (["anything at all"], [])
     gemini = seen["gemini"]
     assert (gemini["version"], gemini["logged_in"], gemini["family"]) == ("0.61.0", "GEMINI_API_KEY", "acp")
@@ -186,15 +190,111 @@ def test_turnwire_agents_lists_all_and_the_doctor_says_the_same(tmp_path: Path) 
     assert (seen["mine"]["version"], seen["mine"]["install"]) == (None, None)
 
     people = ran(["agents", "--config", "agents.toml"], cwd=tmp_path, env=env).stdout.decode()
-    assert "gemini    Gemini CLI 0.61.0, speaks acp, logged in by GEMINI_API_KEY\n" in people
+    assert "gemini      Gemini CLI 0.61.0, speaks acp, logged in by GEMINI_API_KEY\n" in people
+    assert "tried with 0.61.0\n" in people
+    assert "what a command printed is never told, nor its exit code\n" in people
     assert "never asks about anything at all\n" in people
-    assert "qwen      Qwen Code: not installed; `npm install -g @qwen-code/qwen-code`\n" in people
+    assert "qwen        Qwen Code: not installed; `npm install -g @qwen-code/qwen-code`\n" in people
+    assert (
+        "devin       Devin: not installed, not tried; its makers have an installer of their own\n" in people
+    )
 
     done = ran(["doctor", "--json", "--agent", "gemini", "--port", "0"], cwd=tmp_path, env=env)
     findings = {finding["what"]: finding for finding in json.loads(done.stdout)}
     assert findings["CLI"]["found"] == f"gemini 0.61.0 at {folder / 'gemini'}"
     assert "logged in by GEMINI_API_KEY" in findings["agent gemini"]["found"]
     assert "qwen (`npm install -g @qwen-code/qwen-code`)" in findings["other agents"]["found"]
+
+
+KANDEVS = "amp auggie claude codex copilot cursor devin droid gemini grok hermes iflow kilo kimi kiro oh-my-pi opencode pi qoder qwen trae"
+
+
+def test_the_table_has_the_agents_that_people_run() -> None:
+    others = ("vibe", "nanocoder", "fast-agent", "goose", "openhands", "deepagents")
+    assert {*KANDEVS.split(), *others} <= {*KNOWN}
+    assert all(agent.tried or agent.install or agent.log_in for agent in KNOWN.values())
+
+
+def test_what_the_table_says_of_asking_is_what_is_done_for_it() -> None:
+    for agent in KNOWN.values():
+        if agent.family != "acp":
+            continue
+        never = never_asks(agent.program)
+        assert (agent.asks == "never") <= (never == (EVERYTHING,)), agent.title
+        habit = next((one for one in HABITS if agent.program in one.programs), None)
+        if habit is not None and habit.mode is not None:
+            assert agent.asks == habit.mode, agent.title
+
+
+def test_a_users_file_adds_agents_and_replaces_them_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "more.toml"
+    file.write_text(
+        '[mine]\ntitle = "Mine"\nfamily = "acp"\ncommand = ["mine", "acp"]\nquirks = ["sings"]\ntried = "1"\n'
+        '[gemini]\ntitle = "My Gemini"\nfamily = "acp"\ncommand = ["gemini", "--acp", "--fast"]\n'
+    )
+    program(tmp_path / "bin", "mine", "1.2.3")
+    env = environment(
+        tmp_path / "home", PATH=f"{tmp_path / 'bin'}:/usr/bin:/bin", TURNWIRE_AGENTS_FILE=str(file)
+    )
+    seen = {
+        agent["name"]: agent for agent in json.loads(ran(["agents", "--json"], cwd=tmp_path, env=env).stdout)
+    }
+    assert {*seen} == {*KNOWN, "mine"}
+    assert (seen["mine"]["version"], seen["mine"]["quirks"], seen["gemini"]["title"]) == (
+        "1.2.3",
+        ["sings"],
+        "My Gemini",
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("[mine", "is no TOML: "),
+        (
+            '[mine]\ntitle = "Mine"\nfamily = "acp"\n',
+            "says of [mine]: Object missing required field `command`",
+        ),
+        (
+            '[mine]\ntitle = "Mine"\nfamily = "acp"\ncommand = ["a", 1]\n',
+            "says of [mine], command[1]: Expected `str`, got `int`; docs/agents.md has what an agent may have",
+        ),
+        (
+            '[mine]\ntitle = "Mine"\nfamily = "acp"\ncommand = ["a"]\nloves = "you"\n',
+            "says of [mine]: Object contains unknown field `loves`; docs/agents.md",
+        ),
+        (
+            '[mine]\ntitle = "Mine"\nfamily = "acp"\ncommand = []\n',
+            "gives [mine] no command; name its program",
+        ),
+        (
+            '["My Agent"]\ntitle = "Mine"\nfamily = "acp"\ncommand = ["a"]\n',
+            "has an agent called 'My Agent'; call it by small letters, digits and hyphens",
+        ),
+        (
+            '[mine]\ntitle = "Mine"\nfamily = "acpp"\ncommand = ["a"]\n',
+            "says of [mine], family: there is no family 'acpp' whose agents are run; choose one of claude, qwen, acp",
+        ),
+        ("mine = 3", "says of [mine]: Expected `object`, got `int`"),
+    ],
+)
+def test_a_bad_file_of_agents_says_what_is_wrong_where_and_what_to_do(
+    written: str, told: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "more.toml"
+    file.write_text(written)
+    with pytest.raises(ConfigurationError) as refused:
+        load({"agents_file": file})
+    assert str(refused.value).startswith(f"{file} ")
+    assert told in str(refused.value)
+    assert {*KNOWN}.isdisjoint({"mine", "My Agent"})
+
+
+def test_a_file_of_agents_that_is_not_there_names_the_setting(tmp_path: Path) -> None:
+    with pytest.raises(
+        ConfigurationError, match="cannot be read: No such file or directory; mend the setting agents_file"
+    ):
+        load({"agents_file": tmp_path / "none.toml"})
 
 
 def test_family_belongs_to_a_command_line(tmp_path: Path) -> None:

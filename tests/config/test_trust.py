@@ -15,6 +15,7 @@ from turnwire.config.trust import HARMLESS, TrustStore
 from turnwire_process import environment, turnwire
 
 NEEDS_TRUST = {
+    "agents_file": "programs that are started",
     "stop_timeout_s": "ends turnwire before what is open is kept, or keeps it from its end",
     "host": "opens the hub to other machines",
     "token": "lets in whoever wrote the file",

@@ -12,7 +12,14 @@ from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from turnwire import scripted_agent
-from turnwire.config.known_agents import KNOWN, Family, KnownAgent, recognised
+from turnwire.config.known_agents import (
+    KNOWN,
+    AgentsFileError,
+    Family,
+    KnownAgent,
+    read_agents,
+    recognised,
+)
 from turnwire.protocol.errors import TurnwireError
 
 DEMOS: Mapping[str, Family] = {"demo": "claude", "demo-acp": "acp"}
@@ -83,6 +90,17 @@ def checked_family(family: str) -> Family:
         names = ", ".join((*OWN_FAMILIES, *more))
         raise ValueError(f"there is no family {family!r} whose agents are run; choose one of {names}")
     return family
+
+
+def add_agents(path: Path) -> None:
+    """Add the agents of a user's file to those that are known; raises AgentsFileError."""
+    agents = read_agents(path)
+    for name, agent in agents.items():
+        try:
+            checked_family(agent.family)
+        except ValueError as error:
+            raise AgentsFileError(f"{path} says of [{name}], family: {error}") from None
+    KNOWN.add(agents)
 
 
 def demo_script() -> str:
@@ -213,7 +231,9 @@ def _missing(program: str, about: KnownAgent | None) -> str:
             "or is written in the console"
         )
     if os.sep not in program:
-        install = f"install {about.title} with `{about.install}`" if about else "install that CLI"
+        install = "install that CLI"
+        if about is not None:
+            install = f"install {about.title}" + (f" with `{about.install}`" if about.install else "")
         return (
             f"there is no program {program!r} on PATH; {install}, name it after `--`, "
             "or take the scripted one with --agent demo"

@@ -1,20 +1,28 @@
-"""The agents that turnwire knows by name: one table of how each is started, looked at, logged into and installed.
+"""The agents that turnwire knows by name: how each is started, looked at, logged into and installed, as agents.toml says.
 
 What is found out about an agent goes here and nowhere else; docs/agents.md says what works with each. The facts are from
 trying the versions named there.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert
+
+from turnwire.protocol.errors import TurnwireError
 
 Family: TypeAlias = str
 """What agents speak: claude (Claude Code's stream-json), qwen (the same as Qwen Code has it), acp (the Agent Client Protocol), or the
 name of a family that another distribution registers."""
 
 
-class KnownAgent(Struct, frozen=True, kw_only=True):
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+
+
+class KnownAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What turnwire knows of an agent before it starts it."""
 
     title: str
@@ -23,9 +31,9 @@ class KnownAgent(Struct, frozen=True, kw_only=True):
     """What it speaks when it is started so."""
     command: tuple[str, ...]
     """Program, and the arguments that make it speak its family's wire."""
-    install: str
-    """The command that installs it."""
-    log_in: str
+    install: str | None = None
+    """The command that installs it; None for one whose makers have an installer of their own."""
+    log_in: str | None = None
     """How somebody logs in."""
     keys: tuple[str, ...] = ()
     """Variables of the environment that log in by themselves."""
@@ -37,6 +45,14 @@ class KnownAgent(Struct, frozen=True, kw_only=True):
     """Places below HOME where its own installer puts the program, which PATH may not name."""
     node: int | None = None
     """The oldest Node.js that runs it, where it needs one."""
+    asks: str | None = None
+    """The mode in which it asks, or what makes it ask; None where nobody knows."""
+    conversations: str | None = None
+    """Where it keeps its conversations, below HOME."""
+    quirks: tuple[str, ...] = ()
+    """What it does otherwise than others."""
+    tried: str | None = None
+    """The version that was tried; None for an agent that was not."""
 
     @property
     def program(self) -> str:
@@ -44,95 +60,67 @@ class KnownAgent(Struct, frozen=True, kw_only=True):
         return self.command[0]
 
 
-KNOWN: Mapping[str, KnownAgent] = {
-    "claude": KnownAgent(
-        title="Claude Code",
-        family="claude",
-        command=("claude",),
-        install="npm install -g @anthropic-ai/claude-code",
-        log_in="claude, then /login",
-        keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
-        logins=(".claude/.credentials.json",),
-        also=(".local/bin/claude", ".claude/local/claude"),
-    ),
-    "codex": KnownAgent(
-        title="Codex",
-        family="acp",
-        command=("codex-acp",),
-        install="npm install -g @agentclientprotocol/codex-acp",
-        log_in="codex login",
-        keys=("CODEX_API_KEY", "OPENAI_API_KEY"),
-        logins=(".codex/auth.json",),
-        variables=("CODEX_*", "OPENAI_*"),
-        node=22,
-    ),
-    "copilot": KnownAgent(
-        title="GitHub Copilot CLI",
-        family="acp",
-        command=("copilot", "--acp"),
-        install="npm install -g @github/copilot",
-        log_in="copilot login",
-        keys=("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"),
-        logins=(".copilot/config.json",),
-        variables=("COPILOT_*", "GH_*", "GITHUB_TOKEN"),
-    ),
-    "droid": KnownAgent(
-        title="Factory Droid",
-        family="acp",
-        command=("droid", "exec", "--output-format", "acp"),
-        install="npm install -g droid",
-        log_in="droid, then /login",
-        keys=("FACTORY_API_KEY",),
-        logins=(".factory/auth.json", ".factory/auth.encrypted", ".factory/auth.v2.file"),
-        variables=("FACTORY_*",),
-        also=(".local/bin/droid",),
-    ),
-    "gemini": KnownAgent(
-        title="Gemini CLI",
-        family="acp",
-        command=("gemini", "--acp"),
-        install="npm install -g @google/gemini-cli",
-        log_in="gemini, then /auth",
-        keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-        logins=(".gemini/oauth_creds.json",),
-        variables=("GEMINI_*",),
-        node=20,
-    ),
-    "kimi": KnownAgent(
-        title="Kimi Code",
-        family="acp",
-        command=("kimi", "acp"),
-        install="npm install -g @moonshot-ai/kimi-code",
-        log_in="kimi login",
-        keys=("KIMI_API_KEY", "MOONSHOT_API_KEY"),
-        logins=(".kimi-code/credentials",),
-        variables=("KIMI_*", "MOONSHOT_*"),
-        node=22,
-    ),
-    "opencode": KnownAgent(
-        title="OpenCode",
-        family="acp",
-        command=("opencode", "acp"),
-        install="npm install -g opencode-ai",
-        log_in="opencode auth login",
-        keys=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY"),
-        logins=(".local/share/opencode/auth.json",),
-        variables=("OPENCODE_*", "OPENAI_*", "OPENROUTER_*", "GEMINI_API_KEY"),
-        also=(".opencode/bin/opencode",),
-    ),
-    "qwen": KnownAgent(
-        title="Qwen Code",
-        family="qwen",
-        command=("qwen",),
-        install="npm install -g @qwen-code/qwen-code",
-        log_in="qwen, then /auth",
-        keys=("OPENAI_API_KEY", "DASHSCOPE_API_KEY"),
-        logins=(".qwen/oauth_creds.json",),
-        variables=("QWEN_*", "OPENAI_*", "DASHSCOPE_*"),
-        node=22,
-    ),
-}  # fmt: skip
+class AgentsFileError(TurnwireError):
+    """A file of agents says something that turnwire does not take; the message says what, where, and what to do."""
+
+
+class KnownAgents(Mapping[str, KnownAgent]):
+    """The agents by the name that `--agent` takes: those of agents.toml beside this file, and what a user adds."""
+
+    def __init__(self) -> None:
+        self._agents: dict[str, KnownAgent] | None = None
+
+    def add(self, agents: Mapping[str, KnownAgent]) -> None:
+        """Add agents; one of a name that is known takes its place."""
+        self._agents = {**self._read(), **agents}
+
+    def __getitem__(self, name: str) -> KnownAgent:
+        return self._read()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def _read(self) -> dict[str, KnownAgent]:
+        if self._agents is None:
+            self._agents = read_agents(Path(__file__).with_name("agents.toml"))
+        return self._agents
+
+
+KNOWN = KnownAgents()
 """By the name that `--agent` takes."""
+
+
+def read_agents(path: Path) -> dict[str, KnownAgent]:
+    """Read a file of agents; raises AgentsFileError."""
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise AgentsFileError(f"{path} cannot be read: {reason}; mend the setting agents_file") from None
+    except (ValueError, RecursionError) as error:
+        raise AgentsFileError(f"{path} is no TOML: {error}; mend it there") from None
+    return {name: _agent(path, name, table) for name, table in tables.items()}
+
+
+def _agent(path: Path, name: str, table: object) -> KnownAgent:
+    if not _NAME.fullmatch(name):
+        raise AgentsFileError(
+            f"{path} has an agent called {name!r}; call it by small letters, digits and hyphens, such as [my-agent]"
+        )
+    try:
+        agent = convert(table, KnownAgent)
+    except ValidationError as error:
+        words, _, place = str(error).partition(" - at `$")
+        where = f"[{name}]" + (f", {place.strip('.`')}" if place else "")
+        raise AgentsFileError(
+            f"{path} says of {where}: {words}; docs/agents.md has what an agent may have"
+        ) from None
+    if not agent.command:
+        raise AgentsFileError(f"{path} gives [{name}] no command; name its program and arguments")
+    return agent
 
 
 def recognised(argv: Sequence[str]) -> KnownAgent | None:

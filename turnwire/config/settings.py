@@ -38,7 +38,8 @@ from pydantic_settings import (
 
 from turnwire.adapter.process.environment import REQUESTABLE
 from turnwire.config import secrecy
-from turnwire.config.agents import AgentSetting
+from turnwire.config.agents import AgentSetting, add_agents
+from turnwire.config.known_agents import AgentsFileError
 from turnwire.config.trust import HARMLESS, PROJECT_FILE, TrustStore, full_name
 from turnwire.hub.principals import BadPrincipal, Scope
 from turnwire.hub.wire.agent_options import AgentOptions
@@ -289,6 +290,8 @@ class Settings(BaseSettings):
     """An agent that is known by name (`turnwire agents` lists them), `demo` or `demo-acp`: the scripted agent; or a name from `agents`."""
     agents: dict[str, Annotated[AgentSetting, BeforeValidator(_command_alone)]] = {}
     """More agents by name, or known agents with another start. Each is the argument vector, or a table. `family` is what it speaks: claude, qwen or acp. `command` is the argument vector; empty takes a known agent's own. `env` has variables for it alone. `client_files` (none, read or write) says what an ACP agent may have turnwire do with the workspace's files. `client_terminals` says whether it may have turnwire run commands."""
+    agents_file: Path | None = None
+    """A file of agents that are known by name beside turnwire's own, or in their place; docs/agents.md has its form."""
     dialect: Literal["auto", "claude", "miriad", "json_rpc"] = "auto"
     """What the agent speaks."""
     model: str | None = None
@@ -519,7 +522,7 @@ def load(
             )
     try:
         arguments: dict[str, Any] = {**given, "_toml": written}
-        return Settings(**arguments)
+        settings = Settings(**arguments)
     except ValidationError as error:
         raise ConfigurationError(
             "; ".join(_complaint(item["loc"], item["msg"], places) for item in error.errors())
@@ -530,6 +533,12 @@ def load(
         ) from None
     except RecursionError:
         raise ConfigurationError("a TURNWIRE_ variable holds JSON that is nested too deep; mend it") from None
+    if settings.agents_file is not None:
+        try:
+            add_agents(settings.agents_file.expanduser())
+        except AgentsFileError as error:
+            raise ConfigurationError(str(error)) from None
+    return settings
 
 
 def _counting(file: SettingsFile, warn: Callable[[str], None]) -> Mapping[str, object]:

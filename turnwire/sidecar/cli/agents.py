@@ -8,6 +8,8 @@ from turnwire.sidecar.cli.application import app, examples
 from turnwire.sidecar.cli.options import ConfigOption, configured
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from turnwire.sidecar.checks.doctor.agents import AgentSeen
 
 
@@ -43,18 +45,36 @@ def agents_command(
     width = max(len(agent.name) for agent in seen)
     for agent in seen:
         typer.echo(ordered(f"{agent.name:{width}}  {described(agent)}"))
-        if unasked[agent.name]:
-            typer.echo(f"{'':{width}}  never asks about {' or '.join(unasked[agent.name])}")
+        for line in details(agent, unasked[agent.name]):
+            typer.echo(ordered(f"{'':{width}}  {line}"))
     typer.echo(
         "\nStart one with `turnwire run --agent NAME`. A login in the system's keychain is not seen. "
-        "More agents go under [agents] in the configuration."
+        "More agents go under [agents] in the configuration, or into a file that `agents_file` names."
     )
+
+
+def details(agent: "AgentSeen", unasked: "Sequence[str]") -> "Iterator[str]":
+    """Say what else is to be known of an agent: of one that is not here, what it never asks about alone."""
+    if unasked:
+        yield f"never asks about {' or '.join(unasked)}"
+    if agent.program is None or not agent.known:
+        return
+    yield f"tried with {agent.tried}" if agent.tried else "not tried: what is known of it is its makers' word"
+    if agent.conversations:
+        yield f"keeps its conversations in {agent.conversations}"
+    yield from agent.quirks
 
 
 def described(agent: "AgentSeen") -> str:
     """Say in a line how an agent was found, and what to do to use it."""
     if agent.program is None:
-        return f"{agent.title}: not installed" + (f"; `{agent.install}`" if agent.install else "")
+        how = f"`{agent.install}`" if agent.install else "its makers have an installer of their own"
+        untried = "" if agent.tried else ", not tried"
+        return (
+            f"{agent.title}: not installed{untried}; {how}"
+            if agent.known
+            else f"{agent.title}: not installed"
+        )
     found = f"{agent.title} {agent.version or '(says no version)'}, speaks {agent.family}"
     if agent.log_in is None:
         return found

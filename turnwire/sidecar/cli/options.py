@@ -79,7 +79,7 @@ Agent = Annotated[
     str | None,
     typer.Option(
         autocompletion=agent_names,
-        help="claude, codex, copilot, droid, gemini, kimi, opencode, qwen, demo, or a configured name; see `turnwire agents`.",
+        help="A known agent (`turnwire agents` lists them), demo, or a configured name.",
         show_default="claude",
     ),
 ]

@@ -36,6 +36,16 @@ class AgentSeen(Struct, frozen=True):
     """The command that installs it, of a known one."""
     log_in: str | None
     """How to log in, of a known one."""
+    known: bool
+    """Whether turnwire knows it."""
+    asks: str | None = None
+    """The mode in which it asks, or what makes it ask."""
+    conversations: str | None = None
+    """Where it keeps its conversations."""
+    quirks: Sequence[str] = ()
+    """What it does otherwise than others."""
+    tried: str | None = None
+    """The version that turnwire was tried with; None for an agent that was not tried."""
 
 
 async def look(configured: Mapping[str, AgentSetting]) -> Sequence[AgentSeen]:
@@ -70,6 +80,11 @@ async def _seen(name: str, configured: Mapping[str, AgentSetting]) -> AgentSeen:
         logged_in=logged_in(about, setting.env) if about else None,
         install=about.install if about else None,
         log_in=about.log_in if about else None,
+        known=about is not None,
+        asks=about.asks if about else None,
+        conversations=f"~/{about.conversations}" if about and about.conversations else None,
+        quirks=about.quirks if about else (),
+        tried=about.tried if about else None,
     )
 
 
