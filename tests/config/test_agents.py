@@ -13,7 +13,6 @@ from turnwire.config.agents import (
     AgentSetting,
     family_named,
     find,
-    find_relayed,
     spoken,
 )
 from turnwire.config.known_agents import KNOWN, recognised
@@ -125,12 +124,6 @@ def test_a_command_line_is_known_by_its_program_and_the_arguments_that_make_it_s
     assert spoken(["gemini"], "claude").family == "claude"
     with pytest.raises(AgentNotFoundError, match="`opencode acp`"):
         spoken(["/opt/bin/opencode"], None)
-
-
-def test_what_passes_on_claudes_lines_refuses_other_agents() -> None:
-    assert find_relayed("demo", {}, "stdio").scripted
-    with pytest.raises(AgentNotFoundError, match="speaks acp, and `turnwire stdio`"):
-        find_relayed("demo-acp", {}, "stdio")
 
 
 def test_an_agent_without_any_command_says_so() -> None:

@@ -161,17 +161,6 @@ def check_name(name: str, configured: Mapping[str, AgentSetting]) -> None:
         )
 
 
-def find_relayed(name: str, configured: Mapping[str, AgentSetting], command: str) -> Agent:
-    """Return the agent of that name for a command that passes on Claude Code's lines; raises AgentNotFoundError."""
-    agent = find(name, configured)
-    if agent.family != "claude":
-        raise AgentNotFoundError(
-            f"the agent {name!r} speaks {agent.family}, and `turnwire {command}` passes on what Claude Code speaks; "
-            "name another with --agent, or use `turnwire run`"
-        )
-    return agent
-
-
 def spoken(argv: Sequence[str], family: Family | None) -> AgentSetting:
     """Return the setting of an agent that is named by its command line alone; raises AgentNotFoundError.
 

@@ -13,7 +13,7 @@ from turnwire.normalize.inputs import Received, SessionInput
 from turnwire.protocol.claude.decode import decode
 from turnwire.sidecar.streams.stdio.arguments import USAGE
 from turnwire.sidecar.streams.stdio.command import run
-from turnwire.sidecar.streams.stdio.observed import ObservedInputs
+from turnwire.sidecar.streams.stdio.observed import Observed, ObservedInputs
 from turnwire_process import environment
 
 
@@ -72,7 +72,7 @@ def test_who_watches_sees_each_line_with_the_events_it_makes() -> None:
         Received(line, decode(line)),
         Received(b'{"type":"keep_alive"}', decode(b'{"type":"keep_alive"}')),
     ]
-    ObservedInputs([observe, observe]).on_inputs(items)
+    ObservedInputs(Observed([observe, observe])).on_inputs(items)
     assert seen == [(items[0], ["session_status", "session_info", "turn_started"])] * 2 + [(items[1], [])] * 2
 
 

@@ -22,7 +22,7 @@ usage: turnwire stdio [--as auto|claude|miriad|json_rpc] [--agent NAME] [--confi
 The whole sidecar as one agent on stdin and stdout, over any CLI underneath.
 
   --as      what is spoken here; auto (the default) hears it from the first line
-  --agent   claude (the default), demo, or a configured name
+  --agent   claude (the default), demo, or another agent that `turnwire agents` lists
   --config  TOML file with settings
   -v        the version of the CLI underneath
 
@@ -30,6 +30,7 @@ Everything after these options goes to the CLI, except --stdio and --db FILE: th
 
 Examples:
   turnwire stdio --agent demo -p --output-format stream-json --input-format stream-json   # as an SDK starts it
+  turnwire stdio --agent gemini -p --output-format stream-json --input-format stream-json   # the same over another agent
   turnwire stdio --stdio --db state.db                                                     # the miriad-code protocol
 """
 

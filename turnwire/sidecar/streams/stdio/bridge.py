@@ -275,7 +275,7 @@ class StdioBridge:
                 idle = failure(request_id, "no turn runs") if self._is_spec_1 else success(request_id, {})
                 self._say(idle, moves)
             case ControlRequest(request_id, request) if request.subtype == "initialize":
-                self._initialize(request_id, _whole(request, line), moves)
+                self._initialize(request_id, whole_request(request, line), moves)
             case ControlRequest() | ControlResponse():
                 if isinstance(message, ControlResponse):
                     self._open.pop(message.request_id, None)
@@ -475,7 +475,7 @@ def _unread(line: OversizeLine, whose: str) -> str:
     return f"line {line.number} of {whose} was passed on unread: {line.size} bytes are more than {LIMIT}"
 
 
-def _whole(request: AnyRequest, line: bytes) -> JsonObject:
+def whole_request(request: AnyRequest, line: bytes) -> JsonObject:
     """Return the body of a request as it was said, with what has no model here."""
     if isinstance(request, UnknownRequest) and isinstance(request.raw, dict):
         return request.raw

@@ -7,10 +7,11 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from turnwire.adapter.process.cli import ProgramNotFound
-from turnwire.config.agents import Agent, AgentNotFoundError, find_relayed
+from turnwire.config.agents import Agent, AgentNotFoundError, find
 from turnwire.config.settings import ConfigurationError, Settings, load
 from turnwire.normalize.inputs import Announced
 from turnwire.protocol.dialects import DIALECTS
@@ -28,6 +29,9 @@ from turnwire.sidecar.streams.stdio.arguments import (
 )
 from turnwire.tracing.export.wanted import DELIVERY, STILL_SENDING, logs_wanted, metrics_wanted
 
+if TYPE_CHECKING:
+    from turnwire.sidecar.streams.stdio.observed import Observed
+
 LEAST_VERSION = "2.0.0"
 """What the official SDK expects at least; said for agents that have no version of their own."""
 
@@ -43,13 +47,13 @@ def run(argv: Sequence[str]) -> int:
             sys.stdout.write(USAGE)
             return 0
         settings = load({"agent": arguments.agent}, arguments.config)
-        agent = find_relayed(settings.agent, settings.agents, "stdio")
+        agent = find(settings.agent, settings.agents)
         if arguments.asks_version:
             return _version(agent, settings)
         logs.configure(settings.log_level)
-        with _observer(settings, agent) as (observe, traced):
+        with _observer(settings, agent) as (observed, traced):
             garbage.started()
-            code = asyncio.run(_serve(arguments, agent, settings, observe, traced))
+            code = asyncio.run(_serve(arguments, agent, settings, observed, traced))
         return _ended(code) if code >= 0 else die_by(-code)
     except (UsageError, ConfigurationError) as error:
         return _fail(error, 2)
@@ -61,23 +65,36 @@ async def _serve(
     arguments: Arguments,
     agent: Agent,
     settings: Settings,
-    observe: stdio.Observe,
+    observed: "Observed | None",
     traced: Mapping[str, str],
 ) -> int:
+    # whole, as if the caller had started the CLI itself: it has chosen it for a CLI
+    environment = {**os.environ, **agent.env, **traced}
+    if agent.family != "claude":
+        from turnwire.sidecar.streams.sdk.command import serve_any  # noqa: PLC0415 - a relay needs none of it
+
+        return await serve_any(arguments, agent, settings, environment, observed)
     options = (foreign_options if settings.dialect in FOREIGN else cli_options)(arguments.rest)
     return await stdio.serve(
         [*agent.argv, *options],
-        # whole, as if the caller had started the CLI itself: it has chosen it for a CLI
-        {**os.environ, **agent.env, **traced},
+        environment,
         spoken=DIALECTS[arguments.spoken],
         agent=DIALECTS[settings.dialect],
-        observe=observe,
+        observe=_observe(observed),
         stop_timeout=settings.stop_timeout_s,
     )
 
 
+def _observe(observed: "Observed | None") -> stdio.Observe:
+    if observed is None:
+        return lambda _: None
+    from turnwire.sidecar.streams.stdio.observed import ObservedInputs  # noqa: PLC0415 - a relay needs it for this alone
+
+    return ObservedInputs(observed).on_inputs
+
+
 def _version(agent: Agent, settings: Settings) -> int:
-    if settings.dialect in FOREIGN:
+    if settings.dialect in FOREIGN or agent.family != "claude":
         from turnwire._runtime.version import VERSION  # noqa: PLC0415 - looked up in the installation; a relay needs it for this alone
 
         sys.stdout.write(f"{LEAST_VERSION} (turnwire {VERSION})\n")
@@ -96,28 +113,28 @@ def _ended(code: int) -> int:
 
 
 @contextmanager
-def _observer(settings: Settings, agent: Agent) -> Iterator[tuple[stdio.Observe, Mapping[str, str]]]:
+def _observer(settings: Settings, agent: Agent) -> Iterator[tuple["Observed | None", Mapping[str, str]]]:
     """Give what sees the session, and the variables that tell the CLI which span its own belong to."""
     if not (settings.record or settings.traces or metrics_wanted() or logs_wanted()):
-        yield lambda _: None, {}
+        yield None, {}
         return
     from turnwire.sessions.metrics import Metrics  # noqa: PLC0415 - as above
     from turnwire.sessions.observers import Observers  # noqa: PLC0415 - as above
     from turnwire.sessions.trace_context import Caller, context_event, variables  # noqa: PLC0415 - as above
-    from turnwire.sidecar.streams.stdio.observed import ObservedInputs  # noqa: PLC0415 - as above
+    from turnwire.sidecar.streams.stdio.observed import Observed  # noqa: PLC0415 - as above
 
     logs.tell_first(DELIVERY)
     observers = Observers(settings, Metrics())
     session = f"stdio-{uuid4()}"
     taps = observers.for_session(session, agent.name)
-    observed = ObservedInputs(taps, on_turn_ended=observers.send_soon)
+    observed = Observed(taps, on_turn_ended=observers.send_soon)
     traced: dict[str, str] = {}
     try:
         if settings.traces:
             context = context_event(session, Caller.of_environment())
-            observed.on_inputs([Announced(context)])
+            observed.see(Announced(context), [context])
             traced = variables(context)
-        yield observed.on_inputs, traced
+        yield observed, traced
     finally:
         observers.close(PATIENCE)
 

@@ -3,26 +3,37 @@
 from collections.abc import Callable, Sequence
 
 from turnwire.normalize.core import happenings
-from turnwire.normalize.events import Complete
+from turnwire.normalize.events import AgentEvent, Complete
 from turnwire.normalize.families import new_core
 from turnwire.normalize.inputs import SessionInput
 from turnwire.sessions.pipeline import Observer
 
 
-class ObservedInputs:
-    """Hands what happens to the observers, with the events it makes."""
+class Observed:
+    """Hands what happens to the observers, with the events it made."""
 
     def __init__(
         self, observers: Sequence[Observer], on_turn_ended: Callable[[], None] = lambda: None
     ) -> None:
         self._observers = observers
         self._on_turn_ended = on_turn_ended
+
+    def see(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
+        """See one thing that happened."""
+        for observer in self._observers:
+            observer(item, events)
+        if any(type(event) is Complete for event in events):
+            self._on_turn_ended()
+
+
+class ObservedInputs:
+    """The same for a CLI that is relayed: its events are made here."""
+
+    def __init__(self, observed: Observed) -> None:
+        self._observed = observed
         self._core = new_core()
 
     def on_inputs(self, inputs: Sequence[SessionInput]) -> None:
         """See what happened, in order."""
         for item, events in happenings(self._core, inputs):
-            for observer in self._observers:
-                observer(item, events)
-            if any(type(event) is Complete for event in events):
-                self._on_turn_ended()
+            self._observed.see(item, events)

@@ -1,0 +1,184 @@
+"""A program written for Claude Code's SDK over real agents of other kinds, offline: one conversation, from its prompt to its resumption."""
+
+import asyncio
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from claude_agent_sdk import (
+    AssistantMessage,
+    ClaudeAgentOptions,
+    ClaudeSDKClient,
+    PermissionResultAllow,
+    PermissionResultDeny,
+    ResultMessage,
+    StreamEvent,
+    TextBlock,
+    ToolPermissionContext,
+    ToolResultBlock,
+    UserMessage,
+    create_sdk_mcp_server,
+    tool,
+)
+from real_agents import GEMINI, OPENCODE, QWEN, RealAgent
+from scripted_models import Call, Say, ScriptedModels, Wait, scripted_models
+
+from recordings import ROOT
+from turnwire_process import environment
+from waiting import until
+
+pytestmark = [pytest.mark.long, pytest.mark.node]
+
+PATIENCE = 120.0
+
+
+@pytest.fixture
+def models() -> Iterator[ScriptedModels]:
+    with scripted_models() as served:
+        yield served
+
+
+def options(folder: Path, agent: RealAgent, family: str, url: str) -> ClaudeAgentOptions:
+    """What starts the SDK over `turnwire stdio` over the agent."""
+    (folder / "project").mkdir()
+    given = agent.prepare(folder / "home", url)
+    (folder / "turnwire.toml").write_text(
+        f'[agents.tried]\nfamily = "{family}"\ncommand = {json.dumps(agent.command())}\n[agents.tried.env]\n'
+        + "".join(f"{name} = {json.dumps(value)}\n" for name, value in given.items())
+    )
+    turnwire = [
+        sys.executable,
+        "-m",
+        "turnwire",
+        "stdio",
+        "--agent",
+        "tried",
+        "--config",
+        str(folder / "turnwire.toml"),
+    ]
+    program = folder / "cli"
+    program.write_text(
+        f'#!/bin/sh\nexec env -i $(env | grep -E "^(HOME|PATH|PYTHONPATH)=") {shlex.join(turnwire)} "$@"\n'
+    )
+    program.chmod(0o755)
+    return ClaudeAgentOptions(
+        cli_path=program,
+        cwd=folder / "project",
+        env={**environment(folder / "home"), "PYTHONPATH": str(ROOT)},
+        include_partial_messages=True,
+    )
+
+
+async def turn(client: ClaudeSDKClient, prompt: str) -> tuple[list[Any], ResultMessage]:
+    await client.query(prompt)
+    messages = [message async for message in client.receive_response()]
+    result = messages[-1]
+    assert isinstance(result, ResultMessage)
+    return messages, result
+
+
+def texts(messages: list[Any]) -> list[str]:
+    said = [message.content for message in messages if isinstance(message, AssistantMessage)]
+    return [block.text for content in said for block in content if isinstance(block, TextBlock)]
+
+
+def results(messages: list[Any]) -> list[ToolResultBlock]:
+    told = [m.content for m in messages if isinstance(m, UserMessage) and isinstance(m.content, list)]
+    return [block for content in told for block in content if isinstance(block, ToolResultBlock)]
+
+
+@dataclass
+class Tried:
+    agent: RealAgent
+    family: str
+    add: str
+    """What its model calls the tool of a server."""
+    asks_about_servers: bool = True
+
+
+AGENTS = [
+    pytest.param(Tried(GEMINI, "acp", "mcp_calc_add"), id="gemini"),
+    pytest.param(Tried(QWEN, "qwen", "mcp__calc__add"), id="qwen"),
+    pytest.param(Tried(OPENCODE, "acp", "calc_add", asks_about_servers=False), id="opencode"),
+]
+
+
+@pytest.mark.parametrize("tried", AGENTS)
+async def test_a_program_of_the_sdk_drives_the_agent(
+    tried: Tried, models: ScriptedModels, tmp_path: Path
+) -> None:
+    agent = tried.agent
+    asked: list[tuple[str, dict[str, Any]]] = []
+    added: list[dict[str, Any]] = []
+
+    async def decide(
+        name: str, arguments: dict[str, Any], context: ToolPermissionContext
+    ) -> PermissionResultAllow | PermissionResultDeny:
+        asked.append((name, arguments))
+        if "denied" in str(arguments):
+            return PermissionResultDeny(message="not this one")
+        return PermissionResultAllow()
+
+    @tool("add", "Add two numbers", {"a": int, "b": int})
+    async def add_numbers(arguments: dict[str, Any]) -> dict[str, Any]:
+        added.append(arguments)
+        return {"content": [{"type": "text", "text": "five"}]}
+
+    made = options(tmp_path, agent, tried.family, models.url)
+    made.can_use_tool = decide
+    made.mcp_servers = {"calc": create_sdk_mcp_server("calc", tools=[add_numbers])}
+    touched, denied = (tmp_path / "project" / name for name in ("touched", "denied"))
+    async with asyncio.timeout(PATIENCE), ClaudeSDKClient(made) as client:
+        models.answers += [[Say("Hello there, it works.")]]
+        messages, result = await turn(client, "Greet me.")
+        assert texts(messages) == ["Hello there, it works."]
+        deltas = [m.event["delta"] for m in messages if isinstance(m, StreamEvent) and "delta" in m.event]
+        assert "".join(one.get("text", "") for one in deltas) == "Hello there, it works."
+        assert (result.subtype, result.is_error, result.result) == (
+            "success",
+            False,
+            "Hello there, it works.",
+        )
+        assert result.usage is not None
+        session = result.session_id
+
+        models.answers += [[agent.shell(f"touch {touched}")], [Say("It is touched.")]]
+        messages, result = await turn(client, "Touch it.")
+        assert [(name, arguments["command"]) for name, arguments in asked] == [("Bash", f"touch {touched}")]
+        assert touched.exists()
+        assert (texts(messages), result.session_id) == (["It is touched."], session)
+        assert [bool(one.is_error) for one in results(messages)] == [False]
+
+        models.answers += [[agent.shell(f"touch {denied}")], [Say("Then not.")]]
+        messages, result = await turn(client, "Touch the other.")
+        assert not denied.exists()
+        assert [one["tool_name"] for one in result.permission_denials or []] == ["Bash"]
+
+        models.answers.clear()  # one that ends its turn at a denial has not taken the last
+        models.answers += [[Call(tried.add, {"a": 2, "b": 3})], [Say("Five.")]]
+        messages, result = await turn(client, "Add them.")
+        assert added == [{"a": 2, "b": 3}]
+        assert (asked[-1] == ("mcp__calc__add", {"a": 2, "b": 3})) is tried.asks_about_servers
+        assert "five" in str(results(messages)[-1].content)
+
+        models.answers += [[Wait()]]
+        models.waiting.clear()
+        await client.query("Wait.")
+        await until(models.waiting.is_set)
+        await client.interrupt()
+        last = [message async for message in client.receive_response()][-1]
+        assert isinstance(last, ResultMessage)
+        assert last.subtype == "error_during_execution"
+
+    agent.age(tmp_path / "home")
+    made.resume = session
+    async with asyncio.timeout(PATIENCE), ClaudeSDKClient(made) as client:
+        models.answers += [[Say("I remember.")]]
+        messages, result = await turn(client, "Go on.")
+        assert texts(messages)[-1] == "I remember."
+        assert "Greet me." in json.dumps(models.requests[-1])

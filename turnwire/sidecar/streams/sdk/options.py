@@ -1,0 +1,250 @@
+"""What a program of Claude Code's SDKs asks of a CLI: its options and its `initialize`, and what another agent cannot do of it. Pure.
+
+An option that would silently not be obeyed is refused by its name. One that changes nothing of what an agent does
+(how much is logged, which of Claude Code's own settings files count) is passed over.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from turnwire.adapter.capabilities import Capabilities
+from turnwire.adapter.options import CommandOptions
+from turnwire.protocol.errors import TurnwireError
+from turnwire.protocol.json_values import Json, JsonObject
+
+PASSED_OVER = frozenset(
+    {
+        "allow-dangerously-skip-permissions",
+        "debug",
+        "debug-to-stderr",
+        "no-session-persistence",
+        "print",
+        "setting-sources",
+        "strict-mcp-config",
+        "verbose",
+        "permission-prompt-tool",
+        "input-format",
+        "output-format",
+    }
+)
+"""Options that ask an agent for nothing, or are read for themselves."""
+
+TAKES_A_VALUE = frozenset(
+    {
+        "add-dir",
+        "agents",
+        "allowedTools",
+        "append-system-prompt",
+        "betas",
+        "disallowedTools",
+        "effort",
+        "fallback-model",
+        "input-format",
+        "json-schema",
+        "max-budget-usd",
+        "max-thinking-tokens",
+        "max-turns",
+        "mcp-config",
+        "model",
+        "output-format",
+        "permission-mode",
+        "permission-prompt-tool",
+        "plugin-dir",
+        "resume",
+        "resume-drops-turn",
+        "resume-session-at",
+        "session-id",
+        "setting-sources",
+        "settings",
+        "system-prompt",
+        "system-prompt-file",
+        "task-budget",
+        "thinking",
+        "thinking-display",
+        "tools",
+    }
+)
+"""Options of Claude Code whose value may be the next argument."""
+
+SPELLINGS = {
+    "p": "print",
+    "c": "continue",
+    "r": "resume",
+    "allowed-tools": "allowedTools",
+    "disallowed-tools": "disallowedTools",
+}
+
+OWN_MODES = ("default", "acceptEdits", "bypassPermissions", "dontAsk")
+"""Permission modes that are kept here, by what is answered: no agent has to know them."""
+
+PASSED_OVER_AT_INITIALIZE = frozenset(
+    {
+        "agentProgressSummaries",
+        "excludeDynamicSections",
+        "forwardSubagentText",
+        "promptSuggestions",
+        "sdkMcpServers",
+        "supportedDialogKinds",
+        "subtype",
+        "title",
+    }
+)
+"""Fields of `initialize` that ask an agent for nothing; `sdkMcpServers` repeats names of the command line."""
+
+_PLAIN = re.compile(r"[A-Za-z_][\w.*-]*")
+_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What a caller wants, as its command line says."""
+
+    command: CommandOptions = field(default_factory=CommandOptions)
+    mode: str = "default"
+    """The permission mode, in the caller's word."""
+    asks: bool = False
+    """The caller answers can_use_tool."""
+    partial: bool = False
+    replays: bool = False
+    allowed: frozenset[str] = frozenset()
+    """Tools that need no asking, as Claude Code calls them."""
+    session_id: str | None = None
+    """What the caller wants the session to be called."""
+    sdk_servers: tuple[str, ...] = ()
+    """MCP servers that live in the caller."""
+    refused: tuple[str, ...] = ()
+    """What the agent cannot do, each with its reason."""
+
+
+class BadOption(TurnwireError):
+    """An option whose value cannot be read."""
+
+
+def wanted(argv: Sequence[str], can: Capabilities) -> Wanted:
+    """Read the options that an SDK gives a CLI; raises BadOption."""
+    reader = _Reader(can)
+    for name, value in _pairs(argv):
+        reader.read(name, value)
+    return reader.wanted()
+
+
+def not_taken(body: JsonObject) -> list[str]:
+    """Return what `initialize` asks for that an agent of another kind cannot do, by name."""
+    names: list[str] = []
+    for name, value in body.items():
+        if not value or name in PASSED_OVER_AT_INITIALIZE:
+            continue
+        if name == "hooks" and isinstance(value, dict):
+            names += [f"hooks.{event}" for event, matchers in value.items() if matchers]
+        else:
+            names.append(name)
+    return names
+
+
+def _pairs(argv: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """Yield the options with their values; None for one without."""
+    rest = list(argv)
+    while rest:
+        given = rest.pop(0)
+        if not given.startswith("-") or given == "-":
+            yield given, None
+            continue
+        name, equals, value = given.lstrip("-").partition("=")
+        name = SPELLINGS.get(name, name)
+        if equals:
+            yield name, value
+        elif name in TAKES_A_VALUE and rest and not rest[0].startswith("-"):
+            yield name, rest.pop(0)
+        else:
+            yield name, None
+
+
+class _Reader:
+    def __init__(self, can: Capabilities) -> None:
+        self._can = can
+        self._command: dict[str, Json] = {}
+        self._rest: dict[str, Json] = {}
+        self._refused: list[str] = []
+
+    def wanted(self) -> Wanted:
+        return Wanted(command=CommandOptions(**self._command), **self._rest, refused=tuple(self._refused))
+
+    def read(self, name: str, value: str | None) -> None:
+        match name:
+            case "model" | "resume" if value:
+                self._command[name] = value
+            case "continue":
+                self._if_possible("continue", possible=self._can.continues_latest, continue_latest=True)
+            case "fork-session":
+                self._if_possible("fork-session", possible=self._can.forks, fork=True)
+            case "resume-session-at":
+                self._if_possible(name, possible=self._can.resume_at != "nothing", resume_at=value)
+            case "effort" | "system-prompt" | "append-system-prompt":
+                option = name.replace("-", "_")
+                if value:  # the SDKs give an empty system prompt where none is wanted
+                    self._if_possible(name, possible=option in self._can.options, **{option: value})
+            case "add-dir":
+                folders = [*self._command.get("add_dirs", []), value or ""]
+                self._if_possible(name, possible="add_dirs" in self._can.options, add_dirs=folders)
+            case "mcp-config":
+                self._servers(value or "")
+            case "permission-mode":
+                self._mode(value or "default")
+            case "dangerously-skip-permissions":
+                self._mode("bypassPermissions")
+            case "permission-prompt-tool":
+                self._rest["asks"] = value == "stdio"
+                if value != "stdio":
+                    self._refused.append(f"--{name} {value}: leave is asked for over this stream")
+            case "include-partial-messages":
+                self._rest["partial"] = True
+            case "replay-user-messages":
+                self._rest["replays"] = True
+            case "allowedTools":
+                self._allow(value or "")
+            case "session-id":
+                if value is None or not _ID.fullmatch(value):
+                    raise BadOption(f"--session-id must be a UUID, not {value!r}")
+                self._rest["session_id"] = value.lower()
+            case "tools" if value == "default":
+                pass
+            case _ if name not in PASSED_OVER:
+                self._refused.append(f"--{name}" if name else "--")
+            case _:
+                pass
+
+    def _if_possible(self, name: str, *, possible: bool, **fields: Json) -> None:
+        if possible:
+            self._command.update(fields)
+        else:
+            self._refused.append(f"--{name}")
+
+    def _mode(self, mode: str) -> None:
+        self._rest["mode"] = mode
+        if mode not in OWN_MODES:
+            self._command["permission_mode"] = mode
+
+    def _allow(self, tools: str) -> None:
+        names = [name.strip() for name in re.split(r",(?![^(]*\))", tools) if name.strip()]
+        for name in names:
+            if not _PLAIN.fullmatch(name):
+                self._refused.append(
+                    f"--allowedTools {name}: write rules of calls into the configuration's `rules`"
+                )
+        self._rest["allowed"] = frozenset(names)
+
+    def _servers(self, given: str) -> None:
+        try:
+            text = given if given.lstrip().startswith("{") else Path(given).read_text("utf-8-sig")
+            servers = json.loads(text)["mcpServers"]
+            named = {str(name): dict(server) for name, server in servers.items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise BadOption(f"--mcp-config: {type(error).__name__}: {error}") from None
+        if named and not self._can.mcp_servers:
+            self._refused += [f"--mcp-config: the agent takes no MCP servers: {', '.join(named)}"]
+        inside = [name for name, server in named.items() if server.get("type") == "sdk"]
+        self._rest["sdk_servers"] = tuple(inside)
+        self._command["mcp_servers"] = {name: one for name, one in named.items() if name not in inside}

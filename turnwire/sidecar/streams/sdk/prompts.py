@@ -1,0 +1,26 @@
+"""A prompt in Claude Code's form as a session takes it: its text, and its images. Pure."""
+
+from turnwire.adapter.session.attachments import Attachment, AttachmentRefused, decode_attachment
+from turnwire.protocol.claude.blocks import ImageBlock, TextBlock
+from turnwire.protocol.claude.messages import User
+from turnwire.protocol.json_values import text_at
+
+
+def read_prompt(prompt: User) -> tuple[str, list[Attachment]]:
+    """Return the text and the images; raises AttachmentRefused for what an agent of another kind is not told."""
+    texts: list[str] = []
+    images: list[Attachment] = []
+    for number, block in enumerate(prompt.blocks):
+        match block:
+            case TextBlock(text=text):
+                texts.append(text)
+            case ImageBlock(source=source) if text_at(source, "type") == "base64":
+                images.append(decode_attachment(text_at(source, "data")))
+            case _:
+                raise AttachmentRefused(
+                    f"an agent of another kind is told text and base64 images, nothing else - at `$.message.content[{number}]`"
+                )
+    text = "\n".join(texts)
+    if not text.strip() and not images:
+        raise AttachmentRefused("a prompt needs message.content: text that is not empty, or a list of blocks")
+    return text, images
