@@ -3,7 +3,7 @@
 from typing import Literal, TypeAlias
 
 Policy: TypeAlias = Literal["autonomous", "supervised", "plan"]
-"""Who decides what an agent may do (spec 3, "Permission Modes")."""
+"""Who decides what an agent may do."""
 
 Priority: TypeAlias = Literal["now", "next", "later"]
 """When a prompt is served: at once, after the running turn, after all that wait."""

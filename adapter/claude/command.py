@@ -21,7 +21,7 @@ PROTOCOL_OPTIONS = (
     "--replay-user-messages",
     "--verbose",
 )
-"""What makes the CLI speak stream-json in both directions (spec 3, "Protocol Overview")."""
+"""What makes the CLI speak stream-json in both directions."""
 
 UNATTENDED_OPTIONS = (
     "-p",
@@ -31,7 +31,7 @@ UNATTENDED_OPTIONS = (
     "--include-partial-messages",
     "--strict-mcp-config",
 )
-"""The same where one prompt is said and nobody can be asked (spec 4): no permission requests, no echo of the prompt."""
+"""The same where one prompt is said and nobody can be asked, as in a run: no permission requests, no echo of the prompt."""
 
 FORWARD_SUBAGENTS = "--forward-subagent-text"
 """Has the CLI say what subagents say and think; without, only their calls are told."""

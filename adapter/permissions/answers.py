@@ -173,7 +173,7 @@ def deny(
 
 
 def dismiss(request: ForHumans, message: str, by: str, waited: int) -> Outcome:
-    """Answer for a human who did not: a tool call is denied and its turn stopped (spec 3), a question is dismissed."""
+    """Answer for a human who did not: a tool call is denied and its turn stopped, a question is dismissed."""
     match request:
         case ToolRequest():
             return deny(request, message, by, waited, interrupt=True)

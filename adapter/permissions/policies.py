@@ -24,7 +24,7 @@ STOP = "turnwire_stop"
 """Callback id of the hook that looks for uncommitted changes."""
 
 SAFE: frozenset[ToolKind] = frozenset({"read", "search", "delegate", "note"})
-"""Kinds of tools that supervised lets through (spec 3)."""
+"""Kinds of tools that supervised lets through."""
 
 _NARROWER = "search a narrower folder"
 

@@ -1,4 +1,4 @@
-"""Files that go with a prompt: images as the agent takes them, or saved in the workspace with references in the prompt (spec 3).
+"""Files that go with a prompt: images as the agent takes them, or saved in the workspace with references in the prompt.
 
 What a file is, its content decides; what it is called comes from a frontend and is never trusted with a path. Saved files
 live in .turnwire/attachments/SESSION/ under names of ours, and are removed with the session.

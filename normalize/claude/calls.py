@@ -291,7 +291,7 @@ class Calls:
     def turn_over(self, reason: LostReason, *, succeeded: bool) -> list[ToolUpdate]:
         """End the calls of the turn that have no result; those of background subagents go on.
 
-        In a turn that `succeeded` they count as complete (spec 3, "Result Message").
+        In a turn that `succeeded` they count as complete.
         """
         updates = [self._unheard(result) for result in list(self.early.values())]
         if self._pending:

@@ -131,7 +131,7 @@ class Costs:
             cost = as_float(result.cost_usd)
             if cost is None:
                 return None, None
-            # Spec 3's agents tell the cost of the turn alone.
+            # Kandev's agents tell the cost of the turn alone.
             self._cost += cost
             return cost, _rounded(self._cost)
         # 2.0.14 names no models in the result of a compaction, though its total has it

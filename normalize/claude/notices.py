@@ -178,7 +178,7 @@ def files_persisted(here: EventFields, message: incidents.FilesPersisted) -> Age
 
 
 def consolidation(here: EventFields, message: miriad.Consolidation) -> AgentEvent:
-    """Pass on what was written to long-term memory (spec 1)."""
+    """Pass on what was written to long-term memory (miriad-code)."""
     return Consolidation(
         **here, entries_created=message.entries_created or 0, entries_updated=message.entries_updated or 0
     )

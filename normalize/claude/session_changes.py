@@ -1,4 +1,4 @@
-"""Messages that change something beside the conversation: modes, compaction, tasks, models; and spec 1's own."""
+"""Messages that change something beside the conversation: modes, compaction, tasks, models; and those of miriad-code."""
 
 from collections.abc import Callable
 from typing import Any
@@ -154,12 +154,12 @@ def tool_progress(state: State, message: ToolProgress) -> list[AgentEvent]:
 
 
 def tool_result(state: State, message: miriad.SystemToolResult) -> list[AgentEvent]:
-    """A tool answered, as spec 1's agent says it."""
+    """A tool answered, as miriad-code says it."""
     return user_lines.tool_result(state, message.tool_result, None, parent=None, uuid=message.uuid)
 
 
 def failure(state: State, message: miriad.SystemFailure) -> list[AgentEvent]:
-    """Something went wrong in spec 1's agent; it may be why the turn fails in which it is told."""
+    """Something went wrong in miriad-code; it may be why the turn fails in which it is told."""
     text = message.message or "The agent reports an error"
     turn = state.turns.current
     if turn is not None:
@@ -168,14 +168,14 @@ def failure(state: State, message: miriad.SystemFailure) -> list[AgentEvent]:
 
 
 def queued(state: State, message: miriad.Queued) -> list[AgentEvent]:
-    """A prompt waits, as spec 1's agent says it; told already when we sent it ourselves."""
+    """A prompt waits, as miriad-code says it; told already when we sent it ourselves."""
     if state.prompts.sees_input and message.position == state.prompts.waiting:
         return []
     return [Queued(**state.place.here, position=message.position)]
 
 
 def injected(state: State, message: miriad.Injected) -> list[AgentEvent]:
-    """Waiting prompts joined the turn, as spec 1's agent says it, or will begin the next one, which names them."""
+    """Waiting prompts joined the turn, as miriad-code says it, or will begin the next one, which names them."""
     count = max(message.message_count or 1, 1)
     turn = state.turns.current
     named: list[str] = []

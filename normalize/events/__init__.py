@@ -1,4 +1,4 @@
-"""The AgentEvent union: everything turnwire publishes about a session (spec 3, "Agent Events").
+"""The AgentEvent union: everything turnwire publishes about a session.
 
 An event is serialised once, by `to_json`; journal, hub and files carry those bytes.
 """

@@ -1,4 +1,4 @@
-"""Events of the conversation: turns, texts and tool calls (spec 3, "Agent Events")."""
+"""Events of the conversation: turns, texts and tool calls."""
 
 from typing import Literal
 

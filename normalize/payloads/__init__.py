@@ -1,8 +1,7 @@
 """NormalizedPayload: what a tool call does, and what came of it, the same for every agent.
 
-A discriminated union: `kind` says which one of the kind-specific fields is populated (spec 3,
-"NormalizedPayload Structure"), `renderer` which frontend component shows it (spec 3, "Tool → Kind
-Mapping"). A call publishes the payload without output; its result publishes a new, enriched one.
+This is a discriminated union. `kind` says which of the kind-specific fields is set. `renderer` says which frontend component shows
+it. A call publishes the payload without output. Its result publishes a new, enriched one.
 """
 
 from typing import Literal, TypeAlias

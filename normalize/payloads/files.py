@@ -1,4 +1,4 @@
-"""Payload bodies of the tools that read, change and search files (spec 3, "NormalizedPayload Structure")."""
+"""Payload bodies of the tools that read, change and search files."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Payload bodies of the tools that run, fetch, delegate, plan and ask (spec 3, "NormalizedPayload Structure")."""
+"""Payload bodies of the tools that run, fetch, delegate, plan and ask."""
 
 from typing import Literal
 

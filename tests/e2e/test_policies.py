@@ -1,4 +1,4 @@
-"""What the policies of spec 3, rules, hooks, questions and plans do, end to end on the real CLI (offline)."""
+"""What policies, rules, hooks, questions and plans do, end to end on the real CLI (offline)."""
 
 import json
 import subprocess

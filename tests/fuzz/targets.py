@@ -186,7 +186,7 @@ def _runner(data: bytes) -> Features:
 
 
 def runner_lines() -> list[bytes]:
-    """Lines of spec 4, as a client writes them."""
+    """Lines of the runner protocol, as a client writes them."""
     run = {
         "prompt": "hi",
         "cwd": "/tmp",

@@ -1,4 +1,4 @@
-"""Frontends written against the agent events of spec 3 find every field they know.
+"""Frontends written against Kandev's agent events find every field they know.
 
 event_shapes.jsonl has one line of each type as such a frontend gets it today.
 """

@@ -13,7 +13,7 @@ def lines(talk: Talk, *texts: str) -> list[str]:
     return talk.hears(*(json.loads(text) for text in texts))
 
 
-# Spec 1: an agent without partial messages, init or control protocol.
+# miriad-code: an agent without partial messages, init or control protocol.
 
 
 def test_spec_1_example_session() -> None:
@@ -89,7 +89,7 @@ def test_spec_1_results() -> None:
     ]
 
 
-# Spec 2: the messages of the SDK.
+# The messages of the SDK.
 
 
 def test_spec_2_simple_query() -> None:
@@ -137,7 +137,7 @@ def test_spec_2_errors_of_assistant_messages_are_typed(kind: str) -> None:
     assert talk.last("error").items() >= {"error": "No", "code": kind}.items()
 
 
-# Spec 3: Kandev.
+# Kandev.
 
 
 def one_block(block: str) -> JsonObject:

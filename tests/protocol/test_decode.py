@@ -285,7 +285,7 @@ def test_a_mistyped_control_request_is_still_answered_for() -> None:
         '{"type":"control_response","request_id":"r","response":{"subtype":"success","result":{"a":1}}}',
         '{"type":"control_response","request_id":"r","response":{"subtype":"success","request_id":"r","response":{"a":1},"result":{"b":2}}}',
     ],
-    ids=["official", "spec 3", "merged"],
+    ids=["official", "Kandev", "merged"],
 )
 def test_an_answer_is_read_in_every_shape(text: str) -> None:
     message = decode(text.encode())

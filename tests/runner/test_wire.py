@@ -1,4 +1,4 @@
-"""The lines of spec 4, in both directions."""
+"""The lines of the runner protocol, in both directions."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The stand-in in other dialects: what spec 1 and the end of spec 2 promise of an agent."""
+"""The stand-in in other dialects: what miriad-code and JSON-RPC promise of an agent."""
 
 from pathlib import Path
 from typing import Any

@@ -29,7 +29,7 @@ SPEC_3 = {
     "streamjson.control.control_request.can_use_tool",
     "streamjson.control.permission_response",
 }
-"""The hierarchy that spec 3 names, for a turn with a permission."""
+"""The hierarchy of spans, for a turn with a permission."""
 
 
 def export(folder: Path, collector: Collector, protocol: str, *recordings_: Path) -> None:

@@ -3,7 +3,7 @@
 One trace for each turn. Its ids come from a `trace_context` event, or else from the line that began the turn, so
 that the same recording always gives the same ids. What happens between turns belongs to a trace of the session's own.
 That trace has a span for each life of the session: an agent's process, from its start to its end. Each turn is linked
-to the life it is part of. Spans under spec 3's names and under the GenAI conventions share the turn's root,
+to the life it is part of. Spans under Kandev's names and under the GenAI conventions share the turn's root,
 `streamjson.prompt`.
 """
 

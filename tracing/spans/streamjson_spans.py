@@ -1,4 +1,4 @@
-"""Spec 3's span hierarchy, by name: streamjson.prompt over the turn, a span for every event and control message.
+"""Spans by the names that Kandev uses: streamjson.prompt over the turn, a span for every event and control message.
 
 Each carries a `raw` and a `normalized` span event, so that a viewer shows them side by side. They are moments
 rather than durations; the durations are in tracing/spans/genai_spans.py. Streamed pieces of a block are one span that
@@ -21,7 +21,7 @@ from turnwire.normalize.model_calls import RequestAnswered, RequestMade, Request
 from turnwire.tracing.spans.span import Attribute, Span, Trace, cut_text, tool_name
 
 SYSTEM = frozenset({ev.SessionStatus, ev.SessionInfo, ev.AvailableCommands})
-"""Events of the session's beginning; spec 3 traces them as `streamjson.system`."""
+"""Events of the session's beginning; Kandev traces them as `streamjson.system`."""
 
 ASKED = frozenset({ev.PermissionRequest, ev.PermissionResolved, ev.PermissionCancelled, ev.QuestionRequest})
 """Events of what waits for a human."""
@@ -69,7 +69,7 @@ class _Block(Struct):
 
 
 class StreamJsonSpans:
-    """Makes the spans of spec 3."""
+    """Makes the spans of that hierarchy."""
 
     def __init__(self, *, limit: int, fold_deltas: bool) -> None:
         self._limit = limit

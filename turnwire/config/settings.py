@@ -1,6 +1,6 @@
 """Configuration: options of the command line first, then the environment, then a TOML file.
 
-Environment variables are `TURNWIRE_` and the field's name; spec 3's KANDEV_DEBUG_AGENT_MESSAGES and
+Environment variables are `TURNWIRE_` and the field's name; Kandev's KANDEV_DEBUG_AGENT_MESSAGES and
 KANDEV_DEBUG_LOG_DIR are understood for recordings, and the standard OTEL_* names by the exporter itself.
 The file is the one that was named; else `turnwire.toml` in the current directory, as far as it is trusted
 (turnwire/config/trust.py), and beneath it `config.toml` in the user's configuration directory.

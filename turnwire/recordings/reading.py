@@ -1,7 +1,7 @@
 """Recordings: the raw lines of a session with their times and direction, read back as session inputs.
 
 Four shapes are accepted, told apart by what is there and not by name:
-- rows of turnwire's own (spec 3, "Debug Logging"): {"ts","protocol","agent","event","data"}, one a line, in one file
+- rows of turnwire's own: {"ts","protocol","agent","event","data"}, one a line, in one file
   or in several pieces (turnwire/recordings/pieces.py), which are read as one;
 - a folder with timeline.jsonl, stdout.jsonl and stdin.jsonl;
 - plain CLI stdout, one message a line, without times;

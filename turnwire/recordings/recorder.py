@@ -1,4 +1,4 @@
-"""Writes recordings: the raw lines of a session, and beside them the events they gave (spec 3, "Debug Logging").
+"""Writes recordings: the raw lines of a session, and beside them the events they gave.
 
 The event loop only puts rows into a bounded backlog; one thread appends them to the files. A disk that cannot keep
 up, or is full, ends the recording with a log line that says so, never the session.

@@ -1,1 +1,1 @@
-"""The multiplexed NDJSON runner of spec 4: many runs over one stdin, stdout and stderr, server and client."""
+"""The multiplexed NDJSON runner in ObjectiveAI's protocol: many runs over one stdin, stdout and stderr, server and client."""

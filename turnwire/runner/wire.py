@@ -1,4 +1,4 @@
-"""The lines of spec 4. On every tagged line `type` stands first and `id` second, so that readers may scan for the id.
+"""The lines of the runner protocol. On every tagged line `type` stands first and `id` second, so that readers may scan for the id.
 
 A request is read in two steps, its head and its params, so that whatever is wrong with the params can be told to the
 id that asked. The prompt is kept as the bytes it came in, and a CLI's line is embedded as it is.

@@ -1,6 +1,6 @@
 """Tool calls: the agent's tool name and arguments -> a NormalizedPayload without output.
 
-`TOOLS` is the table (spec 3, "Tool → Kind Mapping", and every built-in tool of the CLI that has a kind of its own).
+`TOOLS` is the table. It has every built-in tool of the CLI that has a kind of its own.
 Names of other agents, in lower case, count when the arguments have the shape the kind needs; `mcp__SERVER__TOOL`
 is a tool of an MCP server; anything else is generic. Results are added by `turnwire.normalize.claude.results`.
 """
@@ -117,7 +117,7 @@ OTHER_AGENTS: dict[str, tuple[tuple[str, ...], Builder]] = {
     "task": (("prompt",), subagent),
     "agent": (("prompt",), subagent),
 }
-"""Tools of other agents (spec 1's and Qwen Code's among them): one of the fields must be a string, or the shape is another one."""
+"""Tools of other agents, such as miriad-code and Qwen Code: one of the fields must be a string, or the shape is another one."""
 
 UNPARSED = "__unparsedToolInput"
 """Where 2.1 puts arguments that are no JSON."""

@@ -41,7 +41,7 @@ def get_task(call: JsonObject) -> ManageTodosPayload:
 
 
 def write_todos(call: JsonObject) -> ManageTodosPayload:
-    """TodoWrite: the whole list, each time; `items` as spec 3 calls it."""
+    """TodoWrite: the whole list, each time; `items` as Kandev calls it."""
     name = "todos" if "todos" in call else "items"
     return ManageTodosPayload(manage_todos=ManageTodos(operation="write", items=todos(call, name)))
 

@@ -57,7 +57,7 @@ class Prompts:
         self._starting.append(uuid)
 
     def begin_with(self, count: int) -> None:
-        """The turn that begins next serves so many of those that wait, in order, as spec 1's agent says."""
+        """The turn that begins next serves so many of those that wait, in order, as miriad-code says."""
         self._first = count
 
     def serve(self) -> tuple[list[str], bool]:

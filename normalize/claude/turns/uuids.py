@@ -1,4 +1,4 @@
-"""Which message a conversation can be resumed at (spec 3, "Message UUIDs"; wire facts, "Resume").
+"""Which message a conversation can be resumed at.
 
 A user message counts at once; an assistant message is pending until a result. Two things are told apart:
 `last_message_uuid` is the last committed message of the main thread, in the order of the lines. `resume_token` is

@@ -482,7 +482,7 @@ def test_a_control_request_that_is_none_is_answered() -> None:
     assert lines(told.lines)[0]["response"] == {
         "subtype": "error",
         "request_id": "r",
-        "error": "spec 1's wire has no control request explode",
+        "error": "the miriad-code protocol has no control request explode",
     }
 
 

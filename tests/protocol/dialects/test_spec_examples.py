@@ -1,4 +1,4 @@
-"""Every example line of specs 1 and 2, read and written in its dialect."""
+"""Every example line of the miriad-code protocol and the SDK's, read and written in its dialect."""
 
 import json
 
@@ -46,7 +46,7 @@ def ended(
 
 READ_FILE = ToolUseBlock("call_1", "read", {"filePath": "/tmp/test.txt"})
 
-# Lines of spec 1, in its order: what the agent is told …
+# Lines of the miriad-code protocol, in its order: what the agent is told …
 MIRIAD_INPUT: list[tuple[str, Message]] = [
     (
         '{"type":"user","message":{"role":"user","content":"Hello"},"session_id":"default"}',
@@ -128,7 +128,7 @@ MIRIAD_OUTPUT: list[tuple[str, Message]] = [
     ),
 ]
 
-# Blocks of spec 1.
+# Blocks of the miriad-code protocol.
 BLOCKS: list[tuple[str, TextBlock | ToolUseBlock | ToolResultBlock]] = [
     ('{"type":"text","text":"Hello world"}', TextBlock("Hello world")),
     (
@@ -143,7 +143,7 @@ BLOCKS: list[tuple[str, TextBlock | ToolUseBlock | ToolResultBlock]] = [
 
 SONNET = "claude-sonnet-4-20250514"
 
-# Lines of spec 2's flows: who says it, the line, the message.
+# Lines of the SDK's flows: who says it, the line, the message.
 SPEC_2: list[tuple[str, str, Message]] = [
     (
         "host",
@@ -186,7 +186,7 @@ SPEC_2: list[tuple[str, str, Message]] = [
 
 
 def without_caches(value: Json) -> Json:
-    """Leave out the counts of cached tokens, which are optional in spec 2 and written always."""
+    """Leave out the counts of cached tokens, which are optional in the SDK's protocol and written always."""
     if "usage" in value:
         usage = {name: count for name, count in value["usage"].items() if "cache" not in name}
         return {**value, "usage": usage}

@@ -1,4 +1,4 @@
-"""Agents that speak spec 1 (miriad) or JSON-RPC, end to end: `turnwire run`, the hub, a frontend."""
+"""Agents that speak miriad or JSON-RPC, end to end: `turnwire run`, the hub, a frontend."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""`turnwire stdio` as a process: the documents' sessions over the scripted agent, and spec 1 over the real CLI."""
+"""`turnwire stdio` as a process: the documents' sessions over the scripted agent, and miriad-code over the real CLI."""
 
 import asyncio
 import json
@@ -295,7 +295,7 @@ async def test_a_session_is_recorded_where_that_is_wanted(tmp_path: Path) -> Non
     assert {"send", "recv", "exit"} <= {row["event"] for row in rows}
 
 
-# Spec 1 over the real CLI
+# miriad-code over the real CLI
 
 
 @asynccontextmanager

@@ -193,7 +193,7 @@ def test_a_blank_line_of_the_cli_is_relayed_and_nothing_to_a_caller_of_spec_1(
     assert miriad.bridge.on_cli_line(b"").to_caller == []
 
 
-# A caller of spec 1
+# A caller of the miriad-code protocol
 
 
 def test_a_hook_of_ours_that_the_cli_takes_back_is_none_of_the_callers(miriad: Transcript) -> None:

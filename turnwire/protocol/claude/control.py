@@ -80,7 +80,7 @@ class ResponseBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     response: Json = None
     """What was asked for."""
     result: Json = None
-    """The same in spec 3."""
+    """The same field in Kandev's lines."""
     error: str | None = None
     """Why it failed."""
     error_code: str | None = None
@@ -99,7 +99,7 @@ class ControlResponse(
     response: ResponseBody = ResponseBody()
     """The answer."""
     outer_request_id: str | None = field(default=None, name="request_id")
-    """The request that is answered, where spec 3 puts it."""
+    """The request that is answered, where Kandev puts it."""
 
     @property
     def request_id(self) -> str:

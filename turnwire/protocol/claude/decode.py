@@ -196,7 +196,7 @@ def _build(value: JsonObject) -> Message:
 def _build_system(value: JsonObject) -> system.System:
     model = _SYSTEM_MODELS.get(text_at(value, "subtype"))
     if model is None and "subtype" not in value and text_at(value, "session_id"):
-        # Spec 3's first message: session, status and slash commands under no other name.
+        # Kandev's first message: session, status and slash commands under no other name.
         model = system.Init
     if model is not None:
         return lenient.build(model, value)

@@ -100,7 +100,7 @@ def _assistant(message: Assistant) -> Assistant:
 
 
 def _result(message: Result) -> Result:
-    """Say in a CLI's words how a turn ended that was cancelled, or an error, in spec 1's."""
+    """Say in a CLI's words how a turn ended that was cancelled, or an error, in miriad-code's."""
     match message.subtype:
         case "cancelled":
             ended = structs.replace(message, terminal_reason="aborted_streaming")

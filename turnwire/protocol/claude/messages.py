@@ -47,7 +47,7 @@ class AssistantBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
     usage: Usage | None = None
     """Tokens; not final, never to be summed."""
     error: str | None = None
-    """The error where spec 2 puts it."""
+    """The error where the SDK's protocol puts it."""
 
 
 class AbandonedBlocks(Struct, frozen=True, gc=False, omit_defaults=True):

@@ -41,7 +41,7 @@ class RateLimitEvent(
 class RateLimit(
     Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="type", tag="rate_limit"
 ):
-    """The API is limiting, in spec 3's older spelling."""
+    """The API is limiting, in Kandev's older spelling."""
 
     message: Json = None
     """What to tell the user; text, or an object of no known shape."""

@@ -35,7 +35,7 @@ class CanUseTool(Request, frozen=True, gc=False, kw_only=True, omit_defaults=Fal
     blocked_path: str | None = None
     """The path that needs permission."""
     blocked_paths: str | list[str] | None = None
-    """The same in spec 3: paths, joined by commas."""
+    """The same field in Kandev's lines: paths, joined by commas."""
     decision_reason: str | None = None
     """Why somebody is asked, for people."""
     decision_reason_type: str | None = None
@@ -221,7 +221,7 @@ class CancelAsyncMessage(
 
 
 class GetStatus(Request, frozen=True, gc=False, kw_only=True, tag="status"):
-    """Is a turn running, and how many prompts wait? Of spec 1's agent; no Claude CLI knows it."""
+    """Is a turn running, and how many prompts wait? Of miriad-code; no Claude CLI knows it."""
 
 
 class EndSession(Request, frozen=True, gc=False, kw_only=True, tag="end_session"):

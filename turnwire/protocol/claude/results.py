@@ -1,6 +1,6 @@
 """The `result` message: a turn is over, and what it took.
 
-Two spellings are read: the CLI's (`result` is text, `modelUsage` in camel case, `total_cost_usd`) and spec 3's
+Two spellings are read: the CLI's (`result` is text, `modelUsage` in camel case, `total_cost_usd`) and Kandev's
 (`result` is an object, `model_usage`, `cost_usd`); properties answer in one voice. `usage` is of this turn, cost and
 model usage are cumulative for the process.
 """
@@ -32,14 +32,14 @@ class ModelUsage(Struct, frozen=True, gc=False, omit_defaults=True, rename="came
 
 
 class SpecModelUsage(Struct, frozen=True, gc=False, omit_defaults=True):
-    """The same as spec 3 spells it."""
+    """The same as Kandev spells it."""
 
     context_window: int | None = None
     """The size of the model's context window."""
 
 
 class ResultText(Struct, frozen=True, gc=False, omit_defaults=True):
-    """The result as an object, as spec 3 has it."""
+    """The result as an object, as Kandev has it."""
 
     text: str = ""
     """The text."""
@@ -51,7 +51,7 @@ class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     """A turn is over."""
 
     subtype: str = ""
-    """success, error_during_execution, error_max_turns, error_max_budget_usd; spec 1: error, cancelled."""
+    """success, error_during_execution, error_max_turns, error_max_budget_usd; miriad-code: error, cancelled."""
     is_error: bool | None = None
     """True for errors; API errors are subtype success with is_error true; 1.0 and 2.0.14 say false on error_*."""
     duration_ms: int | float | None = None
@@ -73,7 +73,7 @@ class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     total_cost_usd: int | float | None = None
     """Dollars since the process started."""
     cost_usd: int | float | None = None
-    """Dollars as spec 3 has it."""
+    """Dollars as Kandev has it."""
     usage: Usage | None = None
     """Tokens of this turn."""
     model_usage_camel: dict[str, ModelUsage] = field(default_factory=dict, name="modelUsage")
@@ -81,11 +81,11 @@ class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     model_usage_since_last_result: dict[str, ModelUsage] | None = None
     """What each model used in this turn; empty where none was asked, absent before 2.1.318 or so."""
     model_usage_snake: dict[str, SpecModelUsage] = field(default_factory=dict, name="model_usage")
-    """The context window of each model, as spec 3 has it."""
+    """The context window of each model, as Kandev has it."""
     total_input_tokens: int | None = None
-    """Tokens sent, as spec 3 has it."""
+    """Tokens sent, as Kandev has it."""
     total_output_tokens: int | None = None
-    """Tokens written, as spec 3 has it."""
+    """Tokens written, as Kandev has it."""
     permission_denials: list[JsonObject] = field(default_factory=list)
     """Tool calls that were refused: {tool_name, tool_use_id, tool_input}."""
     structured_output: Json = None

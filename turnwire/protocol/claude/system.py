@@ -1,7 +1,7 @@
 """`system` messages: everything the CLI says about itself, one class for each subtype.
 
 The subtype is the msgspec tag, so `case Init():` is enough; `case System():` catches the rest. A subtype without a
-model is an `UnknownSystem` with its raw object. Hooks and background tasks are in `turnwire.protocol.claude.tasks`, what spec 1's
+model is an `UnknownSystem` with its raw object. Hooks and background tasks are in `turnwire.protocol.claude.tasks`, what miriad-code's
 agent says in system messages is in `turnwire.protocol.miriad.system`.
 """
 
@@ -61,7 +61,7 @@ class Init(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag=
     skills: list[str] = field(default_factory=list)
     """Names of the skills (from 2.1)."""
     session_status: str | None = None
-    """new or resumed, as spec 3's first message says; no real CLI does."""
+    """new or resumed, as Kandev's first message says; no real CLI does."""
     largest_context: int | None = None
     """The most tokens that an answer of this model has had, of a conversation that is read from its file; no CLI says it."""
 
@@ -78,7 +78,7 @@ class Status(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     compact_error: str | None = None
     """Why it failed (2.1.330)."""
     running: bool | None = None
-    """Whether a turn runs; in spec 1's answer to a status request."""
+    """Whether a turn runs; in miriad-code's answer to a status request."""
     queued_messages: int | None = None
     """How many prompts wait; likewise."""
     user_message_uuids: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Other spellings of the protocol, each turned into the same messages: claude, miriad (spec 1), json_rpc (spec 2).
+"""Other spellings of the protocol, each turned into the same messages: claude, miriad, json_rpc.
 
 A dialect has two ends. `host()` is ours when we drive an agent that speaks it, `agent()` when we are the agent and
 somebody drives us. Both are a `Peer`: `read` takes a line of the other side, `write` a message of ours. `AUTOMATIC`

@@ -1,1 +1,1 @@
-"""The wire of the JSON-RPC family: Claude's messages, each in an envelope (end of spec 2)."""
+"""The wire of the JSON-RPC family: Claude's messages, each in an envelope."""

@@ -1,4 +1,4 @@
-"""The JSON-RPC 2.0 dialect (end of spec 2): the same messages, each in an envelope.
+"""The JSON-RPC 2.0 dialect: the same messages, each in an envelope.
 
 A prompt is the request `run`; its response is the turn's result, an error if the turn failed. What the agent says
 meanwhile are notifications. Control requests are requests whose method is the subtype, in both directions.

@@ -1,4 +1,4 @@
-"""The dialect of miriad-code (spec 1): a subset of Claude's, with tool results in system messages.
+"""The dialect of miriad-code: a subset of Claude's, with tool results in system messages.
 
 It has no control protocol but {"type":"control","action":"interrupt"|"status"}, and answers only the second. So the
 host answers our control requests itself: initialize and interrupt succeed as soon as they are said, status succeeds
@@ -120,7 +120,7 @@ class MiriadAgent:
                 return Exchange([message], [_error(f"unknown type: {message.type or 'none'}")])
             case ControlRequest(request_id, UnknownRequest(raw)):
                 name = text_at(raw, "subtype") or "no subtype"
-                told = failure(request_id, f"spec 1's wire has no control request {name}")
+                told = failure(request_id, f"the miriad-code protocol has no control request {name}")
                 return Exchange(lines=[encode(told)])
             case User():
                 self._session_id = message.session_id or None

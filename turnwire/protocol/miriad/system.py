@@ -1,4 +1,4 @@
-"""`system` messages of spec 1's agent: tool results, errors, queueing, consolidation of its memory.
+"""`system` messages of miriad-code: tool results, errors, queueing, consolidation of its memory.
 
 They are read in every dialect, since no Claude CLI uses these subtypes for anything else; `turnwire.protocol.miriad.dialect`
 turns those that have a counterpart into it.

@@ -79,7 +79,7 @@ def _introduction(session: Session) -> JsonObject:
 
 
 def _status(session: Session) -> JsonObject:
-    """What `status` is answered with (spec 1)."""
+    """What `status` is answered with (miriad-code)."""
     return {
         "running": session.is_busy,
         "session_id": session.wire.session_id,

@@ -1,4 +1,4 @@
-"""The agent in another dialect: spec 1's (miriad) or JSON-RPC, through the protocol's own peers.
+"""The agent in another dialect: miriad or JSON-RPC, through the protocol's own peers.
 
 The agent goes on as the CLI it stands in for; what it says is put into the dialect line by line, what it hears comes
 out of it. Agents of these kinds tell what becomes of prompts that come while a turn runs: queued, then injected as one.
@@ -18,7 +18,7 @@ from turnwire.scripted_agent.loading import ScriptError
 Name: TypeAlias = Literal["claude", "miriad", "json_rpc"]
 
 BLANK_LINE = "\n\n"
-"""What joins prompts that are injected together (spec 1)."""
+"""What joins prompts that are injected together (miriad-code)."""
 
 
 class Dialect:

@@ -1,1 +1,1 @@
-"""The runner of spec 4 with real processes."""
+"""The runner with real processes."""

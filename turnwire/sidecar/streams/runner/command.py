@@ -1,4 +1,4 @@
-"""`turnwire runner`: the server of spec 4 over this process's stdin, stdout and stderr.
+"""`turnwire runner`: the server of ObjectiveAI's runner protocol over this process's stdin, stdout and stderr.
 
 Standard error carries diag and fatal lines alone, so everything else that would be said goes into the log file.
 """

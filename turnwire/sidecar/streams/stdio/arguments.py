@@ -2,7 +2,7 @@
 
 The official SDK starts a CLI with dozens of options; they are not known here, but passed on in their order, so that
 what a new SDK asks of a new CLI needs no change of ours. What makes a CLI speak at all is added where it is missing.
-Spec 1's own two options are taken from whoever starts its agent: Claude Code refuses to start with what it does not know.
+miriad-code's own two options are taken from whoever starts its agent: Claude Code refuses to start with what it does not know.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ class UsageError(TurnwireError):
 
 
 SPEC_1_FLAG, SPEC_1_DATABASE = "--stdio", "--db"
-"""The command line of spec 1's agent; a CLI keeps its sessions itself, so the database has no use."""
+"""The command line of miriad-code; a CLI keeps its sessions itself, so the database has no use."""
 
 
 class Arguments(Struct, frozen=True):
@@ -103,7 +103,7 @@ def foreign_options(rest: Sequence[str]) -> list[str]:
 
 
 def without_spec_1(rest: Sequence[str]) -> list[str]:
-    """Return the options without those of spec 1's agent."""
+    """Return the options without those of miriad-code."""
     left: list[str] = []
     options = iter(rest)
     for option in options:

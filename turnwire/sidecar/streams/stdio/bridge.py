@@ -1,6 +1,6 @@
 """What `turnwire stdio` makes of each line, from either side; pure.
 
-A caller that speaks Claude's dialect is relayed byte for byte. For the others this is the agent of spec 1: one turn at a
+A caller that speaks Claude's dialect is relayed byte for byte. For the others this is the agent of the miriad-code protocol: one turn at a
 time, prompts that come meanwhile are queued with their position and go in at the next opportunity, joined by a blank
 line. That opportunity is a tool's end, before the next model call: the CLI is given a hook there, and waits for its
 answer, so what is written before the answer is heard in this turn. What no tool gave way to begins the next turn.
@@ -254,7 +254,7 @@ class StdioBridge:
         return self._caller.refuse(message, f"a line of yours is not taken: {message.reason}")
 
     def _control(self, line: bytes, moves: BridgeOutput) -> None:
-        """Do what a caller asks in spec 1's words that was taken for one of Claude's, since its prompts look alike."""
+        """Do what a caller asks in miriad-code's words that was taken for one of Claude's, since its prompts look alike."""
         heard = self._miriad.read(line)
         moves.to_caller += heard.lines
         for message in heard.messages:
@@ -271,7 +271,7 @@ class StdioBridge:
             case ControlRequest(request_id, GetStatus()) if self._queues:
                 self._say(success(request_id, self._status()), moves)
             case ControlRequest(request_id, Interrupt()) if self._queues and not self._is_running:
-                # spec 1 has no word for it, and must not take the next failure for a cancelled turn
+                # miriad-code has no word for it, and must not take the next failure for a cancelled turn
                 idle = failure(request_id, "no turn runs") if self._is_spec_1 else success(request_id, {})
                 self._say(idle, moves)
             case ControlRequest(request_id, request) if request.subtype == "initialize":
