@@ -10,7 +10,7 @@ from turnwire.adapter.capabilities import Capabilities
 from turnwire.adapter.session.attachments import AttachmentRefused
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.messages import User
-from turnwire.sidecar.streams.sdk.options import BadOption, Wanted, not_taken, wanted
+from turnwire.sidecar.streams.sdk.options import BadOption, Introduced, Wanted, introduced, wanted
 from turnwire.sidecar.streams.sdk.prompts import read_prompt
 
 NOTHING = Capabilities()
@@ -112,8 +112,23 @@ def test_initialize_is_refused_for_what_an_agent_cannot_be_told() -> None:
         "systemPrompt": "",
         "promptSuggestions": True,
     }
-    assert not_taken(body) == ["hooks.PreToolUse", "agents"]
-    assert not_taken({"hooks": "x"}) == ["hooks"]
+    assert introduced(body, MUCH).refused == ("hooks.PreToolUse", "agents")
+    assert introduced({"hooks": "x", "sdkMcpServers": ["calc"]}, NOTHING).refused == (
+        "hooks",
+        "sdkMcpServers",
+    )
+
+
+def test_initialize_of_the_sdk_for_typescript_names_servers_and_prompts() -> None:
+    nothing = {"sdkMcpServers": ["calc", 1], "sdkMcpServerManifests": {"calc": {}}, "systemPrompt": [""]}
+    assert introduced(nothing, MUCH) == Introduced(sdk_servers=frozenset({"calc"}))
+    prompts = {"systemPrompt": ["be", "brief"], "appendSystemPrompt": "more"}
+    assert introduced(prompts, MUCH).changes == {
+        "system_prompt": "be\n\nbrief",
+        "append_system_prompt": "more",
+    }
+    assert introduced({"systemPrompt": "be"}, MUCH).changes == {"system_prompt": "be"}
+    assert introduced(prompts, NOTHING).refused == ("systemPrompt", "appendSystemPrompt")
 
 
 def prompt(content: Any) -> User:

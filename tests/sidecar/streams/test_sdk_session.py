@@ -138,6 +138,13 @@ async def test_what_the_agent_cannot_do_is_refused_by_name(tmp_path: Path) -> No
         assert "--max-turns" in (await peer.result())["errors"][0]
         assert await peer.rest() == []
         assert await peer.process.wait() == 1
+    async with stdio(tmp_path) as peer:
+        # the SDK for TypeScript does not wait for the answer
+        peer.control("1", subtype="initialize", hooks={"PreToolUse": [{"hookCallbackIds": ["h"]}]})
+        peer.prompt("touch it")
+        assert "hooks.PreToolUse" in (await peer.result())["errors"][0]
+        assert await peer.rest() == []
+        assert await peer.process.wait() == 1
 
 
 @pytest.mark.long

@@ -87,13 +87,14 @@ PASSED_OVER_AT_INITIALIZE = frozenset(
         "excludeDynamicSections",
         "forwardSubagentText",
         "promptSuggestions",
-        "sdkMcpServers",
+        "sdkMcpServerConfigs",
+        "sdkMcpServerManifests",
         "supportedDialogKinds",
         "subtype",
         "title",
     }
 )
-"""Fields of `initialize` that ask an agent for nothing; `sdkMcpServers` repeats names of the command line."""
+"""Fields of `initialize` that ask an agent for nothing, or repeat what a server inside the caller says itself."""
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.*-]*")
 _ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -131,17 +132,39 @@ def wanted(argv: Sequence[str], can: Capabilities) -> Wanted:
     return reader.wanted()
 
 
-def not_taken(body: JsonObject) -> list[str]:
-    """Return what `initialize` asks for that an agent of another kind cannot do, by name."""
-    names: list[str] = []
+class Introduced(Struct, frozen=True, kw_only=True):
+    """What a caller wants, as its `initialize` says."""
+
+    changes: dict[str, Json] = {}
+    """Fields of CommandOptions."""
+    sdk_servers: frozenset[str] = frozenset()
+    """MCP servers that live in the caller: the SDK for TypeScript names them here alone."""
+    refused: tuple[str, ...] = ()
+    """What the agent cannot do, by name."""
+
+
+def introduced(body: JsonObject, can: Capabilities) -> Introduced:
+    """Read `initialize`."""
+    changes: dict[str, Json] = {}
+    servers: frozenset[str] = frozenset()
+    refused: list[str] = []
     for name, value in body.items():
-        if not value or name in PASSED_OVER_AT_INITIALIZE:
-            continue
-        if name == "hooks" and isinstance(value, dict):
-            names += [f"hooks.{event}" for event, matchers in value.items() if matchers]
-        else:
-            names.append(name)
-    return names
+        match name, value:
+            case _ if not value or value == [""]:
+                pass  # nothing is wanted
+            case "hooks", dict():
+                refused += [f"hooks.{event}" for event, matchers in value.items() if matchers]
+            case "sdkMcpServers", list() if can.mcp_servers:
+                servers = frozenset(one for one in value if isinstance(one, str))
+            case "systemPrompt", _ if "system_prompt" in can.options:
+                changes["system_prompt"] = "\n\n".join(value) if isinstance(value, list) else value
+            case "appendSystemPrompt", str() if "append_system_prompt" in can.options:
+                changes["append_system_prompt"] = value
+            case _ if name not in PASSED_OVER_AT_INITIALIZE:
+                refused.append(name)
+            case _:
+                pass
+    return Introduced(changes=changes, sdk_servers=servers, refused=tuple(refused))
 
 
 def _pairs(argv: Sequence[str]) -> Iterator[tuple[str, str | None]]:

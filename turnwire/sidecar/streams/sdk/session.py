@@ -53,7 +53,7 @@ from turnwire.runner.output import Output, OutputLost
 from turnwire.sidecar.process.signals import on_stop
 from turnwire.sidecar.streams.sdk.encoder import ClaudeLines, SessionFacts
 from turnwire.sidecar.streams.sdk.mcp_servers import CallerServers, caller_servers
-from turnwire.sidecar.streams.sdk.options import OWN_MODES, Wanted, not_taken
+from turnwire.sidecar.streams.sdk.options import OWN_MODES, Wanted, introduced
 from turnwire.sidecar.streams.sdk.permissions import Permissions
 from turnwire.sidecar.streams.sdk.prompts import read_prompt
 from turnwire.sidecar.streams.stdio.bridge import whole_request
@@ -110,6 +110,8 @@ class SdkSession:
         self._closed = asyncio.Event()
         self._session: asyncio.Future[AgentSession] = asyncio.get_running_loop().create_future()
         self._permissions = Permissions(wanted, options.workspace, self._say)
+        self._sdk_servers = frozenset(wanted.sdk_servers)
+        self._can = FAMILIES[options.family].capabilities(None)
         self._servers: CallerServers | None = None
         self._asked_servers: dict[str, asyncio.Future[JsonObject]] = {}
         self._prompts: asyncio.Queue[User] = asyncio.Queue()
@@ -118,7 +120,10 @@ class SdkSession:
         self._taken_back: set[str] = set()
         self._unsaid = 0
         """Prompts of the caller that the agent has not been told yet."""
-        self._cannot: list[str] = list(wanted.refused)
+        self._refused: list[str] = list(wanted.refused)
+        """What is asked for and cannot be done: nothing is, then."""
+        self._cannot: list[str] = []
+        """The same, as it turned out when the agent was started."""
         self._stopping: asyncio.Task[None] | None = None
         self._ended: Ended | None = None
         self._first_mode: str | None = None
@@ -132,7 +137,7 @@ class SdkSession:
                     for each in (self._read_caller(), self._say_prompts(), self._output.lost())
                 ]
                 await self._started.wait()
-                code = await self._live() if self._is_wanted else int(bool(self._cannot))
+                code = await self._live() if self._is_wanted else int(bool(self._refused))
                 for loop in loops:
                     loop.cancel()
             await self._output.flush()
@@ -160,7 +165,7 @@ class SdkSession:
         options = self._options
         async with (
             Watchdog.start() as watchdog,
-            caller_servers(self._wanted.sdk_servers, self._ask_server) as self._servers,
+            caller_servers(sorted(self._sdk_servers), self._ask_server) as self._servers,
         ):
             core = FAMILIES[options.family].core(resumed=options.command.resume is not None)
             servers = {**options.command.mcp_servers, **self._servers.commands}
@@ -257,6 +262,8 @@ class SdkSession:
                 self._prompts.put_nowait(message)
             case ControlRequest(request_id, request):
                 body = whole_request(request, line) if isinstance(line, bytes) else {}
+                if request.subtype == "initialize":
+                    self._introduce(body)
                 self._tasks.create_task(self._answer(request_id, self._do(message, body)))
             case ControlResponse(request_id=request_id) if request_id in self._asked_servers:
                 asked = self._asked_servers.pop(request_id)
@@ -276,8 +283,8 @@ class SdkSession:
         while True:
             prompt = await self._prompts.get()
             try:
-                if self._cannot:
-                    raise CommandError("options", self._refusal(self._cannot))
+                if cannot := [*self._refused, *self._cannot]:
+                    raise CommandError("options", self._refusal(cannot))
                 text, attachments = read_prompt(prompt)
                 session = await asyncio.shield(self._session)
                 name = prompt.uuid or str(uuid4())
@@ -303,7 +310,7 @@ class SdkSession:
     async def _do(self, asked: ControlRequest, body: JsonObject) -> JsonObject:
         request = asked.request
         if request.subtype == "initialize":
-            return await self._initialize(body)
+            return await self._initialize()
         match request:
             case EndSession():
                 self._stop()
@@ -334,10 +341,21 @@ class SdkSession:
             case _:
                 return await session.control(body)
 
-    async def _initialize(self, body: JsonObject) -> JsonObject:
-        if cannot := [*self._cannot, *not_taken(body)]:
-            raise CommandError("initialize", self._refusal(cannot))
-        self._want()
+    def _introduce(self, body: JsonObject) -> None:
+        """Take in what `initialize` asks for, or refuse it, and prompts as well: a caller may not wait for the answer."""
+        asked = introduced(body, self._can)
+        is_late = self._is_wanted and bool(asked.changes or not asked.sdk_servers <= set(self._sdk_servers))
+        late = ["initialize came after the first prompt"] if is_late else []
+        self._refused = [*self._wanted.refused, *asked.refused, *late]
+        if not self._refused:
+            self._sdk_servers |= asked.sdk_servers
+            command = structs.replace(self._options.command, **asked.changes)
+            self._options = structs.replace(self._options, command=command)
+            self._want()
+
+    async def _initialize(self) -> JsonObject:
+        if self._refused:
+            raise CommandError("initialize", self._refusal(self._refused))
         session = await asyncio.shield(self._session)
         await asyncio.shield(session.initialized)
         if self._cannot:
@@ -372,7 +390,7 @@ class SdkSession:
     # Both
 
     def _want(self) -> None:
-        if not self._cannot:
+        if not self._refused:
             self._is_wanted = True
             self._started.set()
 
