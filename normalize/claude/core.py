@@ -6,6 +6,7 @@ same inputs give the same events. A stdout alone, without the other inputs, give
 """
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, assert_never
 
@@ -72,6 +73,9 @@ _CONTROL = frozenset(
     }
 )
 
+DOUBLED_WITHIN = 64
+"""Lines between the two of a doubled line, at most: the second writer may be behind the first."""
+
 
 class ClaudeCore:
     """Turns what happens in one session into events."""
@@ -80,10 +84,8 @@ class ClaudeCore:
         """`resumed`: the session goes on with an earlier conversation; `first_turn`: number of the first turn."""
         self.stats = Stats()
         self._state = State(resumed=resumed, first_turn=first_turn)
-        self._line: bytes | None = None
-        """The line that came last, of those that are understood."""
-        self._odd: bytes | None = None
-        """And of the others: they may stand between the two of a doubled line."""
+        self._recent: deque[bytes | None] = deque(maxlen=DOUBLED_WITHIN)
+        """The lines that came last."""
         self._doubled = False
         """Lines are written twice, as two writers to one file do."""
 
@@ -123,10 +125,10 @@ class ClaudeCore:
         # Most lines of a session are pieces of a stream, and they never name a new session: no detour for them.
         if type(message) is not StreamEvent:
             return self._whole(message, line)
-        before, self._line = self._line, line
-        if self._doubled and _is_again(line, before):
+        if self._doubled and self._is_again(line):
             self.stats.counted += 1
             return []
+        self._recent.append(line)
         events = streamed(self._state, message)
         if events:
             self.stats.published += 1
@@ -136,25 +138,22 @@ class ClaudeCore:
 
     def receive_all(self, heard: Iterable[tuple[bytes | None, Message]]) -> list[AgentEvent]:
         """Translate messages with their lines, in order: what `receive` returns of each, together."""
-        state = self._state
+        state, note = self._state, self._recent.append
         events: list[AgentEvent] = []
         published = counted = 0
-        before = self._line
         for line, message in heard:
             if type(message) is not StreamEvent:
-                self._line = before
                 events += self._whole(message, line)
-                before = self._line
                 continue
-            if self._doubled and _is_again(line, before):
+            if self._doubled and self._is_again(line):
                 counted += 1
-            elif pieces := streamed(state, message):
+                continue
+            note(line)
+            if pieces := streamed(state, message):
                 events += pieces
                 published += 1
             else:
                 counted += 1
-            before = line
-        self._line = before
         self.stats.published += published
         self.stats.counted += counted
         return events
@@ -163,14 +162,11 @@ class ClaudeCore:
         """Translate what is no piece of a stream."""
         state, stats, kind = self._state, self.stats, type(message)
         handler = HANDLERS.get(kind)
-        if handler is None:
-            before, self._odd = self._odd, line
-        else:
-            before, self._line = self._line, line
-        if line == before and _is_again(line, before):
+        if line in self._recent and self._is_again(line):
             self._doubled = True
             stats.counted += 1
             return []
+        self._recent.append(line)
         if handler is None:
             return self.unhandled(message, line)
         session_id: str | None = getattr(message, "session_id", None)  # control messages name none
@@ -185,6 +181,16 @@ class ClaudeCore:
         else:
             stats.counted += 1
         return events
+
+    def _is_again(self, line: bytes | None) -> bool:
+        """Tell a line that was written twice and has an id of its own from two messages of one line, and from equal words."""
+        if (
+            line is None
+            or (b'"uuid":"' not in line and b'"uuid": "' not in line)
+            or line.startswith(b'{"jsonrpc"')
+        ):
+            return False
+        return any(line == before and line is not before for before in self._recent)
 
     def _on_announced(self, event: AgentEvent) -> list[AgentEvent]:
         """Pass on what the sidecar says itself; a process that goes on with a conversation is not a new one."""
@@ -217,13 +223,6 @@ class ClaudeCore:
         self.stats.unknown += 1
         raw = json.dumps(to_json(message)) if line is None else line.decode("utf-8", "replace")
         return [Unknown(**here, message_type=_type_of(message), raw=raw)]
-
-
-def _is_again(line: bytes | None, before: bytes | None) -> bool:
-    """Tell a line that was written twice and has an id of its own from two messages of one line, and from equal words."""
-    if line != before or line is None or line is before:
-        return False
-    return (b'"uuid":"' in line or b'"uuid": "' in line) and not line.startswith(b'{"jsonrpc"')
 
 
 def _type_of(message: Message) -> str:

@@ -152,3 +152,15 @@ def test_lines_that_were_written_twice_are_told_once(path: Path) -> None:
     assert recorded_core().receive_all(LineReader().heard(doubled)) == plain
     core = recorded_core()
     assert [event for one in received(doubled) for event in core.handle(one)] == plain
+    # the second writer is some lines behind: A B C A B C
+    behind = [
+        line
+        for start in range(0, len(lines), 20)
+        for copied in (False, True)
+        for line in lines[start : start + 20]
+        if not copied or b'"uuid":"' in line
+    ]
+    late = [bytes(bytearray(line)) for line in behind]
+    assert recorded_core().receive_all(LineReader().heard(late)) == plain
+    core = recorded_core()
+    assert [event for one in received(late) for event in core.handle(one)] == plain

@@ -65,6 +65,19 @@ def docker(text: str) -> str:
     )
 
 
+def kubernetes(text: str) -> str:
+    """As a container engine keeps it for Kubernetes: a long line in parts, and what others say in between."""
+    parts = []
+    for number, line in enumerate(text.splitlines()):
+        cut = [line[at : at + 700] for at in range(0, len(line), 700)] or [""]
+        for at, part in enumerate(cut):
+            tag = "F" if at == len(cut) - 1 else "P"
+            parts.append(f"2026-11-23T10:00:{number % 60:02}.{at:09}Z stdout {tag} {part}\n")
+            if tag == "P":
+                parts.append(f"2026-11-23T10:00:{number % 60:02}.{at:09}Z stderr P  and so \n")
+    return "".join(parts)
+
+
 actions = before(lambda at: f"2026-11-23T10:{at // 60 % 60:02}:{at % 60:02}.1234567Z ")
 job = before(lambda at: f"review\tRun an agent\t2026-11-23T10:00:{at % 60:02}.1234567Z ")
 compose = before(lambda at: "worker-1  | ")
@@ -93,6 +106,13 @@ SHAPES: dict[str, Callable[[str], str]] = {
         "\ufeff" + job(plain).replace("Run an agent\t2026", "Run an agent\t\ufeff2026", 1)
     ),
     "the log of a container engine": before(lambda at: f"2026-11-23T10:00:{at % 60:02}.123456789Z stdout F "),
+    "the log of a container engine in parts": kubernetes,
+    "the log of a container engine in parts, indented": lambda plain: kubernetes(pretty(plain)),
+    "messages in an object": lambda plain: json.dumps({"messages": objects(plain)}),
+    "messages in an indented object": lambda plain: json.dumps(
+        {"id": 1, "messages": objects(plain)}, indent=2
+    ),
+    "messages in an object in a log": lambda plain: actions(NOISE + json.dumps({"messages": objects(plain)})),
     "the log of a job of another host": before(lambda at: f"2026-11-23T10:00:{at % 60:02}.123456Z 00O "),
     "seconds": before(lambda at: f"{1795000000 + at}.123 "),
     "milliseconds": before(lambda at: f"[{1795000000000 + at}] "),
@@ -222,6 +242,23 @@ def test_both_streams_of_a_container_are_kept_apart() -> None:
     assert unwrapped("\n".join(map(json.dumps, records))) == [b'{"type":"a"}', b"warning", b'{"type":"b"}']
 
 
+def test_an_object_of_a_kind_of_its_own_keeps_its_messages() -> None:
+    lines = ['{"type":"a","messages":[{"type":"b"}]}', '{"type":"c"}']
+    assert unwrapped("\n".join(lines)) == [line.encode() for line in lines]
+    assert unwrapped("[INFO] " + lines[0] + "\n[INFO] " + lines[1]) == [line.encode() for line in lines]
+    assert unwrapped('{"messages": 1}') == [b'{"messages": 1}']
+
+
+def test_a_tag_of_a_log_that_stands_before_lines_twice_is_no_pattern_with_two_names() -> None:
+    line = 'stdout F stderr P {"type":"a"}'
+    assert unwrapped(f"{line}\n{line}") == [b'{"type":"a"}', b'{"type":"a"}']
+
+
+def test_no_more_than_six_things_stand_before_a_line() -> None:
+    line = '[a] [b] [c] [d] [e] [f] [g] {"type":"a"}'
+    assert unwrapped(f"{line}\n{line}") == [line.encode(), line.encode()]
+
+
 def test_an_object_that_never_ends_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("turnwire.protocol.wrapped.DEFAULT_LIMIT", 1000)
     (long, *rest) = unwrapped("{\n" + '  "a": {\n' * 200)
@@ -241,6 +278,7 @@ def test_brackets_inside_of_strings_open_nothing() -> None:
 PIECES = [
     b"{", b"}", b"[", b"]", b'"', b",", b"\\", b":", b'{"type":"a"}', b'{"log":"', b'{"log":"x\\n","stream":"s"}',
     b"[INFO] ", b"worker-1 | ", b"2026-11-23T10:00:00Z ", b"\x1b[1m", b"\xef\xbb\xbf", b"\t", b"  ", b"\xff", b"\n", b'"jsonrpc":',
+    b"stdout P ", b"stdout F ", b"stderr F ", b'{"messages":[',
 ]  # fmt: skip
 
 

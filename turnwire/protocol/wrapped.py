@@ -1,7 +1,7 @@
 r"""Lines that were wrapped on their way, as logs of CI and containers wrap them: taken out again, one JSON object a line.
 
 What is taken off: what stands before each line (a time, `[INFO]`, `worker-1 |`, a job's name), colours, the records of
-Docker's log, lists, and objects that are written over several lines. The first lines tell which of these there are;
+Docker's and Kubernetes' logs, lists, also as the `messages` of an object, and objects that are written over several lines. The first lines tell which of these there are;
 a stream that begins with an object on a line of its own is passed on as it is, and costs nothing more.
 """
 
@@ -21,7 +21,7 @@ _PARTS: tuple[tuple[str, bytes], ...] = (
     ("clock", rb"\[?%b\]?:?" % _CLOCK),
     ("syslog", rb"[A-Z][a-z]{2} [ \d]\d %b [\w.-]+(?= )" % _CLOCK),
     ("epoch", rb"\[?\d{10}(?:\d{3}|\.\d{1,9})?\]?:?(?= )"),
-    ("stream", rb"(?:(?:stdout|stderr) F|\d\d[OE]\+?)(?= )"),
+    ("stream", rb"(?:(?P<of>stdout|stderr) (?P<tag>[FP])|\d\d[OE]\+?)(?= )"),
     ("level", rb"(?i:\[?(?:trace|debug|info|notice|warn|warning|error)\s?\]?:?)(?=[\s|{\[])"),
     ("column", rb"[^\t{\"]{1,200}\t"),
     ("name", rb"[\w./-]{1,100} *\|"),
@@ -56,12 +56,20 @@ class _Record(msgspec.Struct):
     time: str = ""
 
 
+class _Messages(msgspec.Struct):
+    """An object around a list of messages; it says of no kind of its own."""
+
+    messages: list[msgspec.Raw]
+    type: msgspec.UnsetType | msgspec.Raw = msgspec.UNSET
+
+
 class _Envelope(msgspec.Struct):
     jsonrpc: msgspec.Raw
 
 
 _decode_record = msgspec.json.Decoder(_Record).decode
 _decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_decode_messages = msgspec.json.Decoder(_Messages).decode
 _decode_envelope = msgspec.json.Decoder(_Envelope).decode
 _UNREADABLE = (ValueError, RecursionError)
 
@@ -78,7 +86,7 @@ class Unwrapper:
         self._held: list[Line] = []
         """Lines behind the first that has something before it, which may be the only one."""
         self._records: dict[str, LineFramer] = {}
-        """What Docker's records hold, by their streams."""
+        """What the records of Docker and Kubernetes hold, by their streams."""
         self._inner: Unwrapper | None = None
         self._objects = _Objects()
 
@@ -128,6 +136,8 @@ class Unwrapper:
         """Take the first line of JSON, with nothing before it."""
         if _record(bare) is not None:
             self._inner = Unwrapper()
+        elif _messages(bare) is not None:
+            pass
         elif (
             bare.startswith(b"{")
             and len(bare) > 1
@@ -155,7 +165,8 @@ class Unwrapper:
         held, self._held = self._held, []
         if is_common:
             self._is_wrapped = True
-            if isinstance(held[0], bytes) and _record(self._behind(_bare(held[0])) or b"") is not None:
+            first = _bare(held[0]) if isinstance(held[0], bytes) else b""
+            if _tagged(self._prefix, first) is not None or _record(self._behind(first) or b"") is not None:
                 self._inner = Unwrapper()
             return [found for line in held for found in self._take(line)]
         self._prefix = None
@@ -167,11 +178,14 @@ class Unwrapper:
             return [line]
         if self._inner is None:
             return self._objects.feed(bare)
-        record = _record(bare)
-        if record is None:
+        if (tagged := _tagged(self._prefix, _bare(line))) is not None:
+            stream, is_whole = tagged
+            log = bare + b"\n" if is_whole else bare
+        elif (record := _record(bare)) is not None:
+            stream, log = record.stream, record.log.encode("utf-8", "replace")
+        else:
             return self._inner.feed([line])
-        framer = self._records.setdefault(record.stream, LineFramer())
-        return self._inner.feed(framer.feed(record.log.encode("utf-8", "replace")))
+        return self._inner.feed(self._records.setdefault(stream, LineFramer()).feed(log))
 
     def _behind(self, bare: bytes) -> bytes | None:
         """Return what is behind the prefix; None for a line that has another one or none."""
@@ -209,13 +223,13 @@ class _Objects:
         if self._parts:
             if text.startswith(b"{") and len(line) - len(line.lstrip()) <= self._indented:
                 # what is inside of an object is further in: that one was cut off
-                return [self._joined(), *self._outside(line, text)]
+                return [*self._joined(), *self._outside(line, text)]
             return self._go_on(line)
         return self._outside(line, text)
 
     def close(self) -> Sequence[Line]:
         """Return what is left of an object that was cut off."""
-        return [self._joined()] if self._parts else []
+        return self._joined() if self._parts else []
 
     def _outside(self, line: bytes, text: bytes) -> Sequence[Line]:
         if text.startswith(b"["):
@@ -233,26 +247,26 @@ class _Objects:
         if text == b"{":
             self._indented = len(line) - len(line.lstrip())
             return self._go_on(text)
-        return [_without_end(text)] if text else []
+        return _spread(_without_end(text)) if text else []
 
     def _go_on(self, line: bytes) -> Sequence[Line]:
         self._depth += _deepens(line)
         self._size += len(line) + 1
         if self._size > DEFAULT_LIMIT:
-            return [self._joined()]
+            return self._joined()
         self._parts.append(line)
-        return [] if self._depth > 0 else [self._joined()]
+        return [] if self._depth > 0 else self._joined()
 
-    def _joined(self) -> Line:
+    def _joined(self) -> Sequence[Line]:
         text, size = b" ".join(self._parts), self._size
         self._parts, self._size, self._depth = [], 0, 0
         if size > DEFAULT_LIMIT:
-            return OversizeLine(self._count, size, text[:HEAD_SIZE])
+            return [OversizeLine(self._count, size, text[:HEAD_SIZE])]
         text = _without_end(text)
         try:
-            return msgspec.json.format(text, indent=-1)
+            return _spread(msgspec.json.format(text, indent=-1))
         except _UNREADABLE:
-            return text
+            return [text]
 
 
 def _bare(line: bytes) -> bytes:
@@ -273,7 +287,11 @@ def _prefix(line: bytes) -> re.Pattern[bytes] | None:
         if found is None or found.lastgroup is None:
             return None
         kind = found.lastgroup
-        pattern += gap + (_PATTERN[kind] if kind in _CHANGING else re.escape(found.group()))
+        part = _PATTERN[kind] if kind in _CHANGING else re.escape(found.group())
+        # a pattern may name its groups once alone
+        pattern += gap + (
+            part.replace(b"?P<of>", b"").replace(b"?P<tag>", b"") if b"?P<of>" in pattern else part
+        )
         behind = rest[found.end() :]
         rest = behind.lstrip(_BETWEEN)
         between = behind[: len(behind) - len(rest)]
@@ -282,6 +300,12 @@ def _prefix(line: bytes) -> re.Pattern[bytes] | None:
             return re.compile(pattern + re.escape(between))
         gap = rb"[ \t|-]*" if kind in _CHANGING else re.escape(between)
     return None
+
+
+def _tagged(prefix: re.Pattern[bytes] | None, bare: bytes) -> tuple[str, bool] | None:
+    """Return the stream of a record of Kubernetes' log, and whether it ends its line; None for what is none."""
+    found = None if prefix is None or "tag" not in prefix.groupindex else prefix.match(bare)
+    return None if found is None or found["tag"] is None else (found["of"].decode(), found["tag"] == b"F")
 
 
 def _record(line: bytes) -> _Record | None:
@@ -301,6 +325,23 @@ def _elements(text: bytes) -> Sequence[Line] | None:
     except _UNREADABLE:
         return None
     return [text] if _is_batch(text) else [bytes(element) for element in elements]
+
+
+def _messages(text: bytes) -> Sequence[Line] | None:
+    """Return the messages of an object around them; None for what is no such object."""
+    if b'"messages"' not in text[:_LONGEST]:
+        return None
+    try:
+        found = _decode_messages(text)
+    except _UNREADABLE:
+        return None
+    return None if found.type is not msgspec.UNSET else [bytes(one) for one in found.messages]
+
+
+def _spread(text: bytes) -> Sequence[Line]:
+    """Return the messages of an object around them, or the object."""
+    found = _messages(text)
+    return [text] if found is None else found
 
 
 def _is_batch(text: bytes) -> bool:
