@@ -5,7 +5,7 @@ import json
 import shlex
 import sys
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -232,65 +232,6 @@ async def test_hooks_are_called_in_the_sdk(peer: Peer) -> None:
     assert "no touching" in str(messages)
     if peer.real:
         assert not (Path(str(peer.options.cwd)) / "made").exists()
-
-
-DYING = """
-import json, os, signal, sys
-if sys.argv[1:2] == ["-v"]:
-    sys.exit(print("2.1.330 (Claude Code)"))
-for line in sys.stdin:
-    said = json.loads(line)
-    if said["type"] == "control_request":
-        answer = {"subtype": "success", "request_id": said["request_id"], "response": {}}
-        print(json.dumps({"type": "control_response", "response": answer}), flush=True)
-    else:
-        break
-sys.stderr.write("last words\\n")
-sys.stdout.write(%r)
-sys.stdout.flush()
-%s
-"""
-
-ENDS = {
-    "mid-line": ('{"type":"assistant","message":{"cont', "sys.exit(0)"),
-    "mid-line and exit": ('{"type":"assistant","message":{"cont', "sys.exit(7)"),
-    "mid-line and SIGKILL": ('{"type":"ass', "os.kill(os.getpid(), signal.SIGKILL)"),
-    "no newline": ('{"type":"system","subtype":"x"}', "sys.exit(0)"),
-    "carriage returns": ('{"type":"system","subtype":"x"}\r\n\r\n', "sys.exit(0)"),
-    "garbage": ("what?\n", "sys.exit(0)"),
-    "SIGKILL": ("", "os.kill(os.getpid(), signal.SIGKILL)"),
-    "SIGTERM": ("", "os.kill(os.getpid(), signal.SIGTERM)"),
-    "SIGSEGV": ("", "os.kill(os.getpid(), signal.SIGSEGV)"),
-    "SIGPIPE": ("", "signal.signal(13, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGPIPE)"),
-}
-
-
-async def heard(asked: ClaudeAgentOptions) -> tuple[list[str], list[str], str]:
-    """All that the SDK makes of a query: its messages, what it heard on stderr, and how it failed."""
-    stderr: list[str] = []
-    asked.stderr = stderr.append
-    messages: list[str] = []
-
-    async def prompts() -> AsyncIterator[JSON]:
-        yield {"type": "user", "message": {"role": "user", "content": "go"}}
-
-    try:
-        async with asyncio.timeout(DEADLINE):
-            async for message in query(prompt=prompts(), options=asked):
-                messages.append(repr(message))  # noqa: PERF401 - what came before a failure counts
-    except Exception as error:  # noqa: BLE001 - whatever it is, it has to be the same
-        return messages, stderr, repr(error)
-    return messages, stderr, ""
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("end", ENDS)
-async def test_a_cli_that_dies_is_the_same_to_the_sdk(tmp_path: Path, end: str) -> None:
-    program = tmp_path / "dying"
-    program.write_text(f"#!{sys.executable}\n" + DYING % ENDS[end])
-    program.chmod(0o755)
-    over = options(tmp_path, [str(program)], environment(tmp_path / "home"))
-    assert await heard(over) == await heard(replace(over, cli_path=program))
 
 
 async def test_what_the_cli_says_on_stderr_is_heard_whole_and_at_once(tmp_path: Path) -> None:

