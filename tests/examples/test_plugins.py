@@ -1,5 +1,6 @@
 """The example plug-ins, installed as distributions of their own beside turnwire."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -146,3 +147,37 @@ def test_a_family_that_is_not_installed_is_refused_with_those_there_are(tmp_path
     assert "there is no family 'echo' whose agents are run; choose one of claude, qwen, acp" in " ".join(
         text.split()
     )
+
+
+def registering(folder: Path, value: str) -> dict[str, str]:
+    """Return an environment in which a distribution registers the frontend `titles`."""
+    about = folder / "titles-0.1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: titles\nVersion: 0.1.0\n")
+    (about / "entry_points.txt").write_text(f"[turnwire.frontends]\ntitles = {value}\n")
+    example = ROOT / "examples" / "frontend_plugin"
+    return environment(folder / "home", PYTHONPATH=f"{folder}:{example}:{ROOT}")
+
+
+def test_a_frontend_of_another_distribution_is_a_command(tmp_path: Path) -> None:
+    env = registering(tmp_path, "turnwire_titles:TITLES")
+    code, text = said(env, tmp_path, "titles", "--help")
+    assert (code, "The URL that `turnwire run` prints" in " ".join(text.split())) == (0, True), text
+
+
+def test_a_frontend_that_cannot_be_loaded_is_refused_by_name(tmp_path: Path) -> None:
+    code, text = said(registering(tmp_path, "no_such_module:TITLES"), tmp_path, "titles")
+    assert (code, text.startswith("turnwire: the frontend titles cannot be loaded: ")) == (1, True), text
+
+
+def test_a_frontend_of_another_type_is_refused_by_name(tmp_path: Path) -> None:
+    code, text = said(registering(tmp_path, "turnwire_titles:titles"), tmp_path, "titles")
+    assert (code, "turnwire_titles:titles of turnwire.frontends is not a FrontendPlugin" in text) == (1, True)
+
+
+@pytest.mark.long
+async def test_the_example_frontend_follows_a_turn(tmp_path: Path) -> None:
+    env = {**registering(tmp_path, "turnwire_titles:TITLES"), "TURNWIRE_PASS_ENV": "PYTHON*"}
+    async with turnwire(tmp_path, "run", "--agent", "demo", env=env) as served:
+        code, text = await asyncio.to_thread(said, env, tmp_path, "titles", served.url, "/help")
+    assert (code, text.strip()) == (0, "completed"), text

@@ -15,7 +15,7 @@ import typer
 from cases import for_each
 from preloaded import ran
 from recordings import ROOT
-from turnwire.sidecar.cli.commands import MODULES, application
+from turnwire.sidecar.cli.commands import FRONTENDS, MODULES, application
 from turnwire_process import environment
 
 OWN_WORDS = ("translate", "agent", "stdio")
@@ -42,6 +42,7 @@ def examples(text: str | None) -> list[str]:
 
 def test_every_command_is_known_to_be_in_its_module() -> None:
     said = {name: f"turnwire.sidecar.cli.{module}" for module, names in MODULES.items() for name in names}
+    said |= {name: f"turnwire.sidecar.cli.{name}" for name in FRONTENDS}
     app = application()
     commands = {one.name: one.callback.__module__ for one in app.registered_commands if one.callback}
     groups = {

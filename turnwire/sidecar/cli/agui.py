@@ -1,19 +1,15 @@
-"""The command that speaks AG-UI: a client of a hub, here or elsewhere."""
+"""The frontend for web pages that speak AG-UI: a client of a hub, here or elsewhere."""
 
 from typing import Annotated, Literal
 
 import typer
 
-from turnwire.sidecar.cli.application import app, check_address, examples, fail
+from turnwire.frontends.plugins import FrontendPlugin
+from turnwire.sidecar.cli.application import check_address, fail
 
 DEFAULT_PORT = 8791
 
 
-@app.command(
-    "agui",
-    short_help="Serve web pages that speak AG-UI (CopilotKit).",
-    epilog=examples("turnwire serve", "turnwire agui --connect http://127.0.0.1:8790   # beside it"),
-)
 def agui_command(
     *,
     connect: Annotated[
@@ -71,3 +67,10 @@ def agui_command(
     garbage.started()
     with listener:
         asyncio.run(serve(served, listener))
+
+
+AGUI = FrontendPlugin(
+    summary="Serve web pages that speak AG-UI (CopilotKit).",
+    command=agui_command,
+    examples=("turnwire serve", "turnwire agui --connect http://127.0.0.1:8790   # beside it"),
+)

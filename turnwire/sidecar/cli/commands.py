@@ -1,31 +1,64 @@
 """Which module has which commands. Of them that alone is imported whose command is called: a start pays for no other."""
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import typer
 
-from turnwire.sidecar.cli.application import app
+from turnwire.protocol.visible import visible
+from turnwire.sidecar.cli.application import app, examples
+
+if TYPE_CHECKING:
+    from turnwire.frontends.plugins import FrontendPlugin
 
 MODULES = {
     "live": ("run", "serve", "hub", "replay"),
     "agents": ("agents",),
-    "agui": ("agui",),
     "conform": ("conform",),
     "doctor": ("doctor",),
     "filters": ("translate", "agent", "schema", "inspect", "redact"),
     "journal": ("journal",),
     "library": ("sessions", "search", "usage", "export"),
     "rules": ("rules",),
-    "stdio": ("runner", "stdio", "acp"),
+    "stdio": ("runner", "stdio"),
     "token": ("token",),
     "trust": ("trust",),
 }
 """Modules of this package whose import adds commands to the application, in the order of its help, with these commands' names."""
 
 
+FRONTENDS = {"agui": "AGUI", "acp": "ACP"}
+"""turnwire's own frontends: command and module, and the name of its FrontendPlugin."""
+
+
 def application(called: str | None = None) -> typer.Typer:
-    """Return the application, with all commands, or with those of the module that has the one that is called."""
+    """Return the application with all commands, or with those of the module that has the one that is called."""
     having = [module for module, commands in MODULES.items() if called in commands]
-    for module in having or MODULES:
+    wanted = [name for name in FRONTENDS if name == called]
+    if not having and not wanted:
+        having, wanted = list(MODULES), list(FRONTENDS)
+        if called is not None and not called.startswith("-"):
+            _add_registered(called)
+    for module in having:
         import_module(f"turnwire.sidecar.cli.{module}")
+    for name in wanted:
+        _add(name, getattr(import_module(f"turnwire.sidecar.cli.{name}"), FRONTENDS[name]))
     return app
+
+
+def _add_registered(called: str) -> None:
+    """Add the frontend that another distribution registers under this name, if there is one."""
+    from turnwire.frontends.plugins import BadFrontend, registered
+
+    try:
+        plugin = registered(called)
+    except BadFrontend as error:
+        typer.echo(f"turnwire: {visible(str(error))}", err=True)
+        raise SystemExit(1) from error
+    if plugin is not None:
+        _add(called, plugin)
+
+
+def _add(name: str, frontend: "FrontendPlugin") -> None:
+    epilog = examples(*frontend.examples) if frontend.examples else None
+    app.command(name, short_help=frontend.summary, epilog=epilog)(frontend.command)

@@ -1,4 +1,4 @@
-"""The commands that speak over this process's own stdin and stdout: runner, stdio and acp."""
+"""The commands that speak over this process's own stdin and stdout: runner and stdio."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -6,23 +6,10 @@ from typing import Annotated, Literal
 import typer
 from typer.core import TyperCommand
 
-from turnwire.sidecar.cli.application import app, check_address, examples
-from turnwire.sidecar.cli.event_loop import serving
+from turnwire.sidecar.cli.application import app, examples
 from turnwire.sidecar.cli.options import (
-    Agent,
     AgentFamilyOption,
     ConfigOption,
-    Host,
-    Journal,
-    LogLevel,
-    Model,
-    PolicyOption,
-    Port,
-    Record,
-    RecordDir,
-    Rules,
-    StateDir,
-    configured,
 )
 
 
@@ -115,45 +102,3 @@ def stdio_command(context: typer.Context) -> None:
     from turnwire.sidecar.streams.stdio.command import run
 
     raise typer.Exit(run(context.args))
-
-
-@app.command(
-    "acp",
-    short_help="Be an agent for editors: Zed, JetBrains, Neovim, Emacs.",
-    epilog=examples(
-        "turnwire acp --agent demo                          # what the editor starts",
-        "turnwire acp --connect http://127.0.0.1:8790       # with the sessions of a turnwire that runs",
-    ),
-)
-def acp_command(
-    context: typer.Context,
-    *,
-    connect: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="A running turnwire to connect to, instead of a sidecar in this process; its token by TURNWIRE_TOKEN, "
-            "TURNWIRE_TOKEN_FILE or in the URL.",
-            show_default=False,
-        ),
-    ] = None,
-    agent: Agent = None,
-    policy: PolicyOption = None,
-    model: Model = None,
-    rules: Rules = None,
-    host: Host = None,
-    port: Port = None,
-    journal: Journal = None,
-    state_dir: StateDir = None,
-    record: Record = None,
-    record_dir: RecordDir = None,
-    log_level: LogLevel = None,
-    config: ConfigOption = None,
-) -> None:
-    """Be an agent of the Agent Client Protocol on stdin and stdout: for Zed, JetBrains, Neovim, Emacs."""
-    from turnwire.sidecar.streams.acp.command import serve_elsewhere, serve_here
-
-    if connect is not None:
-        check_address(connect)
-    settings = configured(context)
-    serving(serve_here(settings) if connect is None else serve_elsewhere(settings, connect, agent))
