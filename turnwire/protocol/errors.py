@@ -27,6 +27,7 @@ class TurnwireError(Exception):
         turnwire.adapter.workspace.changes.UnknownFile
         turnwire.adapter.workspace.repository.GitFailed
         turnwire.config.agents.AgentNotFoundError
+        turnwire.config.known_agents.AgentsFileError
         turnwire.config.secrecy.SecretsNotPassed
         turnwire.config.settings.ConfigurationError
         turnwire.fleet.errors.NameTaken
@@ -67,6 +68,7 @@ class TurnwireError(Exception):
         turnwire.sidecar.serving.qr.NoCode
         turnwire.sidecar.serving.run.StartError
             turnwire.sidecar.streams.acp.command.NoHub
+        turnwire.sidecar.streams.sdk.options.BadOption
         turnwire.sidecar.streams.stdio.arguments.UsageError
         turnwire.tracing.export.wanted.TracingError
         turnwire.tracing.prices.PricesError
