@@ -1,6 +1,6 @@
 """One session with an agent of the Agent Client Protocol: commands in, what happened out; see adapter/session/agent.py.
 
-Prompts wait here (adapter/acp/prompts.py) and one at a time is on the wire: its turn is over when the agent has answered
+Prompts wait here (adapter/session/prompts.py) and one at a time is on the wire: its turn is over when the agent has answered
 the request, and only then the next one is said. The agent is interrupted by session/cancel, and has a deadline to end its
 turn; where it does not, it is stopped as any agent is (adapter/process/shutdown.py).
 """
@@ -16,7 +16,6 @@ import msgspec
 
 from turnwire.adapter.acp.client import AcpClient
 from turnwire.adapter.acp.handshake import BEFORE, AgentFacts, Choice, Conversation, capabilities, named
-from turnwire.adapter.acp.prompts import Prompt, PromptQueue
 from turnwire.adapter.acp.turn_hooks import TurnHooks
 from turnwire.adapter.capabilities import Capabilities
 from turnwire.adapter.options import SessionOptions
@@ -34,6 +33,7 @@ from turnwire.adapter.session.executor import SessionExecutor
 from turnwire.adapter.session.inbox import Inbox
 from turnwire.adapter.session.lines import fail
 from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.adapter.session.prompts import Prompt, PromptQueue
 from turnwire.adapter.session.running_agent import RunningAgent
 from turnwire.normalize.events import Queued, Withdrawn
 from turnwire.normalize.inputs import Announced

@@ -17,6 +17,7 @@ from turnwire.adapter.streams.words import Words
 from turnwire.normalize.inputs import Message
 from turnwire.normalize.streams.core import StreamCore
 from turnwire.normalize.streams.observations import PermissionAsked
+from turnwire.protocol.acp.content import Location
 from turnwire.protocol.acp.updates import ToolCallUpdate
 from turnwire.protocol.json_values import JsonObject
 from turnwire.protocol.wire import JsonLine
@@ -31,7 +32,8 @@ class StreamWire:
 
     def requests(self, message: Message) -> Sequence[Asking]:
         """Return what the message asks for that the core has heard last."""
-        return [_tool(name, asked) for name, asked in self._core.asked_by(message)]
+        asked = self._core.asked_by(message)
+        return [tool_request(name, one) for name, one in asked if isinstance(one, PermissionAsked)]
 
     def replies(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> Sequence[Message]:
         """Return the line that tells the agent the reply."""
@@ -45,11 +47,16 @@ class StreamWire:
         return [JsonLine("", said)]
 
 
-def _tool(name: str, asked: PermissionAsked) -> ToolRequest:
+def tool_request(name: str, asked: PermissionAsked) -> ToolRequest:
+    """Return a request for leave as rules, policies and humans see it."""
     call = asked.call
+    paths = [*(change.path for change in call.changes), *asked.paths]
     # rules know tools by Claude's names, which go by what a tool does
     update = ToolCallUpdate(
-        kind=call.kind, raw_input=call.arguments, name=call.name if call.kind in (None, "other") else None
+        kind=call.kind,
+        raw_input=call.arguments,
+        name=call.name if call.kind in (None, "other") else None,
+        locations=[Location(path) for path in paths],
     )
     said: JsonObject = {
         "id": asked.id,

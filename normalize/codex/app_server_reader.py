@@ -1,13 +1,15 @@
 """What the lines of `codex app-server` tell (0.169.0): JSON-RPC without the member `jsonrpc`, in both directions.
 
 Both sides count their requests from 0, so a line is a reply only if it has no method. A subagent is a thread of its own on the same
-stream: what it says belongs to the call that started it. New versions add methods; one that is not in the tables is unknown.
+stream: what it says belongs to the call that started it. New versions add methods; one that is not in the tables (methods.py) is
+unknown. A turn begins with a prompt that its client names, when it is sent; else when the server says so.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 
 from turnwire.normalize.codex import approvals, items
+from turnwire.normalize.codex.models import Models
 from turnwire.normalize.codex.words import failure
 from turnwire.normalize.events import CompactBoundary
 from turnwire.normalize.payloads.fields import fields, flag, objects, text, whole
@@ -31,52 +33,8 @@ from turnwire.normalize.streams.observations import (
     Usage,
 )
 from turnwire.normalize.streams.reader import OneWay
+from turnwire.protocol.codex import methods
 from turnwire.protocol.json_values import Json, JsonObject
-
-_QUIET = frozenset(
-    {
-        "account/login/completed",
-        "account/rateLimits/updated",
-        "account/updated",
-        "app/list/updated",
-        "command/exec/outputDelta",
-        "fs/changed",
-        "hook/completed",
-        "hook/started",
-        "item/autoApprovalReview/completed",
-        "item/autoApprovalReview/started",
-        "item/commandExecution/terminalInteraction",
-        "item/fileChange/outputDelta",
-        "item/mcpToolCall/progress",
-        "item/plan/delta",
-        "item/reasoning/summaryPartAdded",
-        "mcpServer/oauthLogin/completed",
-        "model/verification",
-        "process/exited",
-        "process/outputDelta",
-        "rawResponseItem/completed",
-        "remoteControl/status/changed",
-        "skills/changed",
-        "thread/archived",
-        "thread/closed",
-        "thread/compacted",
-        "thread/deleted",
-        "thread/goal/cleared",
-        "thread/goal/updated",
-        "thread/name/updated",
-        "thread/readState/changed",
-        "thread/settings/updated",
-        "thread/status/changed",
-        "thread/unarchived",
-        "turn/diff/updated",
-    }
-)
-"""Notifications that tell no frontend anything new."""
-
-_QUIET_REQUESTS = frozenset(
-    {"account/chatgptAuthTokens/refresh", "attestation/generate", "currentTime/read", "item/tool/call"}
-)
-"""Requests that a program answers and no person."""
 
 _RECONNECTING = re.compile(r"\AReconnecting\.\.\. (\d{1,4})/(\d{1,4})")
 _STEPS = {"inProgress": "in_progress", "completed": "completed"}
@@ -98,16 +56,25 @@ class AppServerReader(OneWay):
         """Threads of subagents, by the call that started each."""
         self._asked: dict[Json, str] = {}
         """Methods of the client's requests that have no reply yet."""
+        self._runs = False
+        """Whether a turn of the conversation is open."""
+        self._is_opened = False
+        """Whether the open turn began with a prompt that was sent, and the server has not said yet that it has begun."""
+        self._told: set[str] = set()
+        """Prompts, by their client's names, that were told when they were sent: the server repeats each."""
         self._waiting: dict[Json, str] = {}
         """Methods of the server's requests that have no answer yet."""
         self._open: dict[str, str] = {}
         """Items that have begun and not ended: their types, by their ids."""
+        self._patches: dict[str, list[JsonObject]] = {}
+        """Changes of patches that have begun and not ended: a request for leave does not repeat them."""
         self._mcp: dict[tuple[str, str], str] = {}
         """Open calls of MCP servers, by server and tool: a request for leave does not name its call."""
         self._spoken: str | None = None
         """The message that is being written."""
         self._totals: dict[str, int] = {}
         """Tokens of each thread so far."""
+        self._models = Models()
         self._notifications: Mapping[str, Callable[[JsonObject], Sequence[Observation] | None]] = {
             "configWarning": self._warned,
             "deprecationNotice": self._warned,
@@ -123,6 +90,7 @@ class AppServerReader(OneWay):
             "mcpServer/startupStatus/updated": self._server_started,
             "model/rerouted": self._rerouted,
             "serverRequest/resolved": self._resolved,
+            "thread/settings/updated": self._settings_updated,
             "thread/started": self._thread_started,
             "thread/tokenUsage/updated": self._tokens,
             "turn/completed": self._turn_completed,
@@ -140,21 +108,30 @@ class AppServerReader(OneWay):
         told = fields(value.get("params"))
         if "id" in value:
             return self._requested(method, value["id"], told)
-        if method in _QUIET:
+        if method in methods.QUIET:
             return []
         tell = self._notifications.get(method)
         return None if tell is None else tell(told)
 
     def sent(self, value: JsonObject) -> Sequence[Observation]:
-        """Return what a line of the client tells: answers; its requests are told by what follows."""
+        """Return what a line of the client tells: answers, and a prompt that it names; its requests are told by what follows."""
         method, name = text(value, "method"), value.get("id")
         if method is not None:
             if isinstance(name, int | str):
                 self._asked[name] = method
-            return []
+            return self._said(fields(value.get("params"))) if method == methods.TURN_START else []
         if not isinstance(name, int | str) or name not in self._waiting:
             return []
         return [approvals.answer(name, self._waiting.pop(name), value)]
+
+    def _said(self, told: JsonObject) -> Sequence[Observation]:
+        """A prompt is sent: it begins a turn where none is open, and else the server says when it joins the open one."""
+        name = text(told, "clientUserMessageId")
+        if name is None or self._runs or not self._is_main(told):
+            return []
+        self._runs = self._is_opened = True
+        self._told.add(name)
+        return [_prompt({"content": told.get("input"), "clientId": name})]
 
     # Replies and requests
 
@@ -166,13 +143,18 @@ class AppServerReader(OneWay):
         if "error" in value:
             error = fields(value["error"])
             words = text(error, "message") or "The server refused a request without a word."
+            if method == methods.TURN_START and self._is_opened:
+                return self._not_begun(words)
             return [Noticed(kind="request_failed", level="error", text=f"{method or 'request'}: {words}")]
         result = fields(value["result"])
+        if "data" in result:
+            return self._models.listed(objects(result, "data"))
         thread = fields(result.get("thread"))
         if text(thread, "id") is None or "cwd" not in result:
             return []
-        resumed = method in ("thread/resume", "thread/fork") or bool(objects(thread, "turns"))
-        return self._entered(thread, model=text(result, "model"), resumed=resumed)
+        resumed = method in (methods.THREAD_RESUME, methods.THREAD_FORK) or bool(objects(thread, "turns"))
+        entered = self._entered(thread, model=text(result, "model"), resumed=resumed)
+        return [*entered, *self._models.uses(text(result, "model"), text(result, "reasoningEffort"))]
 
     def _entered(self, thread: JsonObject, *, model: str | None, resumed: bool) -> Sequence[Observation]:
         self._thread = text(thread, "id")
@@ -187,12 +169,22 @@ class AppServerReader(OneWay):
             )
         ]
 
+    def _not_begun(self, words: str) -> Sequence[Observation]:
+        """The server refuses the prompt that began the open turn."""
+        self._runs = self._is_opened = False
+        self._told.clear()
+        failed = failure(words)
+        return [TurnEnded(outcome="error", message=words, status=failed.status, code=failed.code)]
+
     def _requested(self, method: str, name: Json, told: JsonObject) -> Sequence[Observation] | None:
-        if method in _QUIET_REQUESTS:
+        if method in methods.QUIET_REQUESTS:
             return []
         server = text(told, "serverName") or ""
         call = self._mcp.get((server, text(fields(told.get("_meta")), "tool_name") or ""))
-        asked = approvals.request(name, method, told, mcp_call=call, parent=self._parent(told))
+        changes = self._patches.get(text(told, "itemId") or "", [])
+        asked = approvals.request(
+            name, method, told, mcp_call=call, changes=changes, parent=self._parent(told)
+        )
         if asked is None or not isinstance(name, int | str):
             return None
         self._waiting[name] = method
@@ -221,14 +213,18 @@ class AppServerReader(OneWay):
         return self._entered(thread, model=None, resumed=bool(objects(thread, "turns")))
 
     def _turn_started(self, told: JsonObject) -> Sequence[Observation]:
-        return [TurnStarted()] if self._is_main(told) else []
+        if not self._is_main(told):
+            return []
+        is_known, self._is_opened, self._runs = self._is_opened, False, True
+        return [] if is_known else [TurnStarted()]
 
     def _turn_completed(self, told: JsonObject) -> Sequence[Observation]:
         self._spoken = None
         if not self._is_main(told):
             return []
-        self._open.clear()
-        self._mcp.clear()
+        self._runs = self._is_opened = False
+        for forgotten in (self._open, self._patches, self._mcp, self._told):
+            forgotten.clear()
         turn = fields(told.get("turn"))
         outcome = turn.get("status")
         error = fields(turn.get("error"))
@@ -252,10 +248,12 @@ class AppServerReader(OneWay):
         kind, name = text(item, "type") or "", text(item, "id") or ""
         self._open[name] = kind
         if kind == "userMessage":
-            return [_prompt(item)] if self._is_main(told) else []
+            return self._prompted(told, item)
         if kind == "agentMessage":
             self._spoken = name if self._is_main(told) else self._spoken
             return []
+        if kind == "fileChange":
+            self._patches[name] = objects(item, "changes")
         if kind == "mcpToolCall":
             self._mcp[text(item, "server") or "", text(item, "tool") or ""] = name
         return items.started(kind, item, parent=self._parent(told))
@@ -264,8 +262,9 @@ class AppServerReader(OneWay):
         item = fields(told.get("item"))
         kind, name = text(item, "type") or "", text(item, "id") or ""
         was_open = self._open.pop(name, None) is not None
+        self._patches.pop(name, None)
         if kind == "userMessage":
-            return [_prompt(item)] if self._is_main(told) and not was_open else []
+            return [] if was_open else self._prompted(told, item)
         if kind == "contextCompaction":
             return [Event(lambda here: CompactBoundary(**here))] if self._is_main(told) else []
         if name == self._spoken:
@@ -274,6 +273,13 @@ class AppServerReader(OneWay):
             threads = item.get("receiverThreadIds")
             self._children.update((one, name) for one in _texts(threads))
         return items.completed(kind, item, parent=self._parent(told))
+
+    def _prompted(self, told: JsonObject, item: JsonObject) -> Sequence[Observation]:
+        name = text(item, "clientId")
+        if name in self._told:
+            self._told.discard(name)
+            return []
+        return [_prompt(item)] if self._is_main(told) else []
 
     def _message_delta(self, told: JsonObject) -> Sequence[Observation]:
         name = text(told, "itemId")
@@ -294,7 +300,9 @@ class AppServerReader(OneWay):
         return [ToolOutput(text(told, "itemId") or "", text(told, "delta") or "")]
 
     def _patch_updated(self, told: JsonObject) -> Sequence[Observation]:
-        item = {"id": text(told, "itemId") or "", "changes": [*objects(told, "changes")]}
+        name = text(told, "itemId") or ""
+        self._patches[name] = objects(told, "changes")
+        item: JsonObject = {"id": name, "changes": [*self._patches[name]]}
         return items.started("fileChange", item, parent=self._parent(told)) or []
 
     def _plan_updated(self, told: JsonObject) -> Sequence[Observation]:
@@ -370,11 +378,19 @@ class AppServerReader(OneWay):
     def _rerouted(self, told: JsonObject) -> Sequence[Observation]:
         return [SessionStarted(model=text(told, "toModel"))]
 
+    def _settings_updated(self, told: JsonObject) -> Sequence[Observation]:
+        if not self._is_main(told):
+            return []
+        settings = fields(told.get("threadSettings"))
+        mode = text(fields(settings.get("collaborationMode")), "mode")
+        model = text(settings, "model")
+        return [SessionStarted(model=model, mode=mode), *self._models.uses(model, text(settings, "effort"))]
+
 
 def _prompt(item: JsonObject) -> Prompt:
     parts = objects(item, "content")
     words = [text(one, "text") or "" for one in parts if one.get("type") == "text"]
-    return Prompt("\n".join(words), text(item, "id"))
+    return Prompt("\n".join(words), text(item, "clientId") or text(item, "id"))
 
 
 def _usage(of: str, told: JsonObject) -> Usage:

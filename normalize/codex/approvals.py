@@ -1,5 +1,7 @@
 """What `codex app-server` asks of its client, and what the client answers."""
 
+from collections.abc import Sequence
+
 from turnwire.normalize.codex import items
 from turnwire.normalize.events.control import PermissionOption
 from turnwire.normalize.payloads.fields import fields, objects, text
@@ -24,7 +26,13 @@ _AMENDMENT = "acceptWithExecpolicyAmendment"
 
 
 def request(
-    name: Json, method: str, told: JsonObject, *, mcp_call: str | None, parent: str | None
+    name: Json,
+    method: str,
+    told: JsonObject,
+    *,
+    mcp_call: str | None,
+    changes: Sequence[JsonObject],
+    parent: str | None,
 ) -> Observation | None:
     """Return what a request of the server asks; None for one that is not known.
 
@@ -33,6 +41,7 @@ def request(
         method: its method.
         told: its parameters.
         mcp_call: the open call of the MCP server that it concerns, if any.
+        changes: of the open patch that it concerns, if any.
         parent: the call whose subagent asks.
     """
     call_id = text(told, "itemId") or ""
@@ -45,9 +54,14 @@ def request(
                 reason=text(told, "reason"),
             )
         case "item/fileChange/requestApproval":
-            call = ToolCalled(id=call_id, name="apply_patch", kind="edit", parent=parent)
-            options = (_ACCEPT, _SESSION, _DECLINE, _CANCEL)
-            return PermissionAsked(id=str(name), call=call, options=options, reason=text(told, "reason"))
+            moved = [text(one, "path") for one in changes if text(fields(one.get("kind")), "move_path")]
+            return PermissionAsked(
+                id=str(name),
+                call=items.patch(call_id, changes, parent=parent),
+                options=(_ACCEPT, _SESSION, _DECLINE, _CANCEL),
+                reason=text(told, "reason"),
+                paths=[path for path in (*moved, text(told, "grantRoot")) if path],
+            )
         case "item/permissions/requestApproval":
             wanted = ToolCalled(
                 id=call_id, name="permissions", arguments=told.get("permissions"), parent=parent
@@ -94,8 +108,11 @@ def _options(told: JsonObject) -> list[PermissionOption]:
             found.append(_KNOWN.get(one) or PermissionOption(option_id=one, name=one, kind="allow_once"))
         else:
             found += [_rule(told) if option == _AMENDMENT else _other(option) for option in fields(one)]
+    # these two work though they are not offered (0.169.0)
+    if _ACCEPT in found and _SESSION not in found:
+        found.insert(found.index(_ACCEPT) + 1, _SESSION)
     if _DECLINE not in found:
-        found.append(_DECLINE)  # it works though it is not offered (0.169.0)
+        found.append(_DECLINE)
     return found
 
 

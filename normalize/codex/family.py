@@ -30,4 +30,5 @@ CODEX_APP_SERVER = stream_family(
         LineShape(None, ("id", "error"), ("jsonrpc",)),
         LineShape(None, ("method",), ("jsonrpc", "id")),
     ),
+    agents="turnwire.adapter.codex.family:CODEX",
 )

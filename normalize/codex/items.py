@@ -73,17 +73,22 @@ def command(item_id: str, told: JsonObject, *, parent: str | None) -> ToolCalled
     )
 
 
+def patch(item_id: str, told: Sequence[JsonObject], *, parent: str | None) -> ToolCalled:
+    """Return the call of a patch, by its changes."""
+    changes = [_change(one) for one in told]
+    title = ", ".join(change.path for change in changes)
+    return ToolCalled(
+        id=item_id, name="apply_patch", kind="edit", title=title, changes=changes, parent=parent
+    )
+
+
 def _called(kind: str, item: JsonObject, parent: str | None) -> ToolCalled | None:
     name = text(item, "id") or ""
     match kind:
         case "commandExecution":
             return command(name, item, parent=parent)
         case "fileChange":
-            changes = [_change(one) for one in objects(item, "changes")]
-            title = ", ".join(change.path for change in changes)
-            return ToolCalled(
-                id=name, name="apply_patch", kind="edit", title=title, changes=changes, parent=parent
-            )
+            return patch(name, objects(item, "changes"), parent=parent)
         case "mcpToolCall":
             server, tool = text(item, "server") or "", text(item, "tool") or ""
             return ToolCalled(

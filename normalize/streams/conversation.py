@@ -15,6 +15,7 @@ from turnwire.normalize.events import (
     CompleteData,
     ContextWindow,
     Error,
+    Model,
     Notice,
     Outcome,
     PermissionRequest,
@@ -89,6 +90,7 @@ class Conversation:
         self._told_as: str | None = None
         """What was told of its beginning."""
         self._mode: str | None = None
+        self._models: list[Model] | None = None
 
     def take(self, one: Observation) -> list[AgentEvent]:
         """Take what was observed; return the events of it."""
@@ -183,9 +185,10 @@ class Conversation:
             agent_name=told.agent or self._info.agent_name,
             tools=told.tools or self._info.tools,
         )
-        if info != self._info:
-            self._info = info
-            events.append(SessionInfo(**self.place.here, **asdict(info)))
+        models = None if told.models == self._models else told.models
+        if info != self._info or models is not None:
+            self._info, self._models = info, models or self._models
+            events.append(SessionInfo(**self.place.here, **asdict(info), models=models))
         if told.mode is not None and told.mode != self._mode:
             self._mode = told.mode
             events.append(SessionMode(**self.place.here, current_mode_id=told.mode))

@@ -14,7 +14,7 @@ from turnwire.normalize.core import Stats
 from turnwire.normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
 from turnwire.normalize.inputs import Announced, Decision, Ended, Message, Received, Sent, SessionInput
 from turnwire.normalize.streams.conversation import Conversation
-from turnwire.normalize.streams.observations import Observation, PermissionAsked
+from turnwire.normalize.streams.observations import Observation, PermissionAsked, QuestionAsked
 from turnwire.normalize.streams.reader import Reader
 from turnwire.protocol import malformed
 from turnwire.protocol.json_values import JsonObject
@@ -32,7 +32,7 @@ class StreamCore:
         self._conversation = Conversation(resumed=resumed, first_turn=first_turn)
         self._ahead = DecidedAhead()
         self._newest: Message | None = None
-        self._asked: list[PermissionAsked] = []
+        self._asked: list[PermissionAsked | QuestionAsked] = []
         """What the newest message asks."""
 
     @property
@@ -50,8 +50,8 @@ class StreamCore:
         """The requests that wait for a human."""
         return self._conversation.requests.pending
 
-    def asked_by(self, message: Message) -> Sequence[tuple[str, PermissionAsked]]:
-        """Return what a message asks leave for, with the name of each request that waits; nothing but for the newest message."""
+    def asked_by(self, message: Message) -> Sequence[tuple[str, PermissionAsked | QuestionAsked]]:
+        """Return what a message asks, with the name of each request that waits; nothing but for the newest message."""
         if message is not self._newest:
             return []
         waiting = ((self._conversation.requests.name_of(one.id), one) for one in self._asked)
@@ -90,7 +90,8 @@ class StreamCore:
         if seen is None:
             stats.unknown += 1
             return [self._unknown(_type_of(message.value), message.value, line)]
-        self._newest, self._asked = message, [one for one in seen if isinstance(one, PermissionAsked)]
+        self._newest = message
+        self._asked = [one for one in seen if isinstance(one, PermissionAsked | QuestionAsked)]
         events = self._ahead.settle(self._told(seen), self._conversation.decided)
         if events:
             stats.published += 1

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from turnwire.normalize.common.event_context import EventFields
-from turnwire.normalize.events import AgentEvent, Outcome
+from turnwire.normalize.events import AgentEvent, Model, Outcome
 from turnwire.normalize.events.control import PermissionOption
 from turnwire.normalize.payloads.files import ContentPart
 from turnwire.normalize.payloads.work import Question, TodoItem
@@ -29,6 +29,8 @@ class SessionStarted(Struct, frozen=True, kw_only=True):
     agent: str | None = None
     mode: str | None = None
     tools: list[str] | None = None
+    models: list[Model] | None = None
+    """Models that can be chosen."""
     resumed: bool = False
     """It goes on with an earlier conversation."""
 
@@ -137,6 +139,8 @@ class PermissionAsked(Struct, frozen=True, kw_only=True):
     """The call, as far as the request tells it."""
     options: Sequence[PermissionOption] = ()
     reason: str | None = None
+    paths: Sequence[str] = ()
+    """Files that it touches beside those of the call's changes."""
 
 
 class QuestionAsked(Struct, frozen=True, kw_only=True):

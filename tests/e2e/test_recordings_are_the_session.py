@@ -5,22 +5,10 @@ from pathlib import Path
 import pytest
 from otlp_collector import Span, otlp_collector
 
-from live import real_setup, running
+from live import journaled, real_setup, running
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
 from turnwire.client.events import PermissionRequest, ToolUpdate
-from turnwire.journal.sqlite.journal import SqliteJournal
-from turnwire.normalize.events.envelope import Cursor
 from turnwire_process import lines_of
-
-
-async def journaled(folder: Path, session: str) -> list[bytes]:
-    """The events of a session that is over, as the journal has them."""
-    journal = await SqliteJournal.open(folder / "state" / "journal.sqlite3")
-    try:
-        page = await journal.read_after(session, Cursor("", 0), count=100_000, size=1 << 30)
-    finally:
-        await journal.close()
-    return [envelope.event for envelope in page.envelopes]
 
 
 def told(spans: list[Span]) -> list[tuple[object, ...]]:

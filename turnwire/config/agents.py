@@ -26,7 +26,7 @@ DEMOS: Mapping[str, Family] = {"demo": "claude", "demo-acp": "acp"}
 """The scripted agent's demo, by what it speaks."""
 
 
-OWN_FAMILIES = ("claude", "qwen", "acp")
+OWN_FAMILIES = ("claude", "qwen", "acp", "codex-app-server")
 """The families of turnwire's own whose agents are run."""
 
 ClientFiles = Literal["none", "read", "write"]
@@ -126,7 +126,13 @@ def goes_on_with(name: str, kept: str, configured: Mapping[str, AgentSetting]) -
         return family == "claude"
     setting = configured.get(name, AgentSetting())
     about = recognised(setting.command) or (None if setting.command else KNOWN.get(name))
-    return name == kept or about is KNOWN.get(kept) or (about is None and family in ("acp", "qwen"))
+    keeper = KNOWN.get(kept)
+    if name == kept or about is keeper:
+        return True
+    if about is None:
+        return family in ("acp", "qwen")
+    # codex and codex-acp have theirs in one place
+    return keeper is not None and about.conversations is not None and about.conversations == keeper.conversations
 
 
 def find(name: str, configured: Mapping[str, AgentSetting]) -> Agent:

@@ -7,7 +7,7 @@ class TurnwireError(Exception):
     Those that are a ValueError as well are raised where a value of a configuration or a command is checked.
 
         turnwire.adapter.acp.files.FileRefused
-        turnwire.adapter.acp.prompts.TooManyPrompts
+        turnwire.adapter.session.prompts.TooManyPrompts
         turnwire.adapter.acp.terminals.TerminalRefused
         turnwire.adapter.hooks.programs.HookFailed
         turnwire.adapter.hooks.settings.HookError

@@ -245,3 +245,106 @@ def test_a_count_of_tokens_that_comes_again_counts_once() -> None:
     end = notice("turn/completed", turn={"status": "completed"})
     complete = last(tokens(500, 100), TURN, tokens(500, 100), tokens(600, 100), end)
     assert (complete["data"]["input_tokens"], complete["data"]["total_input_tokens"]) == (100, 600)
+
+
+def starts(name: str | None = "p", number: int = 3, thread: str = "t") -> Line:
+    said: Json = [{"type": "text", "text": "Go on."}]
+    return ">", {
+        "id": number,
+        "method": "turn/start",
+        "params": {"threadId": thread, "clientUserMessageId": name, "input": said},
+    }
+
+
+def kinds(*lines: Line, end: Ended | None = None) -> list[str]:
+    return [event["type"] for event in told(*lines, end=end)]
+
+
+def test_a_prompt_that_its_client_names_begins_the_turn_and_is_told_once() -> None:
+    item: Json = {
+        "type": "userMessage",
+        "id": "u",
+        "clientId": "p",
+        "content": [{"type": "text", "text": "Go on."}],
+    }
+    echoes = [notice("item/started", item=item), notice("item/completed", item=item)]
+    lines = [starts(), TURN, *echoes, notice("turn/completed", turn={"status": "completed"})]
+    assert kinds(*lines) == ["session_status", "turn_started", "user_message", "complete"]
+    assert told(*lines)[-1]["data"]["prompts"] == ["p"]
+    assert kinds(starts(), TURN, echoes[1]) == ["session_status", "turn_started", "user_message"]
+    # without a name, in another thread and in a turn that runs, the server says it
+    assert kinds(starts(None)) == []
+    assert kinds(opened(), starts(thread="other")) == kinds(opened())
+    assert kinds(TURN, starts()) == ["session_status", "turn_started"]
+
+
+def test_a_turn_that_the_server_refuses_ends_as_an_error() -> None:
+    refused: Line = "<", {"id": 3, "error": {"message": "unexpected status 429 Too Many Requests"}}
+    ended = next(event for event in told(starts(), refused) if event["type"] == "complete")
+    assert (ended["data"]["outcome"], ended["data"]["api_error_status"]) == ("error", 429)
+    assert kinds(starts(), refused, TURN)[-1] == "turn_started"
+    # of a turn that runs already, and of one that has begun, the error is a notice
+    assert kinds(TURN, starts(), refused)[-1] == kinds(starts(), TURN, refused)[-1] == "notice"
+
+
+def test_a_process_that_ends_before_the_turn_has_begun_ends_it() -> None:
+    ended = [event for event in told(starts(), end=Ended("exited", 1)) if event["type"] == "complete"]
+    assert [event["data"]["outcome"] for event in ended] == ["process_exited"]
+
+
+def offers(*models: JsonObject) -> Line:
+    return "<", {"id": 9, "result": {"data": [*models]}}
+
+
+MODEL: JsonObject = {
+    "model": "m",
+    "displayName": "M",
+    "defaultReasoningEffort": "low",
+    "supportedReasoningEfforts": [
+        {"reasoningEffort": "low", "description": "Fast"},
+        {"reasoningEffort": "high"},
+    ],
+}
+
+
+def opened(effort: str | None = None) -> Line:
+    thread: JsonObject = {"id": "t", "cwd": "/w"}
+    return "<", {"id": 2, "result": {"thread": thread, "cwd": "/w", "model": "m", "reasoningEffort": effort}}
+
+
+def test_models_and_the_efforts_of_the_one_in_use_are_told_and_told_again_when_they_change() -> None:
+    settings = notice("thread/settings/updated", threadSettings={"model": "m", "effort": "high"})
+    events = told(
+        opened(), offers(MODEL, {**MODEL, "model": "old", "hidden": True}), offers(MODEL), settings, settings
+    )
+    (listed,) = [event["models"] for event in events if event.get("models")]
+    assert listed == [{"id": "m", "name": "M"}]
+    shown = [event["options"][0] for event in events if event["type"] == "session_options"]
+    assert [(one["id"], one["current"]) for one in shown] == [("effort", "low"), ("effort", "high")]
+    assert [value["value"] for value in shown[0]["values"]] == ["low", "high"]
+    assert kinds(offers({"cwd": "/w"})) == []
+    assert "session_options" not in kinds(offers(MODEL))
+
+
+def test_settings_of_the_conversation_tell_its_model_and_mode() -> None:
+    mode: Json = {"model": "n", "collaborationMode": {"mode": "plan"}}
+    events = told(opened(), notice("thread/settings/updated", threadSettings=mode))
+    assert [event["type"] for event in events][-2:] == ["session_info", "session_mode"]
+    assert (events[-2]["model"], events[-1]["current_mode_id"]) == ("n", "plan")
+    other: Line = (
+        "<",
+        {"method": "thread/settings/updated", "params": {"threadId": "other", "threadSettings": mode}},
+    )
+    assert len(told(opened(), other)) == len(told(opened()))
+
+
+def test_a_request_for_leave_to_patch_has_the_changes_of_its_item() -> None:
+    changes: Json = [{"path": "/w/a", "kind": {"type": "add"}, "diff": "one\n"}]
+    wants = asks("item/fileChange/requestApproval", itemId="i")
+    assert last(TURN, began("fileChange", changes=changes), wants)["action_details"]["path"] == "/w/a"
+    updated = notice("item/fileChange/patchUpdated", itemId="i", changes=changes)
+    assert last(TURN, updated, wants)["action_details"]["path"] == "/w/a"
+    over = notice("turn/completed", turn={"status": "completed"})
+    assert "/w/a" not in json.dumps(
+        last(TURN, updated, over, TURN, asks("item/fileChange/requestApproval", itemId="j"))
+    )

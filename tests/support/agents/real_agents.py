@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripted_models import Call
+from scripted_models import Call, Patch
 
 from recordings import ROOT
 
@@ -29,7 +29,7 @@ class RealAgent:
     """Write its settings below a HOME for a model at a URL; returns the variables that it needs."""
     shell: Callable[[str], Call]
     """A call of its shell."""
-    write: Callable[[Path, str], Call]
+    write: Callable[[Path, str], Call | Patch]
     """A call that makes a file."""
     keeps: bool = True
     """Its own files of conversations are read."""
@@ -124,6 +124,30 @@ def _opencode(home: Path, url: str) -> Mapping[str, str]:
     }
 
 
+def _codex(home: Path, url: str) -> Mapping[str, str]:
+    provider = {
+        "name": "Scripted",
+        "base_url": f"{url}/v1",
+        "wire_api": "responses",
+        "env_key": "SCRIPTED_KEY",
+        "request_max_retries": 1,
+        "stream_max_retries": 1,
+        "supports_websockets": False,
+    }
+    values = "".join(f"{name} = {json.dumps(value)}\n" for name, value in provider.items())
+    path = home / ".codex" / "config.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        'model = "gpt-5.5"\nmodel_provider = "scripted"\ncheck_for_update_on_startup = false\n'
+        f"[analytics]\nenabled = false\n[model_providers.scripted]\n{values}",
+        encoding="utf-8",
+    )
+    # it makes no helpers of its sandbox below the folder for temporary files
+    temporary = home.parent / "temporary"
+    temporary.mkdir(exist_ok=True)
+    return {"SCRIPTED_KEY": "placeholder", "TMPDIR": str(temporary)}
+
+
 def _qwen(home: Path, url: str) -> Mapping[str, str]:
     _written(
         home / ".qwen" / "settings.json",
@@ -138,6 +162,18 @@ def _qwen(home: Path, url: str) -> Mapping[str, str]:
     return {"OPENAI_API_KEY": "placeholder", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "scripted-1"}
 
 
+CODEX = RealAgent(
+    "codex",
+    # the native program: its launcher of Node.js adds nothing but a process
+    lambda: [str(_installed("@openai/codex-linux-x64/vendor/*/bin/codex")), "app-server"],
+    _codex,
+    lambda command: Call("exec_command", {"cmd": command}),
+    lambda path, content: Patch(
+        f"*** Begin Patch\n*** Add File: {path}\n"
+        + "".join(f"+{line}\n" for line in content.splitlines())
+        + "*** End Patch\n"
+    ),
+)
 GEMINI = RealAgent(
     "gemini",
     lambda: [str(_installed(".bin/gemini")), "--acp"],

@@ -1,4 +1,4 @@
-"""The model APIs that agents other than Claude Code ask, on loopback: OpenAI's chat completions, and Gemini's.
+"""The model APIs that agents other than Claude Code ask, on loopback: OpenAI's chat completions and responses, and Gemini's.
 
 A test queues answers; each main request takes the next one. Requests without tools are an agent's own business (titles,
 routing, "who speaks next"), and get an answer that settles it. Every request is kept, so that a test can see what the
@@ -41,7 +41,23 @@ class Wait:
     """The stream stands still until the agent hangs up, or the server closes."""
 
 
-Answer = Sequence[Say | Call | Wait]
+@dataclass(frozen=True)
+class Patch:
+    """The model calls `apply_patch` of the responses API, which takes a text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Fail:
+    """The API answers with an HTTP error."""
+
+    status: int
+    message: str
+
+
+Part = Say | Call | Patch | Wait | Fail
+Answer = Sequence[Part]
 
 
 @dataclass
@@ -119,23 +135,28 @@ class _Handler(BaseHTTPRequestHandler):
             body: JSON = json.loads(raw or b"{}")
         except ValueError:
             body = {}
-        gemini = "enerateContent" in self.path
-        if not gemini and "chat/completions" not in self.path:
+        gemini, responses = "enerateContent" in self.path, self.path.endswith("/responses")
+        if not gemini and not responses and "chat/completions" not in self.path:
             self._json({"totalTokens": USAGE[0]})
             return
         answer = self.models.next(body) if body.get("tools") else [Say(side_answer(body))]
         streams = body.get("stream") if not gemini else "streamGenerateContent" in self.path
+        failed = next((part for part in answer if isinstance(part, Fail)), None)
         try:
-            if streams:
+            if failed is not None:
+                self._json({"error": {"message": failed.message, "type": "error"}}, failed.status)
+            elif responses:
+                self._respond(answer)
+            elif streams:
                 self._stream(answer, gemini=gemini)
             else:
                 self._json(_gemini(answer, last=True) if gemini else _chat_whole(answer))
         except (BrokenPipeError, ConnectionResetError):
             pass  # the agent has hung up, as it does when it is cancelled
 
-    def _json(self, body: JSON) -> None:
+    def _json(self, body: JSON, status: int = 200) -> None:
         written = json.dumps(body).encode()
-        self.send_response(200)
+        self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(written)))
         self.end_headers()
@@ -159,6 +180,33 @@ class _Handler(BaseHTTPRequestHandler):
             self._event(_chat({}, finish="tool_calls" if calls else "stop"))
             self._event({**_chat({}), "choices": [], "usage": _USED})
             self._chunk(b"data: [DONE]\n\n")
+        self._chunk(b"")
+
+    def _respond(self, answer: Answer) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        whole: JSON = {"id": "resp_1", "object": "response", "status": "in_progress", "output": []}
+        self._event({"type": "response.created", "response": whole})
+        for place, part in enumerate(answer):
+            if isinstance(part, Wait):
+                self._stand_still()
+                return
+            waits = Wait() in answer[place:]
+            for event in _response_events(
+                part, place, f"{len(self.models.requests)}_{place}", whole=not waits
+            ):
+                self._event(event)
+        sent, received = USAGE
+        used: JSON = {"input_tokens": sent, "output_tokens": received, "total_tokens": sent + received}
+        used |= {
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": 0},
+        }
+        self._event(
+            {"type": "response.completed", "response": {**whole, "status": "completed", "usage": used}}
+        )
         self._chunk(b"")
 
     def _stand_still(self) -> None:
@@ -201,7 +249,7 @@ def _gemini(parts: Sequence[Any], *, last: bool = False) -> JSON:
     return answer
 
 
-def _gemini_events(part: Say | Call | Wait) -> list[JSON]:
+def _gemini_events(part: Part) -> list[JSON]:
     if isinstance(part, Say):
         return [_gemini([Say(half)]) for half in _halves(part.text)]
     return [_gemini([part])]
@@ -223,7 +271,7 @@ def _chat(delta: JSON, finish: str | None = None) -> JSON:
     }
 
 
-def _chat_events(part: Say | Call | Wait, answer: Answer) -> list[JSON]:
+def _chat_events(part: Part, answer: Answer) -> list[JSON]:
     if isinstance(part, Say):
         return [_chat({"role": "assistant", "content": half}) for half in _halves(part.text)]
     assert isinstance(part, Call)
@@ -244,6 +292,37 @@ def _chat_whole(answer: Answer) -> JSON:
         "choices": [choice],
         "usage": _USED,
     }
+
+
+# OpenAI's responses
+
+
+def _response_events(part: Part, place: int, name: str, *, whole: bool) -> list[JSON]:
+    """The events of one item; without `whole`, one that never ends."""
+
+    def event(kind: str, **more: Any) -> JSON:
+        return {"type": f"response.{kind}", "output_index": place, **more}
+
+    match part:
+        case Say(text):
+            item: JSON = {"id": f"msg_{name}", "type": "message", "role": "assistant", "content": []}
+            done = {**item, "content": [{"type": "output_text", "text": text, "annotations": []}]}
+            pieces = [
+                event("output_text.delta", item_id=item["id"], content_index=0, delta=half)
+                for half in _halves(text)
+            ]
+        case Call(tool, arguments):
+            called = {"type": "function_call", "call_id": f"call_{name}", "name": tool}
+            item = done = {"id": f"fc_{name}", **called, "arguments": json.dumps(arguments)}
+            pieces = []
+        case Patch(text):
+            called = {"type": "custom_tool_call", "call_id": f"call_{name}", "name": "apply_patch"}
+            item = done = {"id": f"ctc_{name}", "status": "completed", **called, "input": text}
+            pieces = []
+        case _:
+            return []
+    began = [event("output_item.added", item=item), *pieces]
+    return [*began, event("output_item.done", item=done)] if whole else began
 
 
 @contextmanager

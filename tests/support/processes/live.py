@@ -16,6 +16,8 @@ from scripted_messages_api import ScriptedMessagesApi
 from turnwire.client import BEGINNING, Client, connect
 from turnwire.client.events import AgentEvent, Complete, MessageChunk, PermissionRequest
 from turnwire.client.frames import CaughtUp, EventFrame
+from turnwire.journal.sqlite.journal import SqliteJournal
+from turnwire.normalize.events.envelope import Cursor
 from turnwire_process import DEADLINE, Served, environment, turnwire
 
 Kind = TypeVar("Kind", bound=AgentEvent)
@@ -92,6 +94,16 @@ class Frontend:
     ) -> None:
         """Answer a permission request."""
         await self.client.respond(self.session, request.pending_id, option_id, **more)  # type: ignore[arg-type]  # the options are the client's
+
+
+async def journaled(folder: Path, session: str) -> list[bytes]:
+    """The events of a session that is over, as the journal has them."""
+    journal = await SqliteJournal.open(folder / "state" / "journal.sqlite3")
+    try:
+        page = await journal.read_after(session, Cursor("", 0), count=100_000, size=1 << 30)
+    finally:
+        await journal.close()
+    return [envelope.event for envelope in page.envelopes]
 
 
 @dataclass(frozen=True)

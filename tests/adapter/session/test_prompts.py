@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from turnwire.adapter.acp.prompts import Prompt, PromptQueue, TooManyPrompts
+from turnwire.adapter.session.prompts import Prompt, PromptQueue, TooManyPrompts
 from turnwire.normalize.vocabulary import Priority
 
 
@@ -53,3 +53,14 @@ async def test_no_more_prompts_wait_than_are_allowed() -> None:
     with pytest.raises(TooManyPrompts, match="2 prompts wait"):
         queue.put(_prompt("c"))
     assert [prompt.uuid for prompt in queue.clear()] == ["a", "b"]
+
+
+def test_the_first_prompt_is_taken_where_it_has_the_priority_that_is_wanted() -> None:
+    queue = PromptQueue()
+    assert queue.take("next") is None
+    queue.put(Prompt("a", (), "later"))
+    assert queue.take("next") is None
+    queue.put(Prompt("b", (), "next"))
+    taken = queue.take("next")
+    assert taken is not None
+    assert (taken.uuid, len(queue)) == ("b", 1)

@@ -1,5 +1,5 @@
 """Prompts that wait for their turn: agents differ in what a second prompt does (it is queued, refused, or ends the first),
-so an agent of this family hears one at a time, and the others wait here, where they can be taken back.
+so a session may say one at a time, and keep the others here, where they can be taken back.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ class Prompt(Struct, frozen=True):
     uuid: str
     """turnwire's name for it."""
     content: tuple[JsonObject, ...]
-    """Content blocks of the protocol."""
+    """Blocks of content, as the family has them."""
     priority: Priority = "next"
     """`now` goes before all others, `later` behind them."""
     is_own: bool = False
@@ -74,6 +74,12 @@ class PromptQueue:
             return False
         self._waiting.remove(found)
         return True
+
+    def take(self, priority: Priority) -> Prompt | None:
+        """Take the first prompt, where it has this priority; None where it has another, and where none waits."""
+        if not self._waiting or self._waiting[0].priority != priority:
+            return None
+        return self._waiting.popleft()
 
     def clear(self) -> list[Prompt]:
         """Take back all of them."""

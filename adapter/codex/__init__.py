@@ -1,0 +1,1 @@
+"""Codex, run by `codex app-server`."""

@@ -1,0 +1,18 @@
+"""Codex as a family: `codex app-server`."""
+
+from functools import partial
+
+from turnwire.adapter.codex.opening import open_codex_session
+from turnwire.adapter.codex.policies import NEVER_ASKS
+from turnwire.adapter.codex.session import CAPABILITIES
+from turnwire.adapter.family import AgentFamily, no_way_back
+from turnwire.normalize.codex.family import CODEX_APP_SERVER
+
+CODEX = AgentFamily(
+    CODEX_APP_SERVER.name,
+    CODEX_APP_SERVER.core,
+    lambda _: CAPABILITIES,
+    open_codex_session,
+    partial(no_way_back, CODEX_APP_SERVER.name),
+    lambda _: NEVER_ASKS,
+)

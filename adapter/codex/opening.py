@@ -1,0 +1,216 @@
+"""Start a session with `codex app-server` and see to its end.
+
+A thread is opened while the server's lines are read already; a prompt waits for that. A server that opens none is stopped.
+"""
+
+import asyncio
+import importlib.metadata
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from turnwire.adapter.codex.client import CodexClient
+from turnwire.adapter.codex.policies import NEVER_ASKS
+from turnwire.adapter.codex.session import CodexSession
+from turnwire.adapter.codex.wire import CodexWire
+from turnwire.adapter.options import CommandError, SessionOptions
+from turnwire.adapter.permissions.audit import AuditTrail
+from turnwire.adapter.permissions.grants import GrantStore
+from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
+from turnwire.adapter.process.cli import CliProcess, find_program
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.process.version import parse_version
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
+from turnwire.adapter.session.inbox import Inbox
+from turnwire.adapter.session.loop import (
+    FamilyParts,
+    SessionContext,
+    permission_settings,
+    run_session,
+    session_executor,
+)
+from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.normalize.codex.family import CODEX_APP_SERVER
+from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.inputs import Received, Sent
+from turnwire.normalize.streams.core import StreamCore
+from turnwire.protocol.codex import answers, methods, requests
+from turnwire.protocol.json_values import Json, JsonObject, text_at
+from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.parsing.depth import outermost
+from turnwire.protocol.wire import JsonLine
+
+
+@asynccontextmanager
+async def open_codex_session(
+    options: SessionOptions,
+    *,
+    core: Core | None = None,
+    watchdog: Watchdog | None = None,
+    audit: AuditTrail | None = None,
+    grants: GrantStore | None = None,
+    notify: Notify = lambda _: None,
+) -> AsyncIterator[CodexSession]:
+    """Run Codex while the context is open; the arguments and errors are those of an Opener (adapter/family.py)."""
+    _check(options)
+    own = core if isinstance(core, StreamCore) else CODEX_APP_SERVER.core()
+    assert isinstance(own, StreamCore), "the family's core is one"
+    process = await CliProcess.spawn(
+        options.executable, workspace=options.workspace, environment=options.environment, watchdog=watchdog
+    )
+    context = SessionContext(core=own, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
+
+    async def bring(tasks: asyncio.TaskGroup) -> FamilyParts[CodexSession]:
+        return _parts(options, context, own, process, tasks)
+
+    async with run_session(process, options, notify, bring) as session:
+        yield session
+
+
+def _check(options: SessionOptions) -> None:
+    """Raise CommandError for what Codex has no place for."""
+    if not options.executable or not options.executable[0]:
+        raise CommandError("executable", "no program to run; name the agent's")
+    if any("\0" in argument for argument in options.executable):
+        raise CommandError("executable", "an argument contains a NUL character")
+    if options.command.resume_at is not None:
+        raise CommandError("resume_at", "Codex cannot go back to a message; resume without it")
+    if options.command.continue_latest:
+        raise CommandError("continue_latest", "Codex goes on with a conversation by its id; name it")
+    find_program(options.executable[0], options.environment)
+
+
+def _parts(
+    options: SessionOptions,
+    context: SessionContext,
+    core: StreamCore,
+    process: CliProcess,
+    tasks: asyncio.TaskGroup,
+) -> FamilyParts[CodexSession]:
+    inbox, wire = Inbox(options.ahead), CodexWire(core)
+
+    def on_sent(item: Sent) -> None:
+        executor.handle(item)
+
+    client = CodexClient(process, CODEX_APP_SERVER.wire(), on_sent=on_sent, line_limit=options.line_limit)
+    output = _Output(client, wire, inbox)
+    executor = session_executor(
+        context,
+        wire,
+        output,
+        options=options,
+        settings=permission_settings(options, judges_requests=True),
+        process=process,
+        tasks=tasks,
+    )
+    session = CodexSession(options, process=process, client=client, inbox=inbox, executor=executor)
+
+    def on_received(received: Received) -> None:
+        if isinstance(received.message, JsonLine):
+            value = received.message.value
+            session.heard(value, client.settle(value))
+            output.refuse_unasked(value.get("id"), value.get("method"))
+        elif isinstance(received.message, Malformed):
+            # one that was too long or too deep may be a request, which waits
+            said = outermost(received.line, ("method", "id"))
+            output.refuse_unasked(said.get("id"), said.get("method"))
+
+    async def close() -> None:
+        """Nothing was opened beside the agent."""
+
+    return FamilyParts(
+        session=session,
+        client=client,
+        on_received=on_received,
+        on_gone=session.refuse,
+        beside=[_begin(session, client, context.notify), session.serve()],
+        close=close,
+    )
+
+
+class _Output:
+    """What is decided becomes lines; a request that nobody is asked about is refused."""
+
+    def __init__(self, client: CodexClient, wire: CodexWire, inbox: Inbox) -> None:
+        self._client = client
+        self._wire = wire
+        self._inbox = inbox
+        self._asked = False
+        """Whether the newest line asks something that will be answered."""
+
+    def on_asked(self, request: AgentRequest | UnreadableRequest) -> None:
+        del request
+        self._asked = True
+
+    def respond(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> None:
+        for message in self._wire.replies(request, reply):
+            if isinstance(message, JsonLine):
+                self._client.say(message.value)
+
+    def refuse_unasked(self, name: Json, method: Json) -> None:
+        """Refuse the newest line, if it is a request that nobody answers."""
+        was_asked, self._asked = self._asked, False
+        if name is not None and isinstance(method, str) and not was_asked:
+            self._client.say(answers.error(name, answers.NO_METHOD, f"turnwire does not answer {method}"))
+
+    def publish(self, batch: list[Happened]) -> None:
+        self._inbox.put(batch)
+
+    def failed(self, error: Exception) -> None:
+        self._inbox.fail(error)
+
+
+async def _begin(session: CodexSession, client: CodexClient, notify: Notify) -> None:
+    """Open the thread: prompts wait for it."""
+    options = session.options
+    try:
+        greeting = requests.initialize(importlib.metadata.version("turnwire"))
+        said = await client.request(methods.INITIALIZE, greeting, options.initialize_deadline)
+        version = parse_version(text_at(said, "userAgent").partition("/")[2])
+        session.version = None if version is None else str(version)
+        await client.say({"method": methods.INITIALIZED})
+        method, params = _opening(session, notify)
+        opened = await client.request(method, params, options.initialize_deadline)
+        thread = text_at(opened.get("thread"), "id")
+        if not thread:
+            raise RequestFailed(f"Codex names no thread in its answer to {method}")
+    except (RequestFailed, RequestTimeout, ProcessGone) as error:
+        if isinstance(error, ProcessGone) and await session.process.exits_within(options.stop.close):
+            await asyncio.wait([session.initialized])  # how it ended says more than a closed pipe
+        session.refuse(error)
+        # who stops an agent that still begins need not be told that it has not begun
+        if session.stopping is None:
+            notify(SessionNotice("initialize_failed", str(session.initialized.exception() or error)))
+        await session.stop()
+        return
+    if options.policy == "supervised":
+        message = f"Codex never asks about {', '.join(NEVER_ASKS[:-1])} or {NEVER_ASKS[-1]}. Neither you nor a policy sees it before it is done."
+        notify(SessionNotice("asks_not_everything", message))
+    session.opened(thread, text_at(opened, "model") or None)
+    client.post(methods.MODEL_LIST, {})
+
+
+def _opening(session: CodexSession, notify: Notify) -> tuple[str, JsonObject]:
+    command = session.options.command
+    servers: dict[str, JsonObject] = {}
+    for name, configured in command.mcp_servers.items():
+        server = requests.server(configured)
+        if server is None:
+            kind = text_at(configured, "type") or "unknown"
+            message = f"Codex connects to no MCP servers of the kind {kind}: it goes without {name}"
+            notify(SessionNotice("mcp_failed", message))
+        else:
+            servers[name] = server
+    wish = requests.ThreadWish(
+        workspace=str(session.options.workspace),
+        safety=session.opening_safety,
+        model=command.model,
+        instructions=command.system_prompt,
+        more_instructions=command.append_system_prompt,
+        servers=servers,
+    )
+    params = requests.thread(wish)
+    if command.resume is None:
+        return methods.THREAD_START, params
+    params |= {"threadId": command.resume, "excludeTurns": True}
+    return methods.THREAD_FORK if command.fork else methods.THREAD_RESUME, params

@@ -1,0 +1,34 @@
+"""What a policy means to Codex, and what Codex does without asking even then; pure.
+
+`untrusted` has Codex ask about every command and every patch. One that is allowed runs outside of its sandbox, once.
+"""
+
+from turnwire.normalize.vocabulary import Policy
+from turnwire.protocol.codex.requests import Safety
+
+DEFAULT, PLAN = "default", "plan"
+MODES = (DEFAULT, PLAN)
+"""Its collaboration modes."""
+
+NEVER_ASKS = (
+    "commands that rules of its own allow (~/.codex/rules)",
+    "MCP tools that say that they only read",
+    "web searches",
+)
+"""What it does without asking under `supervised`; reading and searching is left out, which no policy asks about."""
+
+
+def safety(policy: Policy | None, *, has_rules: bool, mode: str | None) -> Safety:
+    """Return what Codex asks about and what its sandbox lets it do: turnwire decides what it asks.
+
+    A plan is made with nothing but reading, and no questions; the rest is asked about once a human has left the mode.
+    """
+    match policy:
+        case None:
+            return Safety("untrusted") if has_rules else Safety()
+        case "supervised":
+            return Safety("untrusted", "read-only")
+        case "plan" if mode == PLAN:
+            return Safety("never", "read-only")
+        case "plan" | "autonomous":
+            return Safety("untrusted", "workspace-write")

@@ -1,0 +1,391 @@
+"""One session with `codex app-server`: commands in, what happened out; see adapter/session/agent.py.
+
+Prompts wait in a queue, and one begins a turn. A prompt that comes while a turn runs joins it (`turn/steer`), unless its
+priority says otherwise. The server takes such a prompt in at its next step; where the turn ends before, it is said as the next.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+
+from turnwire.adapter.capabilities import Capabilities
+from turnwire.adapter.codex.client import CodexClient
+from turnwire.adapter.codex.policies import MODES, NEVER_ASKS, PLAN, safety
+from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
+from turnwire.adapter.session.attachments import (
+    Attachment,
+    AttachmentFolder,
+    AttachmentSettings,
+    check,
+    sniff,
+)
+from turnwire.adapter.session.executor import SessionExecutor
+from turnwire.adapter.session.inbox import Inbox
+from turnwire.adapter.session.lines import fail
+from turnwire.adapter.session.prompts import Prompt, PromptQueue
+from turnwire.adapter.session.running_agent import RunningAgent
+from turnwire.normalize.events import Queued, Withdrawn
+from turnwire.normalize.inputs import Announced
+from turnwire.normalize.vocabulary import Priority
+from turnwire.protocol.codex import methods, requests
+from turnwire.protocol.json_values import JsonObject, text_at
+
+CAPABILITIES = Capabilities(
+    resumes=True,
+    says_whether_it_resumes=True,
+    keeps_session_id=True,
+    forks=True,
+    interrupts=True,
+    withdraws_prompts=True,
+    models=True,
+    permission_modes=MODES,
+    policies=True,
+    never_asks=NEVER_ASKS,
+    mcp_servers=True,
+    images=True,
+    options=frozenset({"effort", "system_prompt", "append_system_prompt", "output_schema"}),
+)
+"""What Codex 0.169.0 can do."""
+
+
+class CodexSession(RunningAgent):
+    """A running Codex."""
+
+    def __init__(
+        self,
+        options: SessionOptions,
+        *,
+        process: CliProcess,
+        client: CodexClient,
+        inbox: Inbox,
+        executor: SessionExecutor,
+    ) -> None:
+        super().__init__(
+            options,
+            process=process,
+            argv=options.executable,
+            lines=client.lines,
+            inbox=inbox,
+            executor=executor,
+        )
+        self.capabilities = CAPABILITIES
+        """What it can do."""
+        self.version: str | None = None
+        """Its version; None until it has said it."""
+        self.model: str | None = None
+        """The model that its configuration has."""
+        self._client = client
+        self._queue = PromptQueue()
+        self._is_saying = False
+        """Whether a prompt is on the wire, or its turn runs."""
+        self._composing = asyncio.Lock()
+        self._thread = ""
+        self._turn: str | None = None
+        """The server's name for the turn that runs."""
+        self._is_stopping_turn = False
+        """Whether the turn is to be interrupted as soon as it has a name."""
+        self._steered: dict[str, Prompt] = {}
+        """Prompts that were said to the turn that runs, and that it has not taken in."""
+        self._is_closing = False
+        """Whether nothing more will be said, once what waits is done."""
+        command = options.command
+        self._chosen_model, self._effort = command.model, command.effort
+        self._mode: str | None = PLAN if options.policy == "plan" else command.permission_mode
+        self._safety = safety(options.policy, has_rules=bool(options.rules), mode=self._mode)
+        """What the server was told last."""
+
+    @property
+    def opening_safety(self) -> requests.Safety:
+        """What a thread is opened with."""
+        return self._safety
+
+    def opened(self, thread: str, model: str | None) -> None:
+        """Take in which thread is open; prompts go on."""
+        self._thread, self.model = thread, model
+        self.initialized.set_result({})
+
+    def heard(self, value: JsonObject, answers: str) -> None:
+        """Take in what a line says of turns; `answers` is the method of our request that it answers, if any."""
+        if answers == methods.TURN_START:
+            told = value.get("result")
+            self._runs(text_at(told.get("turn") if isinstance(told, dict) else None, "id"))
+            return
+        params = value.get("params")
+        if not isinstance(params, dict) or text_at(params, "threadId") != self._thread:
+            return
+        match value.get("method"):
+            case "turn/started":
+                self._runs(text_at(params.get("turn"), "id"))
+            case "item/started":
+                self._steered.pop(text_at(params.get("item"), "clientId"), None)
+            case "turn/completed":
+                self._turn, self._is_stopping_turn = None, False
+                self._say_again()
+            case _:
+                pass
+
+    def _runs(self, turn: str) -> None:
+        if turn:
+            self._turn = turn
+            if self._is_stopping_turn:
+                self._post_interrupt(turn)
+
+    def _say_again(self) -> None:
+        """Have what was said to a turn that has not taken it in said as the next one."""
+        left, self._steered = [*self._steered.values()], {}
+        for prompt in reversed(left):
+            self._wait(msgspec.structs.replace(prompt, priority="now"))
+
+    # Prompts
+
+    async def prompt(
+        self,
+        text: str,
+        *,
+        attachments: Sequence[Attachment] = (),
+        priority: Priority = "next",
+        uuid: str | None = None,
+        trace: Mapping[str, str] | None = None,
+    ) -> str:
+        """Say something to Codex and return the prompt's uuid; waits for the thread to be open.
+
+        Raises:
+            AttachmentRefused: an attachment is not taken.
+            TooManyPrompts: too many wait already.
+            ProcessGone, RequestTimeout, RequestFailed: there is no agent that could be spoken to.
+        """
+        del trace
+        await asyncio.shield(self.initialized)
+        uuid = uuid or str(uuid4())
+        async with self._composing:  # prompts keep their order, however long their files take to be written
+            self._queue.check_room()
+            said = await asyncio.to_thread(
+                compose,
+                self._folder,
+                text,
+                attachments,
+                self.options.attachments,
+                workspace=self.options.workspace,
+            )
+            await self._put(Prompt(uuid, said, priority))
+        if priority == "now" and self.busy:
+            try:
+                await self.interrupt()
+            except BaseException:
+                await self.withdraw(uuid)  # it is refused, so it must not be said later
+                raise
+        return uuid
+
+    async def say(self, words: bytes) -> None:
+        """Say a JSON array of Codex's inputs as they are, at their turn; raises as `prompt` does."""
+        await asyncio.shield(self.initialized)
+        said = msgspec.json.decode(words, type=tuple[JsonObject, ...])
+        async with self._composing:
+            await self._put(Prompt(str(uuid4()), said))
+
+    async def _put(self, prompt: Prompt) -> None:
+        if self.process.has_exited:
+            raise ProcessGone("the agent has exited")
+        joins = prompt.priority == "next" and self._turn is not None and not len(self._queue)
+        if not (joins and await self._steer(prompt)):
+            self._wait(prompt)
+
+    def _wait(self, prompt: Prompt) -> None:
+        place = self._queue.put(prompt)
+        # the first one is said at once where none is being said
+        place -= not self._is_saying
+        if place:
+            self.executor.handle(Announced(Queued(position=place, prompt=prompt.uuid)))
+
+    async def _steer(self, prompt: Prompt) -> bool:
+        """Say a prompt to the turn that runs, and tell whether it was taken."""
+        turn = self._turn or ""
+        self._steered[prompt.uuid] = prompt
+        try:
+            await self._client.request(
+                methods.TURN_STEER,
+                requests.steer(self._thread, turn, prompt.uuid, prompt.content),
+                self.options.control_deadline,
+            )
+        except (RequestFailed, RequestTimeout):
+            # where the turn ended meanwhile, it waits already
+            return self._steered.pop(prompt.uuid, None) is None
+        return True
+
+    async def serve(self) -> None:
+        """Say the prompts, one after another, until the agent is gone; the one task that does."""
+        try:
+            await asyncio.shield(self.initialized)
+            while True:
+                prompt = await self._queue.next()
+                self._is_saying = True
+                await self._say(prompt)
+                self._is_saying = False
+                self._close_if_done()
+        except (ProcessGone, RequestFailed, RequestTimeout):
+            pass  # told by whoever opened the thread, or by the agent's end
+
+    async def _say(self, prompt: Prompt) -> None:
+        # a turn that Codex has begun by itself, such as one that compacts
+        await self._turns.over(self._turns.running)
+        if self.stopping is not None:
+            self.executor.handle(Announced(Withdrawn(prompt=prompt.uuid)))
+            return
+        wanted = safety(self.options.policy, has_rules=bool(self.options.rules), mode=self._mode)
+        wish = requests.TurnWish(
+            model=self._chosen_model or (self.model if self._mode is not None else None),
+            effort=self._effort,
+            schema=self.options.command.output_schema,
+            mode=self._mode,
+            safety=requests.Safety() if wanted == self._safety else wanted,
+        )
+        self._safety = wanted
+        params = requests.turn(self._thread, prompt.uuid, prompt.content, wish)
+        try:
+            await self._client.request(methods.TURN_START, params, None)
+        except RequestFailed:
+            return  # the core has published it as the turn's end
+        while self._turn is not None and (joins := self._queue.take("next")) is not None:
+            if not await self._steer(joins):
+                self._queue.put(msgspec.structs.replace(joins, priority="now"))
+        await self._turns.over(self._turns.running)
+
+    def withdraw_all(self) -> None:
+        """Take back what waits: the agent is gone and will hear nothing more."""
+        left, self._steered = [*self._steered.values()], {}
+        for prompt in [*left, *self._queue.clear()]:
+            self.executor.handle(Announced(Withdrawn(prompt=prompt.uuid)))
+
+    def refuse(self, reason: Exception) -> None:
+        """Let go what waits for the agent: no thread can be opened, or it has gone."""
+        fail(self.initialized, reason)
+        self.withdraw_all()
+
+    async def withdraw(self, uuid: str) -> bool:
+        """Take back a prompt that still waits, and tell whether it did."""
+        if not self._queue.withdraw(uuid):
+            return False
+        self.executor.handle(Announced(Withdrawn(prompt=uuid)))
+        return True
+
+    def close_input(self) -> None:
+        """Say that nothing more will be said, once what waits is done: Codex ends at once when its input does."""
+        self._is_closing = True
+        self._close_if_done()
+
+    def _close_if_done(self) -> None:
+        if self._is_closing and not self._is_saying and not len(self._queue):
+            self.process.close_input()
+
+    # Commands
+
+    async def interrupt(
+        self, deadline: float | None = None, *, escalate_after: float | None = None
+    ) -> JsonObject:
+        """Stop the running turn; what waits goes on after it. Raises RequestTimeout and ProcessGone.
+
+        With `escalate_after`, the whole agent is stopped when the turn has not ended so many seconds later.
+        """
+        turn = self._turns.running
+        if turn is None:
+            return {}
+        self._stop_turn()
+        patience = escalate_after or deadline or self.options.control_deadline
+        if await self._turns.over_within(patience, turn):
+            return {}
+        if escalate_after is None:
+            raise RequestTimeout(methods.TURN_INTERRUPT, patience)
+        await self.stop("hung")
+        return {}
+
+    async def control(self, request: JsonObject, deadline: float | None = None) -> JsonObject:
+        """Make a request of Codex: {"subtype": …, …}; raises RequestTimeout, RequestFailed and ProcessGone.
+
+        `interrupt`, `set_model` {model}, `set_permission_mode` {mode}, `set_config_option` {id, value} for model, effort and mode,
+        and any method of the app server, such as `thread/compact/start`, which is told the thread.
+        """
+        match request:
+            case {"subtype": "interrupt"}:
+                return await self.interrupt(deadline)
+            case {"subtype": "set_model", "model": str() | None as model}:
+                return await self.set_model(model)
+            case {"subtype": "set_permission_mode", "mode": str() as mode}:
+                return await self.set_permission_mode(mode)
+            case {"subtype": "set_config_option", "id": "model", "value": str() as value}:
+                return await self.set_model(value)
+            case {"subtype": "set_config_option", "id": "mode", "value": str() as value}:
+                return await self.set_permission_mode(value)
+            case {"subtype": "set_config_option", "id": "effort", "value": str() as value}:
+                self._effort = value
+                return {}
+            case {"subtype": str() as subtype, **rest} if "/" in subtype:
+                await asyncio.shield(self.initialized)
+                params: JsonObject = {"threadId": self._thread, **rest}
+                return await self._client.request(subtype, params, deadline or self.options.control_deadline)
+            case _:
+                raise RequestFailed(
+                    f"Codex has no control request {request.get('subtype')!r}; there are interrupt, set_model, "
+                    "set_permission_mode, set_config_option for model, mode and effort, and methods such as thread/compact/start"
+                )
+
+    async def set_model(self, model: str | None) -> JsonObject:
+        """Have the turns from the next one on use a model; None for that of Codex's configuration."""
+        self._chosen_model = model or self.model
+        return {}
+
+    async def set_permission_mode(self, mode: str) -> JsonObject:
+        """Have the turns from the next one on be in a mode: default, or plan."""
+        if mode not in MODES:
+            raise RequestFailed(f"Codex has no permission mode {mode!r}; it has: {', '.join(MODES)}")
+        self._mode = mode
+        return {}
+
+    async def _end_turn(self) -> None:
+        turn = self._turns.running
+        if turn is not None:
+            self._stop_turn()
+            await self._turns.over(turn)
+
+    def _stop_turn(self) -> None:
+        self._is_stopping_turn = True
+        if self._turn is not None:
+            self._post_interrupt(self._turn)
+
+    def _post_interrupt(self, turn: str) -> None:
+        self._client.post(methods.TURN_INTERRUPT, {"threadId": self._thread, "turnId": turn})
+
+
+def compose(
+    folder: AttachmentFolder,
+    text: str,
+    attachments: Sequence[Attachment],
+    settings: AttachmentSettings,
+    *,
+    workspace: Path,
+) -> tuple[JsonObject, ...]:
+    """Return a prompt's inputs; what is attached is saved, images are shown, and other files are named in the text.
+
+    Raises:
+        AttachmentRefused: one of them is not taken; none is saved then.
+        OSError: one of them cannot be saved.
+    """
+    check(attachments, settings)
+    images: list[JsonObject] = []
+    named: list[Path] = []
+    for attachment in attachments:
+        kind = sniff(attachment.content)
+        path = folder.save(attachment, kind)
+        if kind is not None and settings.mode == "blocks":
+            images.append(requests.image(str(workspace / path)))
+        else:
+            named.append(path)
+    if named:
+        listed = "\n".join(f"- {path}" for path in named)
+        text = f"Attached files, to be read from the workspace:\n{listed}\n\n{text}"
+    return (*images, requests.words(text)) if text else tuple(images)

@@ -1,0 +1,209 @@
+"""The real `codex app-server` through `turnwire run`, offline: what each scenario does, and that its recording replays to the same events."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from msgspec import to_builtins
+from real_agents import CODEX
+from scripted_models import Call, Fail, Patch, Say, ScriptedModels, Wait, scripted_models
+
+from live import Frontend, journaled
+from turnwire.client import commands, connect
+from turnwire.client.events import (
+    AgentPlan,
+    ApiRetry,
+    Complete,
+    MessageChunk,
+    PermissionRequest,
+    QuestionRequest,
+    SessionInfo,
+    SessionOptions,
+    ToolCall,
+    ToolUpdate,
+)
+from turnwire_process import environment, lines_of, turnwire
+
+pytestmark = pytest.mark.long
+
+PATIENCE = 12.0
+
+
+@pytest.fixture
+def models() -> Iterator[ScriptedModels]:
+    with scripted_models() as served:
+        yield served
+
+
+class Place:
+    """Where a session runs, and what is in it."""
+
+    def __init__(self, folder: Path, models: ScriptedModels) -> None:
+        self.folder = folder
+        self.project = folder / "project"
+        self.project.mkdir()
+        self.env = environment(folder / "home")
+        given = CODEX.prepare(folder / "home", models.url)
+        lines = [f"command = {json.dumps(CODEX.command())}", "[agents.codex.env]"]
+        lines += [f"{name} = {json.dumps(value)}" for name, value in given.items()]
+        (folder / "turnwire.toml").write_text("\n".join(["[agents.codex]", *lines]))
+
+    @asynccontextmanager
+    async def running(self, *more: str) -> AsyncIterator[Frontend]:
+        options = ("--record", "--record-dir", str(self.folder / "recordings"), *more)
+        command = ("run", "--agent", "codex", "--workspace", str(self.project), *options)
+        async with turnwire(self.folder, *command, env=self.env) as served, connect(served.url) as client:
+            yield Frontend(client, client.known_sessions[-1].session, PATIENCE)
+
+    async def replays(self, session: str) -> None:
+        """The recording of a session gives the events that its frontends got."""
+        raw = self.folder / "recordings" / f"raw-streamjson-{session}.jsonl"
+        live = await journaled(self.folder, session)
+        told = await lines_of(self.folder, self.env, "translate", str(raw))
+        assert [json.loads(line) for line in told] == [json.loads(line) for line in live]
+
+
+def own_session(frontend: Frontend) -> str | None:
+    """The newest name that Codex has told of its thread."""
+    return next((info.session_id for info in reversed(frontend.seen(SessionInfo)) if info.session_id), None)
+
+
+@pytest.fixture
+def place(tmp_path: Path, models: ScriptedModels) -> Place:
+    return Place(tmp_path, models)
+
+
+async def test_leave_for_commands_and_patches_is_asked_and_each_answer_counts(
+    place: Place, models: ScriptedModels
+) -> None:
+    (place.project / "kept.txt").write_text("one\n")
+    patch = "*** Begin Patch\n*** Update File: kept.txt\n@@\n-one\n+two\n*** End Patch\n"
+    async with place.running("--policy", "supervised") as frontend:
+        models.answers += [
+            [Say("I run it."), CODEX.shell("echo made > made.txt; cat made.txt")],
+            [CODEX.shell("touch refused.txt")],
+            [CODEX.shell("echo again >> again.txt")],
+            [CODEX.shell("echo again >> again.txt")],
+            [Call("exec_command", {"cmd": "touch ruled.txt"})],
+            [Patch(patch)],
+            [Say("All asked.")],
+        ]
+        await frontend.prompt("Go on.")
+        for option in ("accept", "decline", "acceptForSession", "acceptWithExecpolicyAmendment", "accept"):
+            asked = await frontend.until(PermissionRequest)
+            offered = {one.option_id: one.kind for one in asked.permission_options}
+            assert {"accept", "acceptForSession", "decline", "cancel"} <= offered.keys()
+            await frontend.respond(asked, option)
+        done = await frontend.until(Complete)
+        assert (done.data.outcome, frontend.text()) == ("completed", "I run it.All asked.")
+        assert [one.permission_title for one in frontend.seen(PermissionRequest)][:2] == [
+            "echo made > made.txt; cat made.txt",
+            "touch refused.txt",
+        ]
+        assert (place.project / "made.txt").read_text() == "made\n"
+        assert not (place.project / "refused.txt").exists()
+        assert (place.project / "again.txt").read_text() == "again\nagain\n"
+        assert (place.project / "kept.txt").read_text() == "two\n"
+        ends = [one for one in frontend.seen(ToolUpdate) if one.tool_status != "running"]
+        assert [one.tool_status for one in ends] == ["complete", "error", *["complete"] * 4]
+        patched = frontend.seen(PermissionRequest)[-1]
+        assert patched.action_type == "file_write"
+        assert "-one" in json.dumps(to_builtins(patched))
+
+        # two turns: the second one is refused and stopped
+        models.answers.append([CODEX.shell("touch never.txt")])
+        await frontend.prompt("Another.")
+        await frontend.respond(await frontend.until(PermissionRequest), "cancel")
+        assert (await frontend.until(Complete)).data.outcome == "interrupted"
+        assert not (place.project / "never.txt").exists()
+        session = frontend.session
+    await place.replays(session)
+
+
+async def test_turns_are_steered_and_interrupted_and_another_process_goes_on(
+    place: Place, models: ScriptedModels
+) -> None:
+    async with place.running() as frontend:
+        models.answers += [
+            [Say("I wait."), CODEX.shell("until test -e go; do sleep 0.05; done; echo went")],
+            [Say("Both heard.")],
+        ]
+        first = await frontend.prompt("Remember the number 4711.")
+        await frontend.until(ToolCall)
+        second = await frontend.prompt("And this, too.")
+        (place.project / "go").touch()
+        done = await frontend.until(Complete)
+        assert done.data.prompts == [first, second]
+        assert "And this, too." in json.dumps(models.requests[-1])
+        assert "Both heard." in frontend.text()
+
+        models.answers.append([Say("This will take long"), Wait()])
+        await frontend.prompt("Talk.")
+        await frontend.until(MessageChunk)
+        await frontend.client.interrupt(frontend.session)
+        assert (await frontend.until(Complete)).data.outcome == "interrupted"
+
+        conversation = own_session(frontend)
+        session = frontend.session
+        await frontend.client.close_session(session)
+        await frontend.client.resume(session)
+        models.answers.append([Say("It was 4711.")])
+        assert (await frontend.turn("Which number?")).data.outcome == "completed"
+        assert "Remember the number 4711." in json.dumps(models.requests[-1])
+        assert own_session(frontend) == conversation
+
+        fork = (await frontend.client.command(commands.SessionFork(session=session)))["session"]
+        branch = Frontend(frontend.client, fork, PATIENCE)
+        models.answers.append([Say("Still 4711.")])
+        assert (await (await branch.caught_up()).turn("And now?")).data.outcome == "completed"
+        assert "Remember the number 4711." in json.dumps(models.requests[-1])
+        assert own_session(branch) != conversation
+    await place.replays(session)
+
+
+async def test_a_plan_is_made_with_a_question_and_failures_of_the_api_are_told(
+    place: Place, models: ScriptedModels
+) -> None:
+    question = {
+        "id": "db",
+        "header": "Database",
+        "question": "Which database?",
+        "options": [
+            {"label": "SQLite", "description": "A file"},
+            {"label": "Postgres", "description": "A server"},
+        ],
+    }
+    async with place.running("--policy", "plan") as frontend:
+        models.answers += [
+            [Call("request_user_input", {"questions": [question]})],
+            [CODEX.shell("touch planned.txt")],
+            [Say("<proposed_plan>\n# The plan\n</proposed_plan>")],
+        ]
+        await frontend.prompt("Plan it.")
+        asked = await frontend.until(QuestionRequest)
+        answer = commands.QuestionAnswer(
+            session=frontend.session, pending_id=asked.pending_id, answers={"Which database?": "SQLite"}
+        )
+        await frontend.client.command(answer)
+        assert (await frontend.until(Complete)).data.outcome == "completed"
+        assert "SQLite" in json.dumps(models.requests[1])
+        assert not (place.project / "planned.txt").exists(), "nothing is written while it plans"
+        assert [plan.plan_content for plan in frontend.seen(AgentPlan)][-1].strip() == "# The plan"
+
+        await frontend.client.set_permission_mode(frontend.session, "default")
+        models.answers += [[CODEX.shell("touch planned.txt")], [Say("Done.")]]
+        assert (await frontend.turn("Do it.")).data.outcome == "completed"
+        assert (place.project / "planned.txt").exists()
+
+        models.answers += [[Fail(401, "Incorrect API key")]] * 4
+        failed = await frontend.turn("Once more.")
+        assert (failed.data.outcome, failed.data.api_error_status) == ("error", 401)
+        assert [retry.status for retry in frontend.seen(ApiRetry)] == [401]
+        (listed,) = [info.models for info in frontend.seen(SessionInfo) if info.models]
+        assert "gpt-5.5" in {model.id for model in listed}
+        (option,) = frontend.seen(SessionOptions)[-1].options
+        assert option.id == "effort"
+        session = frontend.session
+    await place.replays(session)
