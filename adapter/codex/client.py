@@ -7,7 +7,7 @@ import asyncio
 import itertools
 from collections.abc import Callable
 
-from turnwire.adapter.process import awake
+from turnwire.adapter.process import suspend_aware
 from turnwire.adapter.process.transport import ProcessGone, Transport
 from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
 from turnwire.adapter.session.lines import fail
@@ -40,7 +40,7 @@ class CodexClient(StreamClient):
         answered: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
         self._waiting[number] = method, answered
         try:
-            async with awake.timeout(deadline):
+            async with suspend_aware.timeout(deadline):
                 await self.say({"id": number, "method": method, "params": params})
                 return await answered
         except TimeoutError:

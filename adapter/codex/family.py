@@ -5,7 +5,7 @@ from functools import partial
 from turnwire.adapter.codex.opening import open_codex_session
 from turnwire.adapter.codex.policies import NEVER_ASKS
 from turnwire.adapter.codex.session import CAPABILITIES
-from turnwire.adapter.family import AgentFamily, no_way_back
+from turnwire.adapter.family import AgentFamily, resume_at_unsupported
 from turnwire.normalize.codex.family import CODEX_APP_SERVER
 
 CODEX = AgentFamily(
@@ -13,6 +13,6 @@ CODEX = AgentFamily(
     CODEX_APP_SERVER.core,
     lambda _: CAPABILITIES,
     open_codex_session,
-    partial(no_way_back, CODEX_APP_SERVER.name),
+    partial(resume_at_unsupported, CODEX_APP_SERVER.name),
     lambda _: NEVER_ASKS,
 )

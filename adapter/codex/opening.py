@@ -31,7 +31,7 @@ from turnwire.adapter.session.loop import (
 )
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.normalize.codex.family import CODEX_APP_SERVER
-from turnwire.normalize.core import Core, Happened
+from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.inputs import Received, Sent
 from turnwire.normalize.streams.core import StreamCore
 from turnwire.protocol.codex import answers, methods, requests
@@ -60,10 +60,10 @@ async def open_codex_session(
     )
     context = SessionContext(core=own, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
 
-    async def bring(tasks: asyncio.TaskGroup) -> FamilyParts[CodexSession]:
+    async def build_session(tasks: asyncio.TaskGroup) -> FamilyParts[CodexSession]:
         return _parts(options, context, own, process, tasks)
 
-    async with run_session(process, options, notify, bring) as session:
+    async with run_session(process, options, notify, build_session) as session:
         yield session
 
 
@@ -122,8 +122,8 @@ def _parts(
         session=session,
         client=client,
         on_received=on_received,
-        on_gone=session.refuse,
-        beside=[_begin(session, client, context.notify), session.serve()],
+        on_exit=session.refuse,
+        background=[_begin(session, client, context.notify), session.serve()],
         close=close,
     )
 
@@ -153,7 +153,7 @@ class _Output:
         if name is not None and isinstance(method, str) and not was_asked:
             self._client.say(answers.error(name, answers.NO_METHOD, f"turnwire does not answer {method}"))
 
-    def publish(self, batch: list[Happened]) -> None:
+    def publish(self, batch: list[InputWithEvents]) -> None:
         self._inbox.put(batch)
 
     def failed(self, error: Exception) -> None:

@@ -132,7 +132,9 @@ def goes_on_with(name: str, kept: str, configured: Mapping[str, AgentSetting]) -
     if about is None:
         return family in ("acp", "qwen")
     # codex and codex-acp have theirs in one place
-    return keeper is not None and about.conversations is not None and about.conversations == keeper.conversations
+    return (
+        keeper is not None and about.conversations is not None and about.conversations == keeper.conversations
+    )
 
 
 def find(name: str, configured: Mapping[str, AgentSetting]) -> Agent:
