@@ -1,6 +1,7 @@
 """What a policy means to Codex, and what Codex does without asking even then; pure.
 
-`untrusted` has Codex ask about every command and every patch. One that is allowed runs outside of its sandbox, once.
+`untrusted` has Codex ask about every command and every patch (0.169.0). One that is allowed still begins in the sandbox. Where that
+stops it at once, Codex runs it again outside; where that stops it later, it fails. So the sandbox must let through what is usual.
 """
 
 from turnwire.normalize.vocabulary import Policy
@@ -26,9 +27,9 @@ def safety(policy: Policy | None, *, has_rules: bool, mode: str | None) -> Safet
     match policy:
         case None:
             return Safety("untrusted") if has_rules else Safety()
-        case "supervised":
-            return Safety("untrusted", "read-only")
         case "plan" if mode == PLAN:
             return Safety("never", "read-only")
-        case "plan" | "autonomous":
+        case "plan" | "supervised":
             return Safety("untrusted", "workspace-write")
+        case "autonomous":
+            return Safety("untrusted", "danger-full-access")

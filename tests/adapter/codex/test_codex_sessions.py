@@ -235,7 +235,7 @@ async def test_rules_and_policies_decide_what_they_can(tmp_path: Path) -> None:
     assert asked["result"] == {"decision": "accept"}
     assert (echoed["opening"]["approvalPolicy"], echoed["opening"]["sandbox"]) == (
         "untrusted",
-        "workspace-write",
+        "danger-full-access",
     )
     assert heard.seen(PermissionResolved)[0].by == "policy:autonomous"
 
