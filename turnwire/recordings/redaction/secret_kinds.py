@@ -1,11 +1,13 @@
 r"""The kinds of secrets that are found, as tables: those that say themselves what they are, and those that stand in a place.
 
-The well-known formats are `detect-secrets`' detectors; the tables (formats.py, places.py) add what these lack or match too narrowly for a copy
+The well-known formats are `detect-secrets`' detectors; the table (secret_kinds.toml) adds what these lack or match too narrowly for a copy
 that leaves the house: there, a placeholder replaced in vain costs less than a key that stays. A rule is tried only where
 one of its `hints` occurs, which is what keeps lines of megabytes quick. No pattern may repeat what it repeats.
 """
 
 import re
+import tomllib
+from importlib import resources
 from typing import Literal, NamedTuple, TypeAlias
 
 from detect_secrets.plugins.artifactory import ArtifactoryDetector
@@ -28,15 +30,22 @@ from detect_secrets.plugins.stripe import StripeDetector
 from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
 from detect_secrets.plugins.twilio import TwilioKeyDetector
 
-from turnwire.recordings.redaction.formats import FORMATS
-from turnwire.recordings.redaction.kind import Kind
-from turnwire.recordings.redaction.places import PLACES
-
 Look: TypeAlias = Literal["at", "near", "all"]
 
 
-KINDS: tuple[Kind, ...] = (*FORMATS, *PLACES)
-"""The rows of our own tables, in the order in which they are tried."""
+class Kind(NamedTuple):
+    """A row of our own table, secret_kinds.toml, which says what its fields mean."""
+
+    name: str
+    keywords: str
+    pattern: str
+    example: str
+    inside: bool = False
+
+
+with (resources.files(__package__) / "secret_kinds.toml").open("rb") as _file:
+    KINDS: tuple[Kind, ...] = tuple(Kind(**row) for row in tomllib.load(_file)["kinds"])
+"""The rows of our own table, in the order in which they are tried."""
 
 
 class Rule(NamedTuple):
