@@ -9,6 +9,7 @@ from turnwire.normalize.events import (
     AvailableCommands,
     Command,
     McpServerStatus,
+    Model,
     SessionInfo,
     SessionMode,
     SessionStatus,
@@ -32,6 +33,7 @@ class Session:
         self._listed_nowhere = False
         """The commands were published before the session had an id."""
         self._listed: list[Json] = []
+        self._models: list[Model] | None = None
         self._facts: tuple[object, ...] = ()
 
     def changes(self, session_id: str | None) -> bool:
@@ -75,6 +77,7 @@ class Session:
             message.output_style,
             message.api_key_source,
             mode,
+            self._models,
         )
         if facts != self._facts:
             self._facts = facts
@@ -92,6 +95,18 @@ class Session:
             return []
         self._mode = mode
         return [SessionMode(**self._place.here, current_mode_id=mode)]
+
+    def models(self, entries: Iterable[Json]) -> None:
+        """The CLI lists its models: told with the next `init`."""
+        self._models = [
+            Model(
+                id=text_at(entry, "value"),
+                name=text_at(entry, "displayName") or None,
+                description=text_at(entry, "description") or None,
+            )
+            for entry in entries
+            if text_at(entry, "value")
+        ] or None
 
     def commands(self, entries: Iterable[Json]) -> list[AgentEvent]:
         """The CLI lists its commands, with descriptions."""
@@ -133,4 +148,5 @@ class Session:
             skills=message.skills or None,
             output_style=message.output_style,
             api_key_source=message.api_key_source,
+            models=self._models,
         )

@@ -12,11 +12,16 @@ from console_states import empty_hub, entries, hub_harness, made, show
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire.frames import AnyCommand
 from turnwire.normalize.events import (
+    AgentEvent,
+    Mode,
+    Model,
     PermissionOption,
     PermissionRequest,
     PermissionResolved,
     RememberedRule,
+    SessionInfo,
     SessionMode,
+    UserMessage,
 )
 from turnwire.normalize.payloads import ModifyFilePayload, ShellExecPayload, ShowPlanPayload
 from turnwire.normalize.payloads.files import ModifyFile, Mutation
@@ -424,9 +429,38 @@ async def test_words_are_dragged_into_the_prompt_and_files_nowhere_else(browser:
 
 
 async def test_a_refused_model_is_not_shown(browser: Browser) -> None:
-    async with session(browser) as (where, page):
+    listed = SessionInfo(model="opus", models=[Model(id="opus"), Model(id="haiku", name="Haiku")])
+    async with session(browser, listed, command("a")) as (where, page):
         picker = page.get_by_label("Model")
+        await expect(picker).to_have_value("opus")
         before = await picker.input_value()
         await picker.select_option("haiku")
         await until(lambda: len(given(where)) == 1)
         await expect(picker).to_have_value(before)
+
+
+async def test_the_models_and_modes_of_an_agent_are_what_it_offers(browser: Browser) -> None:
+    told: list[AgentEvent] = [
+        SessionInfo(model="gemini-3", models=[Model(id="gemini-3", name="Gemini 3"), Model(id="flash")]),
+        SessionMode(
+            current_mode_id="default", available_modes=[Mode(id="default"), Mode(id="yolo", name="Wild")]
+        ),
+        # it says more of itself later, and lists no models again
+        SessionInfo(model="flash", agent_name="gemini-cli"),
+    ]
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "acp", made(told), agent="gemini", abilities=ABLE)
+        await show(where, "bare", made([UserMessage(text="Hi.")]), agent="grok", abilities=ABLE)
+        async with console(browser, f"{where.url}&session=acp") as page:
+            picker = page.get_by_label("Model")
+            await expect(picker).to_have_value("flash")
+            assert await picker.locator("option").all_inner_texts() == ["Gemini 3", "flash"]
+            await page.locator(".mode-picker summary").click()
+            assert await page.locator(".mode-menu b").all_inner_texts() == ["Ask", "Wild"]
+            await picker.select_option("gemini-3")
+            await until(lambda: len(given(where)) == 1)
+            assert given(where)[0]["model"] == "gemini-3"
+        async with console(browser, f"{where.url}&session=bare") as page:
+            await expect(page.locator(".composer textarea")).to_be_visible()
+            await expect(page.get_by_label("Model")).to_have_count(0)
+            await expect(page.locator(".mode-picker")).to_have_count(0)

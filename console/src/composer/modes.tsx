@@ -7,6 +7,7 @@ import { Late } from "../request/late.js";
 import { useLive, usePage } from "../state/context.js";
 import { visibleCode } from "../text/visible.js";
 
+/** Of a session whose agent has not run here: a replay, which takes no mode. */
 const USUAL = ["default", "acceptEdits", "plan", "bypassPermissions"];
 
 /** What is not told may be any: the agent's own settings can say so. */
@@ -27,10 +28,12 @@ export function ModePicker() {
   const menu = useRef<HTMLDetailsElement>(null);
   const [wanted, want] = useState<string | undefined>(undefined);
   const [busy, setBusy] = useState(false);
-  const offered = hub.summary?.abilities?.modes;
+  const { modes: told } = live.conversation.state;
+  const abilities = hub.summary?.abilities;
+  const offered = abilities?.modes ?? told?.map((mode) => mode.id) ?? (abilities === undefined ? USUAL : []);
   useEffect(() => want(undefined), [current.id]);
-  if (offered?.length === 0) return null;
-  const modes = [...new Set([...(offered ?? USUAL), ...(current.id === undefined ? [] : [current.id])])];
+  if (offered.length === 0) return null;
+  const modes = [...new Set([...offered, ...(current.id === undefined ? [] : [current.id])])];
 
   function close(): void {
     want(undefined);
@@ -45,7 +48,8 @@ export function ModePicker() {
     if (reply !== undefined) close();
   }
 
-  const next = wanted === undefined ? undefined : modeOf(wanted);
+  const called = (id: string) => modeOf(id, told?.find((mode) => mode.id === id)?.name);
+  const next = wanted === undefined ? undefined : called(wanted);
   return (
     <details
       class={`mode-picker ${current.less ? "less" : ""}`}
@@ -83,7 +87,7 @@ export function ModePicker() {
           </>
         ) : (
           modes.map((id) => {
-            const { name, about, less } = modeOf(id);
+            const { name, about, less } = called(id);
             return (
               <Decide
                 key={id}

@@ -1,15 +1,9 @@
-/** The model and the permission mode, as choices. What the session uses now is always among them. */
+/** The model and the permission mode, as choices: those that the agent offers, and what the session uses now. */
 
 import { useLive, usePage } from "../state/context.js";
 import { visibleCode } from "../text/visible.js";
 import { ModePicker } from "./modes.js";
 
-const MODELS = [
-  ["default", "Default model"],
-  ["opus", "Opus"],
-  ["sonnet", "Sonnet"],
-  ["haiku", "Haiku"],
-] as const;
 function Picker(props: {
   label: string;
   value: string;
@@ -31,10 +25,10 @@ function Picker(props: {
         void onPick(picked);
       }}
     >
-      {!listed && <option value={value}>{visibleCode(value)}</option>}
+      {!listed && <option value={value}>{value === "" ? "Model not told" : visibleCode(value)}</option>}
       {known.map(([id, name]) => (
         <option key={id} value={id}>
-          {name}
+          {visibleCode(name)}
         </option>
       ))}
     </select>
@@ -46,15 +40,16 @@ export function Pickers() {
   const live = useLive();
   const { info } = live.conversation.state;
   const summary = hub.summary;
-  const model = info?.model ?? summary?.model ?? "default";
+  const model = info?.model ?? summary?.model;
+  const models = (info?.models ?? []).map((one) => [one.id, one.name ?? one.id] as const);
   const abilities = summary?.abilities;
   return (
     <>
-      {abilities?.set_model !== false && (
+      {abilities?.set_model !== false && (model !== undefined || models.length > 0) && (
         <Picker
           label="Model"
-          value={model}
-          known={MODELS}
+          value={model ?? ""}
+          known={models}
           onPick={(picked) => hub.run({ type: "set_model", session: live.id, ...(picked !== "default" && { model: picked }) })}
         />
       )}

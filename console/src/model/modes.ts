@@ -24,7 +24,7 @@ const MODES: Record<string, Mode> = {
 const ASKING = /^(?:ask|plan|default|read[-_ ]?only)$/i;
 
 /** Of a mode that an agent names itself nobody here knows how much it asks. */
-export function modeOf(id: string): Mode {
-  const own = { name: id, about: "This is a mode of the agent. It may ask about less than you expect.", less: !ASKING.test(id) };
+export function modeOf(id: string, called?: string): Mode {
+  const own = { name: called ?? id, about: "This is a mode of the agent. It may ask about less than you expect.", less: !ASKING.test(id) };
   return known(MODES, id) ?? own;
 }

@@ -1,5 +1,14 @@
 /** What is known of a session as a whole: the newest of each, and the prompts that wait. */
-import type { AgentEvent, AvailableCommands, ContextWindow, NormalizedPayload, RateLimit, SessionInfo, TaskUpdate } from "turnwire-client";
+import type {
+  AgentEvent,
+  AvailableCommands,
+  ContextWindow,
+  NormalizedPayload,
+  RateLimit,
+  SessionInfo,
+  SessionMode,
+  TaskUpdate,
+} from "turnwire-client";
 
 export interface QueuedPrompt {
   readonly uuid: string;
@@ -16,6 +25,8 @@ export interface Todo {
 export class SessionState {
   info: SessionInfo | undefined;
   mode: string | undefined;
+  /** Modes as the agent lists them. */
+  modes: SessionMode["available_modes"];
   commands: AvailableCommands["available_commands"] = [];
   context: ContextWindow | undefined;
   rateLimit: RateLimit | undefined;
@@ -35,11 +46,13 @@ export class SessionState {
   fold(event: AgentEvent): boolean {
     switch (event.type) {
       case "session_info":
-        this.info = event;
+        // An agent lists its models once.
+        this.info = { ...event, ...(event.models === undefined && this.info?.models !== undefined && { models: this.info.models }) };
         this.mode = event.permission_mode ?? this.mode;
         return true;
       case "session_mode":
         this.mode = event.current_mode_id;
+        this.modes = event.available_modes ?? this.modes;
         return true;
       case "available_commands":
         this.commands = event.available_commands;

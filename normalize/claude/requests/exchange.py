@@ -36,6 +36,8 @@ def response(state: State, message: control.ControlResponse) -> list[AgentEvent]
     events: list[AgentEvent] = []
     if isinstance(payload, dict) and isinstance(commands := payload.get("commands"), list):
         events += state.session.commands(commands)
+    if isinstance(payload, dict) and isinstance(models := payload.get("models"), list):
+        state.session.models(models)
     match request:
         case control.SetPermissionMode():
             events += state.session.mode(text_at(payload, "mode"))

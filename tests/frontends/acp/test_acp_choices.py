@@ -1,6 +1,6 @@
 """What an editor may choose: the modes that the agent has, the models that are known."""
 
-from turnwire.client.events import Mode
+from turnwire.client.events import Mode, Model
 from turnwire.frontends.acp.choices import Choices
 
 
@@ -12,7 +12,13 @@ def test_the_modes_are_the_agents_but_for_those_that_ask_nobody() -> None:
     choices = Choices("claude")
     assert list(choices.offer(["default", "plan", "bypassPermissions"], sets_model=True)) != []
     assert list(choices.offer(["default", "plan", "bypassPermissions"], sets_model=True)) == []
-    assert listed(choices) == {"mode": ["default", "plan"], "model": ["default", "opus", "sonnet", "haiku"]}
+    assert listed(choices) == {"mode": ["default", "plan"]}
+    # the CLI lists its models, and nobody else does
+    (update,) = choices.changed(models=[Model(id="default", name="Default"), Model(id="opus")])
+    assert update["configOptions"][1]["options"] == [
+        {"value": "default", "name": "Default"},
+        {"value": "opus", "name": "opus"},
+    ]
     kinds = [
         update["sessionUpdate"] for update in choices.changed(mode="bypassPermissions", model="claude-x")
     ]
@@ -32,7 +38,17 @@ def test_an_agent_with_modes_of_its_own_has_these_and_no_others() -> None:
             {"id": "full-access", "name": "Full access"},
         ],
     }
-    assert listed(choices)["model"] == ["default"]
+    assert "model" not in listed(choices)
+    models = [Model(id="gpt-5.5", name="GPT-5.5", description="The newest"), Model(id="mini")]
+    assert [*choices.changed(model="gpt-5.5", models=models)]
+    assert listed(choices)["model"] == ["gpt-5.5", "mini"]
+    assert list(choices.changed(model="gpt-5.5", models=models)) == []
+    (update,) = choices.changed(model="of-tomorrow")
+    assert [option["value"] for option in update["configOptions"][1]["options"]] == [
+        "gpt-5.5",
+        "mini",
+        "of-tomorrow",
+    ]
 
 
 def test_modes_have_the_words_of_the_agent_that_has_them() -> None:

@@ -1,14 +1,13 @@
 """What an editor may choose in a session: its permission mode and its model, as ACP's modes and as config options.
 
-Both are told twice, since editors differ in which they know. The hub says which modes an agent has and whether its model
-can be changed; which models there are nobody says, so Claude Code's own words are listed for it, and for any agent those
-that were seen.
+Both are told twice, since editors differ in which they know. The hub says which modes an agent has and whether its model can be
+changed. The models are those that the agent lists, and the one it uses; of an agent that lists none, there is no other to choose.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 
-from turnwire.client.events import Mode
+from turnwire.client.events import Mode, Model
 from turnwire.client.values import JsonObject
 
 MODES = {
@@ -17,16 +16,13 @@ MODES = {
     "plan": ("Plan", "The agent plans, and changes nothing"),
     "dontAsk": ("Don't ask", "What is not allowed already is refused without asking"),
 }
-"""Names and descriptions of Claude Code's modes; what an older hub, which does not say, is taken to have."""
+"""Names and descriptions of Claude Code's modes, which it does not tell itself."""
 
 LOOSE = frozenset({"auto", "bypassPermissions"})
 """Modes in which nobody is asked: a hub refuses them to frontends unless it is configured otherwise. Listed once one is on."""
 
-CLAUDE_MODELS = {"default": "Default", "opus": "Opus", "sonnet": "Sonnet", "haiku": "Haiku"}
-"""Words that Claude Code takes for the newest of a kind."""
-
 DEFAULT_MODEL = "default"
-
+"""What Claude Code calls the model of its own choice; to set it is to set none."""
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-_\s]+")
 
@@ -41,13 +37,14 @@ class Choices:
     """The modes and models of one session."""
 
     def __init__(self, agent: str | None = None) -> None:
-        """Take the agent's name: Claude Code's words are listed for agents of that name, and of models by that name."""
+        """Take the agent's name: Claude Code's modes have the words that people know."""
         self._is_claude = agent is None or "claude" in agent
         self._mode: str | None = None
         self._model: str | None = None
-        self._modes: tuple[str, ...] = tuple(MODES)
+        self._modes: tuple[str, ...] = ()
         self._sets_model = True
-        self._models: dict[str, None] = {}
+        self._models: dict[str, JsonObject] = {}
+        """Those that the agent lists, by id."""
         self._words: dict[str, tuple[str, str]] = {}
         """What the agent itself calls its modes."""
 
@@ -60,15 +57,32 @@ class Choices:
         return [self._options_update()]
 
     def changed(
-        self, *, mode: str | None = None, model: str | None = None, modes: Sequence[Mode] | None = None
+        self,
+        *,
+        mode: str | None = None,
+        model: str | None = None,
+        modes: Sequence[Mode] | None = None,
+        models: Sequence[Model] | None = None,
     ) -> Iterable[JsonObject]:
-        """Note what is chosen now, and what the agent calls its modes; returns the updates that tell so, none when it was so before."""
+        """Note what is chosen now, and what the agent offers; returns the updates that tell so, none when it was so before."""
         updates: list[JsonObject] = []
+        if models is not None:
+            listed: dict[str, JsonObject] = {
+                each.id: {
+                    "value": each.id,
+                    "name": each.name or each.id,
+                    **({"description": each.description} if each.description else {}),
+                }
+                for each in models
+            }
+            if listed != self._models:
+                self._models = listed
+                updates.append(self._options_update())
         if modes is not None:
             told = {each.id: (each.name or readable(each.id), each.description or "") for each in modes}
             if told != self._words:
                 self._words = told
-                updates.append(self._options_update())
+                updates = [self._options_update()]
         if mode is not None and mode != self._mode:
             is_shown = mode == self._shown_mode()
             self._mode = mode
@@ -77,7 +91,6 @@ class Choices:
                 updates += [self._mode_update(mode), self._options_update()]
         if model is not None and model != self._model:
             self._model = model
-            self._models[model] = None
             updates = [each for each in updates if each["sessionUpdate"] != "config_option_update"]
             updates.append(self._options_update())
         return updates
@@ -114,13 +127,11 @@ class Choices:
                 for each in modes["availableModes"]
             ]
             options.append(_select("mode", "Mode", modes["currentModeId"], listed))
-        if self._sets_model:
-            known = {DEFAULT_MODEL: "Default"}
-            if self._is_claude or "claude" in (self._model or ""):
-                known = CLAUDE_MODELS
-            names = {**known, **{model: model for model in self._models if model not in known}}
-            listed = [{"value": value, "name": name} for value, name in names.items()]
-            options.append(_select("model", "Model", self._model or DEFAULT_MODEL, listed))
+        current = self._model or next(iter(self._models), None)
+        if self._sets_model and current is not None:
+            models = {**self._models}
+            models.setdefault(current, {"value": current, "name": current})
+            options.append(_select("model", "Model", current, [*models.values()]))
         return options
 
     def _shown_mode(self) -> str | None:

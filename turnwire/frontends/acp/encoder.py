@@ -133,7 +133,7 @@ class Encoder:
     def _info(self, event: ev.SessionInfo) -> Iterable[JsonObject]:
         if event.cwd:
             self._calls.cwd = event.cwd
-        return self.choices.changed(mode=event.permission_mode, model=event.model)
+        return self.choices.changed(mode=event.permission_mode, model=event.model, models=event.models)
 
     def _window(self, event: ev.ContextWindow) -> Iterable[JsonObject]:
         size = event.context_window_size

@@ -324,7 +324,10 @@ class Thread:
             case events.AgentPlan():
                 return self._planned(event)
             case events.SessionInfo():
-                return self._put("info", _fields(event))
+                # an agent lists its models once
+                models = self.state.get("info", {}).get("models")
+                listed = {} if models is None else {"models": models}
+                return self._put("info", {**listed, **_fields(event)})
             case events.ContextWindow():
                 return self._put("context", _fields(event))
             case events.SessionOptions():
