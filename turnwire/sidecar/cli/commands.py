@@ -19,6 +19,7 @@ MODULES = {
     "filters": ("translate", "agent", "schema", "inspect", "redact"),
     "journal": ("journal",),
     "library": ("sessions", "search", "usage", "export"),
+    "record": ("record",),
     "rules": ("rules",),
     "stdio": ("runner", "stdio"),
     "token": ("token",),

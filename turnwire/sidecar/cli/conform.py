@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from turnwire.sidecar.cli.application import app, examples, fail
+from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
 from turnwire.sidecar.cli.event_loop import serving
-from turnwire.sidecar.cli.options import AgentFamilyOption, ConfigOption, configured
+from turnwire.sidecar.cli.options import AgentFamilyOption, ConfigOption, FamilyOption, configured
 
 conform_app = typer.Typer(
-    help="Try an agent or a frontend: what it supports, and where it breaks its protocol.",
-    short_help="Test an agent or a frontend against its protocol.",
+    help="Try an agent, a frontend or a recording: what it supports, and where it breaks its protocol.",
+    short_help="Test an agent, a frontend or a recording.",
     no_args_is_help=True,
 )
 app.add_typer(conform_app, name="conform")
@@ -98,3 +98,31 @@ def frontend_command(
     from turnwire.sidecar.checks.conform.command import try_frontend
 
     serving(try_frontend(tuple(program or ()), port, timeout, json=as_json))
+
+
+@conform_app.command(
+    "recording",
+    short_help="Test a recording.",
+    epilog=examples(
+        "turnwire record gemini --out new -- -p hi --output-format stream-json",
+        "turnwire conform recording new",
+    ),
+)
+def recording_command(
+    *,
+    source: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
+    family: FamilyOption = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON array at the end, and nothing else.")
+    ] = False,
+) -> None:
+    """Say whether turnwire reads a recording whole: every line known, every turn, call and question ended, every edited file changed.
+
+    Exit code 1 when something is broken.
+    """
+    from turnwire.normalize.families import UnknownFamily
+    from turnwire.recordings.recorded import RecordingError
+    from turnwire.sidecar.checks.conform.command import judge_recording
+
+    with plain_errors(RecordingError, UnknownFamily, OSError):
+        judge_recording(source, family, json=as_json)

@@ -67,6 +67,14 @@ def on_stop(
         signal.signal(number, received)
 
 
+def number_of(name: str) -> int:
+    """Return the number of a signal by its name, as an agent's end has it."""
+    try:
+        return signal.Signals[name]
+    except KeyError:  # "signal 35": one without a name
+        return int(name.rpartition(" ")[2])
+
+
 def die_by(number: int) -> int:
     """End this process by a signal, as the process for which it stands did; without a core, which that one has left.
 

@@ -19,6 +19,7 @@ from turnwire.frontends.conform.report import Finding, as_json, line_of, summary
 from turnwire.hub.hub import Hub
 from turnwire.protocol.visible import ordered
 from turnwire.sessions.host import LiveHost
+from turnwire.sidecar.checks.conform.recording import judge
 from turnwire.sidecar.checks.conform.scripted_host import SESSION, ScriptedHost
 from turnwire.sidecar.serving import serve as serving
 from turnwire.sidecar.serving.listening import reason_of
@@ -66,7 +67,7 @@ async def try_agent(
                 findings.extend([finding async for finding in _told(trial.findings(), quietly=json)])
 
         await serving.serve(settings, _nothing, _unannounced, grants=Path(state) / "grants.json", work=work)
-    _close(findings, json=json)
+    close(findings, json=json)
 
 
 async def try_frontend(argv: tuple[str, ...], port: int, patience: float, *, json: bool) -> None:
@@ -90,7 +91,16 @@ async def try_frontend(argv: tuple[str, ...], port: int, patience: float, *, jso
             while not hub.is_followed:  # noqa: ASYNC110 - a person starts it some time
                 await asyncio.sleep(0.2)
         findings = [finding async for finding in _told(hub.findings(), quietly=json)]
-    _close(findings, json=json)
+    close(findings, json=json)
+
+
+def judge_recording(source: Path, family: str | None, *, json: bool) -> None:
+    """Judge a recording and print what came of it; raises typer.Exit(1) when something is broken, RecordingError and UnknownFamily."""
+    findings = judge(source, family)
+    if not json:
+        for finding in findings:
+            typer.echo(ordered(line_of(finding)))
+    close(findings, json=json)
 
 
 async def _started(argv: tuple[str, ...], url: str) -> Callable[[], Awaitable[None]]:
@@ -135,7 +145,8 @@ async def _told(findings: AsyncIterator[Finding], *, quietly: bool) -> AsyncIter
         yield finding
 
 
-def _close(findings: list[Finding], *, json: bool) -> None:
+def close(findings: list[Finding], *, json: bool) -> None:
+    """Print all findings as JSON, or their sum; raises typer.Exit(1) when something is broken."""
     typer.echo(as_json(findings) if json else summary(findings))
     if (
         any(finding.verdict in ("broken", "does not ask", "not tried") for finding in findings)

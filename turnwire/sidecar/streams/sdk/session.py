@@ -50,7 +50,7 @@ from turnwire.protocol.json_values import JsonObject
 from turnwire.protocol.malformed import BLANK, Malformed
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
-from turnwire.sidecar.process.signals import on_stop
+from turnwire.sidecar.process.signals import number_of, on_stop
 from turnwire.sidecar.streams.sdk.encoder import ClaudeLines, SessionFacts
 from turnwire.sidecar.streams.sdk.mcp_servers import CallerServers, caller_servers
 from turnwire.sidecar.streams.sdk.options import OWN_MODES, Wanted, introduced
@@ -182,8 +182,7 @@ class SdkSession:
         if self._stopping is not None or ended is None:
             return 0
         if ended.signal is not None:
-            number = getattr(signal, ended.signal, None)
-            return 1 if number is None else -number
+            return -number_of(ended.signal)
         return ended.exit_code or int(bool(self._open))
 
     # The agent

@@ -23,7 +23,7 @@ from turnwire.protocol.dialects import CLAUDE, DIALECTS, Dialect, recognise
 from turnwire.protocol.framing import LinePiece, OversizeLine, WholeFramer, ending
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
-from turnwire.sidecar.process.signals import on_stop
+from turnwire.sidecar.process.signals import number_of, on_stop
 from turnwire.sidecar.streams.stdio.bridge import BridgeOutput, StdioBridge
 
 Observe: TypeAlias = Callable[[Sequence[SessionInput]], None]
@@ -70,7 +70,7 @@ async def serve(
             finally:
                 process.discard()
                 await shut_down(process, STOP)
-        return -_number(ended.signal) if ended.signal else ended.code or 0
+        return -number_of(ended.signal) if ended.signal else ended.code or 0
 
 
 def _end(process: CliProcess, number: signal.Signals) -> None:
@@ -82,13 +82,6 @@ def _end(process: CliProcess, number: signal.Signals) -> None:
 def _kill(process: CliProcess) -> None:
     if not process.has_exited:
         process.kill()
-
-
-def _number(name: str) -> int:
-    try:
-        return signal.Signals[name]
-    except KeyError:  # "signal 35": one without a name
-        return int(name.rpartition(" ")[2])
 
 
 class Relay:

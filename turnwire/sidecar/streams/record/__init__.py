@@ -1,0 +1,1 @@
+"""`turnwire record`: an agent's own streams, passed on and kept."""

@@ -1,0 +1,185 @@
+"""`turnwire record`: runs an agent as its caller would, passes its three streams on byte for byte, and keeps them as a folder.
+
+A terminal is not handed to the agent: its stdin is what is piped in, or empty, and what it says is shown spelt out. Ctrl-C interrupts the agent; one that goes on is
+killed, with all that it started, and the recording ends as it should.
+"""
+
+import asyncio
+import codecs
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.shutdown import StopDeadlines, kill_on_exit, shut_down
+from turnwire.adapter.process.transport import Exit
+from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.lines import Lines
+from turnwire.config.agents import Agent, AgentNotFoundError, find, program_of
+from turnwire.config.known_agents import KNOWN
+from turnwire.config.settings import Settings
+from turnwire.protocol.errors import TurnwireError
+from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.visible import visible
+from turnwire.recordings.folder import FolderRecorder, Workspace
+from turnwire.recordings.redaction.redact import redact_folder
+from turnwire.recordings.redaction.redaction import Redaction
+from turnwire.runner.input import Input
+from turnwire.runner.output import Output, OutputLost
+from turnwire.sidecar.process.signals import number_of, on_stop
+
+STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
+SIGNAL_GRACE = 3.0
+"""Seconds that an agent has to go after Ctrl-C."""
+
+UNSAID = 8 * 1024 * 1024
+"""Bytes that may wait to be written to the agent before no more is read for it."""
+
+
+class RecordError(TurnwireError):
+    """What cannot be recorded; says what to do."""
+
+
+def command_of(name: str, arguments: Sequence[str], settings: Settings) -> Agent:
+    """Return what is run: a known or configured agent's program with these arguments, or with its own where none are given.
+
+    Raises AgentNotFoundError.
+    """
+    known = name in settings.agents or name in KNOWN or name in ("demo", "demo-acp")
+    if known and not arguments:
+        return find(name, settings.agents)
+    if name in settings.agents or not known:
+        program = settings.agents[name].command[0] if name in settings.agents else name
+        found = shutil.which(program)
+    elif name in KNOWN:
+        found = program_of(KNOWN[name])
+    else:
+        return _with(find(name, settings.agents), arguments)
+    if found is None:
+        raise AgentNotFoundError(
+            f"there is no program of the agent {name!r}; `turnwire agents` lists those that are here"
+        )
+    env = settings.agents[name].env if name in settings.agents else {}
+    return Agent(name, (found, *arguments), env=env)
+
+
+def _with(agent: Agent, arguments: Sequence[str]) -> Agent:
+    return Agent(agent.name, (*agent.argv, *arguments), family=agent.family)
+
+
+def record(agent: Agent, out: Path, workspace: Path, *, redact: bool, stop_timeout: float) -> int:
+    """Run and record; returns the agent's exit code, of a signal -N. Raises RecordError, ProgramNotFound and OSError."""
+    out = out.absolute()
+    if out.exists():
+        raise RecordError(f"{out} is there already; name a folder that is not")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    # what is to be redacted is not left anywhere as it was
+    with tempfile.TemporaryDirectory(prefix=".turnwire-record-", dir=out.parent) as hidden:
+        with FolderRecorder(Path(hidden) / "raw" if redact else out) as recorder:
+            seen = Workspace(workspace, [out, Path(hidden)])
+            environment = {**os.environ, **agent.env}
+            about: JsonObject = {
+                "agent": agent.name,
+                "argv": list(agent.argv),
+                "env": sorted(environment),
+                "cwd": str(workspace),
+            }
+            code = asyncio.run(_run(agent.argv, environment, workspace, recorder, stop_timeout))
+            recorder.close(about, code, seen.changed())
+        if redact:
+            redaction = Redaction(secrets.token_bytes(32))
+            redact_folder(recorder.folder, out, redaction, lambda _: None)
+    counts = recorder.counts
+    sys.stderr.write(
+        f"turnwire: {out}: {counts['send']} lines in, {counts['recv']} out, {counts['err']} of stderr; "
+        f"`turnwire conform recording {out}` judges it\n"
+    )
+    return code
+
+
+async def _run(
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    workspace: Path,
+    recorder: FolderRecorder,
+    stop_timeout: float,
+) -> int:
+    async with Watchdog.start() as watchdog:
+        process = await CliProcess.spawn(
+            argv, workspace=workspace, environment=environment, watchdog=watchdog, reads_stderr=True
+        )
+        async with kill_on_exit(process):
+            on_stop(partial(_end, process), stop_timeout)
+            try:
+                ended = await _relayed(process, recorder)
+            finally:
+                process.discard()
+                await shut_down(process, STOP)
+    return -number_of(ended.signal) if ended.signal else ended.code or 0
+
+
+async def _relayed(process: CliProcess, recorder: FolderRecorder) -> Exit:
+    lines = Lines(process, most_posted=sys.maxsize)
+    async with asyncio.TaskGroup() as tasks:
+        others = [tasks.create_task(lines.write_posted()), tasks.create_task(_say(process, lines, recorder))]
+        readers = [
+            tasks.create_task(_pass_on(process.read, 1, partial(recorder.see, "recv"))),
+            tasks.create_task(_pass_on(process.read_stderr, 2, partial(recorder.see, "err"))),
+        ]
+        ended = await process.wait()
+        await asyncio.wait(readers)
+        for other in others:
+            other.cancel()
+    return ended
+
+
+async def _say(process: CliProcess, lines: Lines, recorder: FolderRecorder) -> None:
+    """Tell the agent what is piped in, and its end."""
+    if not sys.stdin.isatty():
+        async for chunk in Input(sys.stdin.fileno()).chunks():
+            recorder.see("send", chunk)
+            lines.post(chunk)
+            await lines.below(UNSAID)
+    lines.post(b"", after=process.close_input)
+
+
+def _shown(fd: int) -> Callable[[bytes], bytes]:
+    """Return what makes a terminal obey nothing of what an agent says; a pipe or a file gets every byte."""
+    if not os.isatty(fd):
+        return lambda chunk: chunk
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    return lambda chunk: visible(decoder.decode(chunk)).encode("utf-8", "replace")
+
+
+async def _pass_on(read: Callable[[], Awaitable[bytes]], fd: int, keep: Callable[[bytes], None]) -> None:
+    is_read, shown = True, _shown(fd)
+    output = Output(fd)
+    while chunk := await read():
+        keep(chunk)
+        try:
+            if is_read:
+                await output.put(shown(chunk))
+        except OutputLost:
+            is_read = False  # the recording goes on without who reads along
+    try:
+        if is_read:
+            await output.flush()
+    except OutputLost:
+        pass  # as above
+
+
+def _end(process: CliProcess, number: signal.Signals) -> None:
+    """Interrupt the agent as a terminal would; one that goes on is killed after a while."""
+    process.signal(number)
+    asyncio.get_running_loop().call_later(SIGNAL_GRACE, _kill, process)
+
+
+def _kill(process: CliProcess) -> None:
+    if not process.has_exited:
+        process.kill()
