@@ -75,7 +75,12 @@ EXIT_REASONS = {
 
 def has_output(events: Iterable[AgentEvent]) -> bool:
     """Tell whether anything in a turn is of use to whoever asked."""
-    return not _OUTPUT.isdisjoint(map(type, events))
+    return any(type(event) in _OUTPUT and not _is_title(event) for event in events)
+
+
+def _is_title(event: AgentEvent) -> bool:
+    """Tell the title that an agent gives a conversation of its own accord: Kimi's is its first prompt."""
+    return isinstance(event, Notice) and event.kind == "session_title_changed"
 
 
 def start(
