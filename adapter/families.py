@@ -1,15 +1,18 @@
 """How agents are run, by the family that they speak: what each registered family names is loaded when it is asked for."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractAsyncContextManager
-from functools import cache
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cache, partial
 from importlib import import_module
+
+from msgspec import structs
 
 from turnwire.adapter.capabilities import impossible
 from turnwire.adapter.family import AgentFamily
 from turnwire.adapter.options import CommandError, SessionOptions
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.grants import GrantStore
+from turnwire.adapter.process.cli import find_program
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import AgentSession
 from turnwire.adapter.session.notices import Notify
@@ -66,4 +69,29 @@ def open_session(
     family = FAMILIES[options.family]
     for option in impossible(options, family.capabilities(options.version)):
         raise CommandError(option, f"an agent that speaks {family.name} cannot do this; leave it out")
-    return family.open(options, core=core, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
+    if options.sandbox.level == "off":
+        return family.open(options, core=core, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
+    return _in_sandbox(
+        options, partial(family.open, core=core, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
+    )
+
+
+@asynccontextmanager
+async def _in_sandbox(
+    options: SessionOptions, run: Callable[[SessionOptions], AbstractAsyncContextManager[AgentSession]]
+) -> AsyncIterator[AgentSession]:
+    """Run an agent in a sandbox; raises SandboxUnavailable where there can be none."""
+    from turnwire.adapter.sandbox.sandbox import open_sandbox  # noqa: PLC0415 - few sessions have one
+
+    program = find_program(options.executable[0], options.environment) if options.executable else ""
+    async with (
+        open_sandbox(
+            options.sandbox,
+            workspace=options.workspace,
+            program=program,
+            environment=options.environment,
+            own_places=options.own_places,
+        ) as box,
+        run(structs.replace(options, box=box)) as session,
+    ):
+        yield session

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
@@ -10,11 +10,15 @@ from turnwire.adapter.hooks.settings import HookSetting
 from turnwire.adapter.mcp.host import HostedServer
 from turnwire.adapter.permissions.rules import Rule
 from turnwire.adapter.process.shutdown import StopDeadlines
+from turnwire.adapter.sandbox.settings import SandboxSettings
 from turnwire.adapter.session.attachments import AttachmentSettings
 from turnwire.normalize.vocabulary import Policy
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import DEFAULT_LIMIT
 from turnwire.protocol.json_values import JsonObject
+
+if TYPE_CHECKING:  # few sessions have one
+    from turnwire.adapter.sandbox.sandbox import Sandbox
 
 
 class CommandError(TurnwireError, ValueError):
@@ -132,6 +136,10 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     """What an agent that has its client read and write files may do so with: the workspace's, and no others."""
     client_terminals: bool = False
     """Whether an agent may have its client run commands."""
+    sandbox: SandboxSettings = SandboxSettings()
+    """What the agent is kept from, and what it is given all the same."""
+    box: "Sandbox | None" = None
+    """The sandbox that its programs are started in; `open_session` makes it of `sandbox`."""
     attachments: AttachmentSettings = field(default_factory=AttachmentSettings)
     """What may go with a prompt, and how."""
     initialize_deadline: float = 60.0

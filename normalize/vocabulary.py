@@ -8,6 +8,9 @@ Policy: TypeAlias = Literal["autonomous", "supervised", "plan"]
 Priority: TypeAlias = Literal["now", "next", "later"]
 """When a prompt is served: at once, after the running turn, after all that wait."""
 
+SandboxLevel: TypeAlias = Literal["off", "files", "network"]
+"""What an agent is kept from: nothing; files that are not its own; hosts that nobody has allowed as well."""
+
 SessionState: TypeAlias = Literal[
     "starting", "idle", "running", "waiting", "stopping", "exited", "replaying", "unreachable"
 ]

@@ -36,7 +36,11 @@ async def list_conversations(
     check_options(options)
     find_program(options.executable[0], options.environment)
     process = await CliProcess.spawn(
-        options.executable, workspace=options.workspace, environment=options.environment, watchdog=watchdog
+        options.executable,
+        workspace=options.workspace,
+        environment=options.environment,
+        watchdog=watchdog,
+        sandbox=options.box,
     )
     client = AcpClient(process, on_sent=lambda _: None, line_limit=options.line_limit)
     async with kill_on_exit(process), TaskOwner() as tasks:

@@ -105,7 +105,11 @@ async def open_acp_session(
     if options.policy == "supervised":
         environment = {**environment, **variables_for(options.executable[0])}
     process = await CliProcess.spawn(
-        options.executable, workspace=options.workspace, environment=environment, watchdog=watchdog
+        options.executable,
+        workspace=options.workspace,
+        environment=environment,
+        watchdog=watchdog,
+        sandbox=options.box,
     )
     context = SessionContext(core=own, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
 
@@ -455,7 +459,9 @@ def _services(options: SessionOptions, tasks: asyncio.TaskGroup, watchdog: Watch
     files = None if options.client_files == "none" else WorkspaceFiles(options.workspace)
     terminals = None
     if options.client_terminals:
-        terminals = Terminals(options.workspace, options.environment, tasks=tasks, watchdog=watchdog)
+        terminals = Terminals(
+            options.workspace, options.environment, tasks=tasks, watchdog=watchdog, sandbox=options.box
+        )
     return Services(files=files, writes=options.client_files == "write", terminals=terminals)
 
 

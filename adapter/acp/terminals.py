@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from turnwire.adapter.process.cli import CliProcess, ProgramNotFound
+from turnwire.adapter.process.cli import CliProcess, Enters, ProgramNotFound
 from turnwire.adapter.process.transport import Exit
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.protocol.errors import TurnwireError
@@ -70,6 +70,7 @@ class Terminals:
         *,
         tasks: asyncio.TaskGroup,
         watchdog: Watchdog | None = None,
+        sandbox: Enters | None = None,
         limit: int = MAX_TERMINALS,
         max_output: int = MAX_OUTPUT,
     ) -> None:
@@ -77,6 +78,7 @@ class Terminals:
         self._environment = environment
         self._tasks = tasks
         self._watchdog = watchdog
+        self._sandbox = sandbox
         self._limit = limit
         self._max_output = max_output
         self._numbers = count(1)
@@ -133,6 +135,7 @@ class Terminals:
                 workspace=await asyncio.to_thread(self._place, text_at(params, "cwd")),
                 environment={**self._environment, **_variables(params.get("env"))},
                 watchdog=self._watchdog,
+                sandbox=self._sandbox,
             )
         except (ProgramNotFound, OSError, ValueError) as error:
             raise TerminalRefused(f"the command cannot be started: {error}") from None

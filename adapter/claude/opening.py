@@ -79,7 +79,11 @@ async def open_session(
         options = replace(options, environment={**options.environment, CHECKPOINTING: "true"})
     argv = build_argv(options, settings, version, variant)
     process = await CliProcess.spawn(
-        argv, workspace=options.workspace, environment=options.environment, watchdog=watchdog
+        argv,
+        workspace=options.workspace,
+        environment=options.environment,
+        watchdog=watchdog,
+        sandbox=options.box,
     )
     context = SessionContext(
         core=core or new_core(), watchdog=watchdog, audit=audit, grants=grants, notify=notify
@@ -248,7 +252,11 @@ async def _version(options: SessionOptions, program: str, watchdog: Watchdog | N
     if not options.ask_version or options.command.bare:
         return None
     return await detect_version(
-        (program, *options.executable[1:]), options.environment, options.workspace, watchdog
+        (program, *options.executable[1:]),
+        options.environment,
+        options.workspace,
+        watchdog,
+        sandbox=options.box,
     )
 
 

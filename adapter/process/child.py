@@ -54,6 +54,9 @@ class Start(Struct, frozen=True, kw_only=True):
     """The process's end of it, or asyncio.subprocess.DEVNULL."""
     stdout: BinaryIO | int
     stderr: BinaryIO | int
+    shield: int | None = None
+    """Of a sandbox: the descriptor that its launcher gets, or -1. What is started ignores the signals that ask a program to end,
+    which its launcher heeds again: they are for the program inside. For a supervisor alone."""
 
 
 class Child(asyncio.SubprocessProtocol):
@@ -149,11 +152,20 @@ class Supervised(asyncio.Protocol):
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                argv = [sys.executable, *SUPERVISOR, str(theirs.fileno()), mark, beneath or "", *start.argv]
+                shield = "" if start.shield is None else f",{start.shield}"
+                kept = [one for one in (start.shield,) if one is not None and one >= 0]
+                argv = [
+                    sys.executable,
+                    *SUPERVISOR,
+                    f"{theirs.fileno()}{shield}",
+                    mark,
+                    beneath or "",
+                    *start.argv,
+                ]
                 self._supervisor = await Child.start(
                     replace(start, argv=argv),
                     on_exit=self._look,
-                    keeps=[theirs.fileno()],
+                    keeps=[theirs.fileno(), *kept],
                 )
             ours.setblocking(False)
             await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=ours)

@@ -10,10 +10,12 @@ import asyncio
 import os
 import shutil
 import signal
+import socket
 import uuid
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -39,6 +41,33 @@ UNHEARD = 3.0
 
 class ProgramNotFound(TurnwireError):
     """There is no such program to run."""
+
+
+class Entry(Protocol):
+    """How a program is started in a sandbox."""
+
+    @property
+    def argv(self) -> Sequence[str]:
+        """What to start."""
+        ...
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Its environment."""
+        ...
+
+    @property
+    def control(self) -> socket.socket | None:
+        """What it gets as one more descriptor."""
+        ...
+
+
+class Enters(Protocol):
+    """A sandbox, as far as starting a program in it goes (adapter/sandbox/sandbox.py)."""
+
+    def enter(self, argv: Sequence[str], workspace: Path, environment: Mapping[str, str]) -> Entry:
+        """Return how to start a program in it."""
+        ...
 
 
 class _Tail:
@@ -80,6 +109,7 @@ class CliProcess:
         supervised: bool = CAN_SUPERVISE,
         contained: bool = True,
         unheard: float = UNHEARD,
+        sandbox: Enters | None = None,
     ) -> "CliProcess":
         """Start the CLI in its workspace, with exactly this environment.
 
@@ -92,6 +122,7 @@ class CliProcess:
             grace: how long an output is listened to that others hold open after the exit.
             supervised: have a supervisor adopt what it leaves; Linux only.
             contained: have the supervisor give it a cgroup of its own, where it may.
+            sandbox: where it is to run; None for nowhere in particular.
             unheard: seconds that a supervisor may take to kill; then it is killed with the CLI.
 
         Raises:
@@ -101,20 +132,30 @@ class CliProcess:
         if not workspace.is_dir():  # noqa: ASYNC240  one stat, before anything runs
             raise ProgramNotFound(f"the workspace {workspace} is not a directory; create it or name another")
         program = find_program(argv[0], environment)
+        argv = [program, *argv[1:]]
         mark = uuid.uuid4().hex
+        entry = None
+        if sandbox is not None:
+            entry = sandbox.enter(argv, workspace, environment)
+            argv, environment = entry.argv, entry.environment
         tail = _Tail()
         discards, sees = (False, not reads_stderr), (lambda _: None, tail.see)
         async with pipes(grace or OutputGrace(), discards=discards, sees=sees) as ends:
             self = cls(ends, tail, watchdog, unheard)
             start = Start(
-                argv=[program, *argv[1:]],
+                argv=argv,
                 workspace=workspace,
                 environment=environment,
                 stdin=ends.their_stdin,
                 stdout=ends.their_stdout,
                 stderr=ends.their_stderr,
+                shield=None if entry is None else -1 if entry.control is None else entry.control.fileno(),
             )
-            await self._start(start, mark, supervised=supervised, contained=contained)
+            try:
+                await self._start(start, mark, supervised=supervised, contained=contained and entry is None)
+            finally:
+                if entry is not None and entry.control is not None:
+                    entry.control.close()
         return self
 
     async def _start(self, start: Start, mark: str, *, supervised: bool, contained: bool) -> None:

@@ -1,4 +1,4 @@
-"""Stand over one CLI, as a small process of its own: CONTROL MARK BENEATH PROGRAM ARGUMENT… (Linux).
+"""Stand over one CLI, as a small process of its own: CONTROL[,SHIELD] MARK BENEATH PROGRAM ARGUMENT… (Linux).
 
 It starts the program with its own stdin, stdout and stderr, which it then lets go: no byte passes through it. As a child
 subreaper it becomes the parent of whatever is orphaned below it, so that all that the program started is found without
@@ -6,6 +6,7 @@ asking anybody, whatever sessions, groups and environments it gave itself. A chi
 parent has waited for it; so only children are killed, whose own children are ours next, until there is none. BENEATH is the
 folder of our own cgroup, or empty: if we may, the program gets one beneath it, whose killing is faster than any chain of forks.
 
+SHIELD says that the program is a sandbox, which is to ignore the signals that ask to end: a descriptor that it gets, or -1.
 CONTROL is a socket. To us: `signal N`, and `end GRACE INSIST` once nothing may be left: the seconds from SIGTERM to SIGKILL,
 and those that SIGKILL is tried for. From us: `contained FOLDER` or `uncontained REASON`, `started PID`, `exited CODE` (negative for a signal), `ended COUNT` (how many
 could not be ended), then we go. Its end says that the sidecar has gone, and nothing may be left either.
@@ -28,15 +29,24 @@ CANNOT_RUN = 127
 ORPHANED = (2.0, 60.0)
 """GRACE and INSIST when the sidecar has gone; nobody waits for us then."""
 
+ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that ask a program to end."""
+
 PAUSE_MS = 20
 """How long nothing new has to be seen before the next look at what is being killed."""
 
 
 def main(arguments: list[str]) -> None:
     """Start the program and stand over it until nothing is left of it; never returns."""
-    control, mark, beneath, argv = int(arguments[0]), arguments[1].encode(), arguments[2], arguments[3:]
+    (first, _, shield), mark, beneath, argv = (
+        arguments[0].partition(","),
+        arguments[1].encode(),
+        arguments[2],
+        arguments[3:],
+    )
+    control, passed = int(first), int(shield or -1)
     os.set_inheritable(control, False)
-    close_all_but(control)
+    close_all_but(control, passed)
     libc = ctypes.CDLL(None)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
     environment = given_environment()
@@ -47,19 +57,21 @@ def main(arguments: list[str]) -> None:
     if pid == 0:
         if own is not None:
             enter(control, own)
-        become(libc, supervisor, argv, environment)
+        become(libc, supervisor, argv, environment, ignored=ASKING if shield else ())
+    if passed >= 0:
+        os.close(passed)
     let_go()
     Supervisor(control, pid, own).run()
     os._exit(0)  # nothing is to be tidied, which would take time
 
 
-def close_all_but(control: int) -> None:
+def close_all_but(*kept: int) -> None:
     """Close what we were not meant to get: uvloop leaves us, and so the program, a second descriptor of each of its pipes.
 
     With one of its stdout nobody would be told that it has closed that.
     """
     for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2 and int(name) != control:
+        if int(name) > 2 and int(name) not in kept:
             try:
                 os.close(int(name))
             except OSError:
@@ -95,13 +107,22 @@ def enter(control: int, path: str) -> None:
         say(control, f"uncontained {error}")
 
 
-def become(libc: ctypes.CDLL, supervisor: int, argv: list[str], environment: dict[bytes, bytes]) -> None:
+def become(
+    libc: ctypes.CDLL,
+    supervisor: int,
+    argv: list[str],
+    environment: dict[bytes, bytes],
+    *,
+    ignored: tuple[int, ...] = (),
+) -> None:
     """Turn this fork into the program, which dies with its supervisor; never returns."""
     try:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         os.setsid()
         for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(ignored_by_python, signal.SIG_DFL)
+        for number in ignored:
+            signal.signal(number, signal.SIG_IGN)
         if os.getppid() == supervisor:
             os.execve(argv[0], argv, environment)
     except OSError as error:

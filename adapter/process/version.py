@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from turnwire.adapter.process import suspend_aware
-from turnwire.adapter.process.cli import CliProcess, ProgramNotFound
+from turnwire.adapter.process.cli import CliProcess, Enters, ProgramNotFound
 from turnwire.adapter.process.watchdog import Watchdog
 
 VERSION_DEADLINE = 10.0
@@ -47,6 +47,8 @@ async def detect_version(
     workspace: Path,
     watchdog: Watchdog | None = None,
     deadline: float = VERSION_DEADLINE,
+    *,
+    sandbox: Enters | None = None,
 ) -> Version | None:
     """Ask a CLI for its version; None when it does not say one in time.
 
@@ -56,7 +58,7 @@ async def detect_version(
     key = (*executable, _stamp(executable[0]))
     if key not in _known:
         try:
-            _known[key] = await _ask(executable, environment, workspace, watchdog, deadline)
+            _known[key] = await _ask(executable, environment, workspace, watchdog, deadline, sandbox=sandbox)
         except TimeoutError:
             return None
     return _known[key]
@@ -68,10 +70,16 @@ async def _ask(
     workspace: Path,
     watchdog: Watchdog | None,
     deadline: float,
+    *,
+    sandbox: Enters | None,
 ) -> Version | None:
     try:
         process = await CliProcess.spawn(
-            [*executable, "--version"], workspace=workspace, environment=environment, watchdog=watchdog
+            [*executable, "--version"],
+            workspace=workspace,
+            environment=environment,
+            watchdog=watchdog,
+            sandbox=sandbox,
         )
     except (ProgramNotFound, OSError):
         return None

@@ -67,7 +67,11 @@ async def _open(
             "family", f"{family.name} has a core of its own, and so needs an opener of its own"
         )
     process = await CliProcess.spawn(
-        options.executable, workspace=options.workspace, environment=options.environment, watchdog=watchdog
+        options.executable,
+        workspace=options.workspace,
+        environment=options.environment,
+        watchdog=watchdog,
+        sandbox=options.box,
     )
     context = SessionContext(core=stream_core, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
 

@@ -20,6 +20,7 @@ from turnwire.config.known_agents import (
     read_agents,
     recognised,
 )
+from turnwire.normalize.vocabulary import SandboxLevel
 from turnwire.protocol.errors import TurnwireError
 
 DEMOS: Mapping[str, Family] = {"demo": "claude", "demo-acp": "acp"}
@@ -51,6 +52,8 @@ class AgentSetting(BaseModel):
     """What an agent that speaks ACP may have turnwire do with the workspace's files: none, read, or write."""
     client_terminals: bool = False
     """Whether it may have turnwire run commands."""
+    sandbox: SandboxLevel | None = None
+    """Its sandbox; that of the setting `sandbox` when absent."""
 
     @field_validator("family")
     @classmethod
@@ -77,6 +80,12 @@ class Agent(Struct, frozen=True):
     """What it may have its client do with the workspace's files."""
     client_terminals: bool = False
     """Whether it may have its client run commands."""
+    sandbox: SandboxLevel | None = None
+    """Its sandbox, where one is configured for it."""
+    state: tuple[str, ...] = ()
+    """Its own files and folders below HOME."""
+    hosts: tuple[str, ...] = ()
+    """The hosts of its model."""
 
 
 def checked_family(family: str) -> Family:
@@ -155,7 +164,16 @@ def find(name: str, configured: Mapping[str, AgentSetting]) -> Agent:
         env=setting.env,
         client_files=setting.client_files,
         client_terminals=setting.client_terminals,
+        sandbox=setting.sandbox,
+        state=about.state if about else (),
+        hosts=about.hosts if about else (),
     )
+
+
+def sandbox_named(name: str, configured: Mapping[str, AgentSetting], usual: SandboxLevel) -> SandboxLevel:
+    """Return the sandbox that is configured for the agent of that name."""
+    setting = configured.get(name)
+    return usual if setting is None or setting.sandbox is None else setting.sandbox
 
 
 def check_name(name: str, configured: Mapping[str, AgentSetting]) -> None:

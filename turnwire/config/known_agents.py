@@ -43,6 +43,10 @@ class KnownAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Names of variables, with wildcards, that it gets from turnwire's environment beside the usual ones."""
     also: tuple[str, ...] = ()
     """Places below HOME where its own installer puts the program, which PATH may not name."""
+    state: tuple[str, ...] = ()
+    """Its own files and folders below HOME, which it writes in a sandbox; a folder ends in `/`."""
+    hosts: tuple[str, ...] = ()
+    """The hosts of its model and of its login, which it reaches in a sandbox without asking."""
     node: int | None = None
     """The oldest Node.js that runs it, where it needs one."""
     asks: str | None = None

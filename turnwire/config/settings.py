@@ -45,7 +45,7 @@ from turnwire.hub.principals import BadPrincipal, Scope
 from turnwire.hub.wire.agent_options import AgentOptions
 from turnwire.journal.plugins import DEFAULT_REDIS, REDIS, JournalPlugin, UnknownJournal, journal_plugin
 from turnwire.normalize.model import JsonObject
-from turnwire.normalize.vocabulary import Policy, Role
+from turnwire.normalize.vocabulary import Policy, Role, SandboxLevel
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.parsing.depth import TOO_DEEP, is_deep
 from turnwire.protocol.visible import ordered, visible_line
@@ -326,6 +326,18 @@ class Settings(BaseSettings):
     """Under `supervised` and `plan`: send the agent back once when it stops with uncommitted changes."""
     accept_unasked: bool = False
     """Under `supervised`: start also an agent that does not ask about everything, or of which nobody knows whether it does. Without it such an agent is refused."""
+    sandbox: SandboxLevel = "off"
+    """What agents are kept from: `files` shows them their workspace, their own files and the system alone; `network` also has them ask for each host that is not listed. A session whose sandbox cannot be had is refused; docs/sandbox.md."""
+    sandbox_floor: SandboxLevel | None = None
+    """The weakest sandbox that a frontend may ask for. Without one it is `sandbox`, or that of the agent."""
+    sandbox_writable: Names = []
+    """Folders and files that sandboxed agents may write besides; `~` is the agent's home directory."""
+    sandbox_readable: Names = []
+    """Folders and files that they may read besides."""
+    sandbox_unprotected: Names = []
+    """Names in a workspace that they may write although these start programs later, such as `.git` or `.vscode`."""
+    sandbox_hosts: Names = []
+    """Hosts that agents in the sandbox `network` reach without asking: HOST (ports 80 and 443), HOST:PORT, *.HOST or *. `127.0.0.1:PORT` opens a port of this machine."""
     agent_start_timeout_s: float = Field(default=60, gt=0)
     """Seconds that an agent has to answer our greeting; a prompt waits for it."""
     agent_answer_timeout_s: float = Field(default=30, gt=0)

@@ -12,10 +12,13 @@ from turnwire.adapter.options import CommandError, SessionOptions
 from turnwire.adapter.process.cli import ProgramNotFound
 from turnwire.adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
 from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.sandbox.settings import SandboxUnavailable
 from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
-from turnwire.config.agents import AgentNotFoundError, family_named, find
+from turnwire.config.agents import AgentNotFoundError, family_named, find, sandbox_named
 from turnwire.config.known_agents import KNOWN, recognised
+from turnwire.config.sandbox import sandbox_settings
 from turnwire.config.settings import Settings
+from turnwire.config.state_directory import own_places
 from turnwire.history.index import LibraryError, ListedConversation
 
 READ = frozenset({"claude", "codex", "gemini", "qwen"})
@@ -47,6 +50,8 @@ def whose_files(name: str, settings: Settings) -> str:
 
 async def listed_by_agent(name: str, settings: Settings, folder: Path) -> list[ListedConversation]:
     """Start an agent in a folder and return the conversations that it lists, the newest first; raises LibraryError."""
+    from turnwire.adapter.sandbox.sandbox import open_sandbox  # noqa: PLC0415 - agents are asked seldom
+
     try:
         agent = find(name, settings.agents)
         family = FAMILIES[agent.family]
@@ -55,12 +60,21 @@ async def listed_by_agent(name: str, settings: Settings, folder: Path) -> list[L
         environment = build_environment(
             os.environ, allowed=(*ALLOWED, *agent.variables, *settings.pass_env), given=agent.env
         )
-        options = SessionOptions(
-            workspace=folder, executable=agent.argv, environment=environment, family=family.name
-        )
-        told = await family.list_conversations(options, MOST)
+        level = sandbox_named(name, settings.agents, settings.sandbox)
+        async with open_sandbox(
+            sandbox_settings(agent, settings, level=level),
+            workspace=folder,
+            program=agent.argv[0],
+            environment=environment,
+            own_places=own_places(settings),
+        ) as box:
+            options = SessionOptions(
+                workspace=folder, executable=agent.argv, environment=environment, family=family.name, box=box
+            )
+            told = await family.list_conversations(options, MOST)
     except (
         AgentNotFoundError, CommandError, EnvironmentRefused, OSError, ProcessGone, ProgramNotFound, RequestFailed, RequestTimeout,
+        SandboxUnavailable,
     ) as error:  # fmt: skip
         raise LibraryError(f"the agent {name!r} does not tell its conversations: {error}") from error
     found = [

@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from turnwire.adapter.process.environment import is_allowed
+from turnwire.adapter.sandbox.settings import is_weaker
+from turnwire.config.agents import sandbox_named
 from turnwire.config.known_agents import KNOWN
 from turnwire.config.settings import Settings
 from turnwire.hub.host import CommandRefused
 from turnwire.journal.sessions import SessionRecord
 from turnwire.normalize.model import JsonObject
+from turnwire.sessions.launch import sandbox_of
 from turnwire.sessions.records.options import RecordOptions
 
 STRICTNESS = ("supervised", "cli", "plan", "autonomous")
@@ -176,6 +179,14 @@ class FrontendLimits:
                 f"the agent {record.agent!r} is none of the configured ones",
                 'frontend_options ("agent")',
                 "agent",
+            )
+        configured = sandbox_named(record.agent or settings.agent, settings.agents, settings.sandbox)
+        floor = settings.sandbox_floor or configured
+        if is_weaker(level := sandbox_of(record, settings), floor):
+            _refuse(
+                f"the sandbox {level!r} is weaker than {floor}, the weakest that frontends may ask for",
+                "sandbox_floor",
+                "sandbox",
             )
         asked = RecordOptions.from_record(record)
         if asked.mcp_servers != settings.mcp_servers and "mcp_servers" not in self._options:

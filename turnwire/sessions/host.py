@@ -289,6 +289,7 @@ class LiveHost:
         record = with_options(
             record,
             title_from=None if wanted.title else "folder",
+            sandbox=wanted.sandbox,
             mcp_servers=wanted.mcp_servers or settings.mcp_servers,
             agent_options=merged(settings.session_options, wanted.options),
         )
@@ -456,6 +457,7 @@ class LiveHost:
         )
         record = with_options(
             record,
+            sandbox=asked.sandbox,
             mcp_servers=asked.mcp_servers or settings.mcp_servers,
             agent_options=merged(settings.session_options, asked.options),
             conversation=listed.id,
@@ -600,7 +602,9 @@ class LiveHost:
             forked_from=origin.session,
         )
         kept = RecordOptions.from_record(origin)
-        record = with_options(record, mcp_servers=kept.mcp_servers, agent_options=kept.agent_options)
+        record = with_options(
+            record, mcp_servers=kept.mcp_servers, agent_options=kept.agent_options, sandbox=kept.sandbox
+        )
         record = steered_by(record, frontend.user, sees_all=frontend.scope.all and is_believed(origin))
         await self._check_claim(origin, origin.cli_session_id)
         if kept.reading:

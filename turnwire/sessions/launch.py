@@ -14,19 +14,28 @@ from turnwire.adapter.options import CommandError, CommandOptions, SessionOption
 from turnwire.adapter.process.cli import ProgramNotFound
 from turnwire.adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
 from turnwire.adapter.process.shutdown import StopDeadlines
+from turnwire.adapter.sandbox.settings import LEVELS, SandboxUnavailable
 from turnwire.adapter.session.attachments import AttachmentSettings
-from turnwire.config.agents import AgentNotFoundError, family_named, find
+from turnwire.config.agents import AgentNotFoundError, family_named, find, sandbox_named
 from turnwire.config.rulebook import Rulebook
+from turnwire.config.sandbox import sandbox_settings
 from turnwire.config.settings import Settings
 from turnwire.config.state_directory import own_places
 from turnwire.hub.wire.agent_options import AgentOptions
 from turnwire.journal.sessions import SessionRecord
 from turnwire.normalize.model import JsonObject
-from turnwire.normalize.vocabulary import Policy
+from turnwire.normalize.vocabulary import Policy, SandboxLevel
 from turnwire.sessions.records.options import RecordOptions
 from turnwire.sessions.records.resume_point import ResumePoint
 
-CANNOT_START = (AgentNotFoundError, CommandError, EnvironmentRefused, McpError, ProgramNotFound)
+CANNOT_START = (
+    AgentNotFoundError,
+    CommandError,
+    EnvironmentRefused,
+    McpError,
+    ProgramNotFound,
+    SandboxUnavailable,
+)
 """What is wrong with a session that cannot be started; each says what to do."""
 
 
@@ -83,6 +92,7 @@ def options_for(
         },
         client_files=agent.client_files,
         client_terminals=agent.client_terminals,
+        sandbox=sandbox_settings(agent, settings, level=sandbox_of(record, settings)),
         attachments=AttachmentSettings(
             mode=settings.attachments,
             max_count=settings.max_attachments,
@@ -100,6 +110,13 @@ def options_for(
         stop=StopDeadlines(close=settings.agent_exit_timeout_s),
         line_limit=settings.max_line_bytes,
     )
+
+
+def sandbox_of(record: SessionRecord, settings: Settings) -> SandboxLevel:
+    """Return the sandbox of a session: the one it was begun with, or the configured one."""
+    kept = RecordOptions.from_record(record).sandbox
+    configured = sandbox_named(record.agent or settings.agent, settings.agents, settings.sandbox)
+    return next((level for level in LEVELS if level == kept), configured)
 
 
 def merged(configured: AgentOptions, asked: AgentOptions | None) -> JsonObject:

@@ -32,7 +32,7 @@ from turnwire.normalize.inputs import Announced, Ended, SessionInput
 from turnwire.sessions import machine
 from turnwire.sessions.claims import Claim
 from turnwire.sessions.hosted import timestamp
-from turnwire.sessions.launch import family_of
+from turnwire.sessions.launch import family_of, sandbox_of
 from turnwire.sessions.pipeline import Pipeline
 from turnwire.sessions.prompt_history import PromptHistory
 from turnwire.sessions.records.options import RecordOptions, with_options
@@ -132,6 +132,7 @@ class LiveSession:
             owner=record.owner,
             model=state.model,
             policy=record.policy,
+            sandbox=sandbox_of(record, self._services.settings),
             permission_mode=state.permission_mode,
             cli_session_id=state.cli_session_id,
             last_seq=self._services.journal.last(record.session),

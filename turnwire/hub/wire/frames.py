@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from turnwire.hub.wire.agent_options import LARGEST_NUMBER, AgentOptions, Few, JsonObject, Received
 from turnwire.normalize.common.deciders import is_reserved
-from turnwire.normalize.vocabulary import Policy, Priority, Role
+from turnwire.normalize.vocabulary import Policy, Priority, Role, SandboxLevel
 
 NAME_LENGTH = 200
 """Characters of a name that goes to every frontend, in each list of sessions."""
@@ -119,6 +119,8 @@ class SessionCreate(Traced):
     """Model to use."""
     policy: Policy | None = None
     """Permission policy, none looser than `frontend_policy`."""
+    sandbox: SandboxLevel | None = None
+    """What the agent is kept from, none weaker than `sandbox_floor`; as configured when absent. A session whose sandbox cannot be had is refused."""
     permission_mode: str | None = Field(default=None, max_length=NAME_LENGTH)
     """The CLI's own permission mode."""
     mcp_servers: JsonObject | None = None

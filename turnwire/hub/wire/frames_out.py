@@ -9,7 +9,7 @@ from msgspec import field
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.events.envelope import Cursor
 from turnwire.normalize.model import JsonValue, Published
-from turnwire.normalize.vocabulary import Role, SessionState
+from turnwire.normalize.vocabulary import Role, SandboxLevel, SessionState
 
 
 class Frame(Published, frozen=True, kw_only=True, tag_field="type"):
@@ -64,6 +64,8 @@ class SessionSummary(Published, frozen=True, kw_only=True):
     """The main model."""
     policy: str | None = None
     """Permission policy."""
+    sandbox: SandboxLevel | None = None
+    """What its agent is kept from: nothing, files that are not its own, hosts that nobody has allowed as well. Absent of a replay."""
     permission_mode: str | None = None
     """The CLI's permission mode."""
     cli_session_id: str | None = None

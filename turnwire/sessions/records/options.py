@@ -36,6 +36,8 @@ class RecordOptions:
     """Somebody but its owner has commanded it who may not see all conversations."""
     title_from: str | None = None
     """What the title was taken from: folder, prompt or agent; None where somebody gave it, which nothing else replaces."""
+    sandbox: str | None = None
+    """The sandbox that it was begun with: off, files or network; None where it is the configured one."""
     updated: str | None = None
     """When a turn began or ended last; RFC 3339."""
     unknown: JsonObject = field(default_factory=dict)
@@ -61,6 +63,7 @@ class RecordOptions:
             believed=kept["believed"] if isinstance(kept.get("believed"), bool) else None,
             shared=kept.get("shared") is True,
             title_from=_text(kept.get("title_from")),
+            sandbox=_text(kept.get("sandbox")),
             updated=_text(kept.get("updated")),
             unknown={name: value for name, value in kept.items() if name not in _NAMES},
         )

@@ -22,6 +22,7 @@ from turnwire.sidecar.cli.options import (
     Record,
     RecordDir,
     Rules,
+    Sandbox,
     StateDir,
     configured,
 )
@@ -90,6 +91,7 @@ def run_command(
     ] = False,
     agent: Agent = None,
     policy: PolicyOption = None,
+    sandbox: Sandbox = None,
     model: Model = None,
     rules: Rules = None,
     host: Host = None,
@@ -134,6 +136,7 @@ def serve_command(
     *,
     agent: Agent = None,
     policy: PolicyOption = None,
+    sandbox: Sandbox = None,
     model: Model = None,
     rules: Rules = None,
     host: Host = None,

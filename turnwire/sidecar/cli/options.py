@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from turnwire.normalize.vocabulary import Policy
+from turnwire.normalize.vocabulary import Policy, SandboxLevel
 from turnwire.sidecar.cli.application import plain_errors
 
 if TYPE_CHECKING:
@@ -86,6 +86,13 @@ Agent = Annotated[
 PolicyOption = Annotated[
     Policy | None,
     typer.Option(help="Permission policy.", show_default=False),
+]
+Sandbox = Annotated[
+    SandboxLevel | None,
+    typer.Option(
+        help="What agents are kept from: off, files (what is not theirs), network (also hosts that nobody has allowed).",
+        show_default="off",
+    ),
 ]
 Model = Annotated[str | None, typer.Option(help="Model to ask for.", show_default=False)]
 Record = Annotated[

@@ -13,6 +13,7 @@ from turnwire.adapter.options import CommandOptions, SessionOptions
 from turnwire.adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
 from turnwire.adapter.process.shutdown import StopDeadlines
 from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.sandbox.settings import SandboxSettings
 from turnwire.adapter.session.agent import AgentSession
 from turnwire.adapter.session.notices import SessionNotice
 from turnwire.normalize.core import InputWithEvents
@@ -47,6 +48,8 @@ def claude_runs(
     *,
     lingers: float = LINGERS,
     servers: ServerDeadlines = ServerDeadlines(),  # noqa: B008 - frozen
+    sandbox: SandboxSettings = SandboxSettings(),  # noqa: B008 - frozen
+    own_places: Sequence[str] = (),
 ) -> RunFamily:
     """Return how runs of a CLI are performed, in the folder of this process."""
 
@@ -59,6 +62,8 @@ def claude_runs(
             is_normalized=is_normalized,
             lingers=lingers,
             servers=servers,
+            sandbox=sandbox,
+            own_places=own_places,
         )
         await RunExecution(run, streams, conversation, opener, watchdog).perform()
 
@@ -85,7 +90,11 @@ class _Conversation:
         is_normalized: bool,
         lingers: float,
         servers: ServerDeadlines,
+        sandbox: SandboxSettings,
+        own_places: Sequence[str],
     ) -> None:
+        self._sandbox = sandbox
+        self._own_places = own_places
         self.lingers: float | None = lingers
         self.core = core
         self._run = run
@@ -130,6 +139,8 @@ class _Conversation:
             ask_version=False,
             initialize=bool(params.mcp_servers),
             auto_deny_as="runner",
+            sandbox=self._sandbox,
+            own_places=self._own_places,
             initialize_deadline=self._servers.connect,
             exit_deadline=self.lingers or 0.0,
             stop=STOP,

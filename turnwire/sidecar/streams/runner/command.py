@@ -17,7 +17,9 @@ from turnwire.adapter.families import open_session
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.config.agents import Agent, AgentNotFoundError, find
 from turnwire.config.rulebook import Rulebook, read_rulebook
+from turnwire.config.sandbox import sandbox_settings
 from turnwire.config.settings import Settings
+from turnwire.config.state_directory import own_places
 from turnwire.runner.family import RunFamily
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
@@ -75,7 +77,14 @@ def _family(agent: Agent, rulebook: Rulebook, settings: Settings, watchdog: Watc
         from turnwire.sidecar.streams.runner.acp import acp_runs  # noqa: PLC0415 - a tenth of a second that Claude's runs need not wait for
 
         return acp_runs(agent, rulebook, settings, open_session, watchdog)
-    return claude_runs(agent.argv, settings.pass_env, open_session, watchdog)
+    return claude_runs(
+        agent.argv,
+        settings.pass_env,
+        open_session,
+        watchdog,
+        sandbox=sandbox_settings(agent, settings, level=agent.sandbox or settings.sandbox),
+        own_places=own_places(settings),
+    )
 
 
 async def _serve(agent: Agent, rulebook: Rulebook, settings: Settings, options: RunnerOptions) -> int:

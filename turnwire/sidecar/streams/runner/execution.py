@@ -13,6 +13,7 @@ from turnwire.adapter.options import CommandError, SessionOptions
 from turnwire.adapter.process.cli import ProgramNotFound
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.sandbox.settings import SandboxUnavailable
 from turnwire.adapter.session.agent import AgentSession, RequestFailed, RequestTimeout
 from turnwire.adapter.session.notices import SessionNotice
 from turnwire.normalize.core import Core, InputWithEvents
@@ -159,7 +160,7 @@ class RunExecution:
                 except asyncio.CancelledError:
                     await self._leave(session)
                     raise
-        except (CommandError, ProgramNotFound, OSError) as error:
+        except (CommandError, ProgramNotFound, SandboxUnavailable, OSError) as error:
             raise RunFailed(str(error)) from error
 
     async def _follow(self, session: AgentSession) -> Wait | None:

@@ -5,12 +5,14 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from turnwire.adapter.process.cli import ProgramNotFound
+from turnwire.adapter.process.cli import Enters, ProgramNotFound
+from turnwire.adapter.sandbox.settings import SandboxUnavailable
 from turnwire.config.agents import Agent, AgentNotFoundError, find
 from turnwire.config.settings import ConfigurationError, Settings, load
 from turnwire.normalize.inputs import Announced
@@ -57,7 +59,7 @@ def run(argv: Sequence[str]) -> int:
         return _ended(code) if code >= 0 else die_by(-code)
     except (UsageError, ConfigurationError) as error:
         return _fail(error, 2)
-    except (AgentNotFoundError, ProgramNotFound) as error:
+    except (AgentNotFoundError, ProgramNotFound, SandboxUnavailable) as error:
         return _fail(error, 1)
 
 
@@ -75,14 +77,39 @@ async def _serve(
 
         return await serve_any(arguments, agent, settings, environment, observed)
     options = (foreign_options if settings.dialect in FOREIGN else cli_options)(arguments.rest)
-    return await stdio.serve(
-        [*agent.argv, *options],
-        environment,
-        spoken=DIALECTS[arguments.spoken],
-        agent=DIALECTS[settings.dialect],
-        observe=_observe(observed),
-        stop_timeout=settings.stop_timeout_s,
-    )
+    async with _sandbox(agent, settings, environment) as sandbox:
+        return await stdio.serve(
+            [*agent.argv, *options],
+            environment,
+            spoken=DIALECTS[arguments.spoken],
+            agent=DIALECTS[settings.dialect],
+            observe=_observe(observed),
+            stop_timeout=settings.stop_timeout_s,
+            sandbox=sandbox,
+        )
+
+
+@asynccontextmanager
+async def _sandbox(
+    agent: Agent, settings: Settings, environment: Mapping[str, str]
+) -> AsyncIterator[Enters | None]:
+    """Have the agent's sandbox, if it has one; nobody can be asked about hosts."""
+    level = agent.sandbox or settings.sandbox
+    if level == "off":
+        yield None
+        return
+    from turnwire.adapter.sandbox.sandbox import open_sandbox  # noqa: PLC0415 - few relays have one
+    from turnwire.config.sandbox import sandbox_settings  # noqa: PLC0415 - as above
+    from turnwire.config.state_directory import own_places  # noqa: PLC0415 - as above
+
+    async with open_sandbox(
+        sandbox_settings(agent, settings, level=level),
+        workspace=Path.cwd(),
+        program=agent.argv[0],
+        environment=environment,
+        own_places=own_places(settings),
+    ) as sandbox:
+        yield sandbox
 
 
 def _observe(observed: "Observed | None") -> stdio.Observe:

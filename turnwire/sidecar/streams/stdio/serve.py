@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.cli import CliProcess, Enters
 from turnwire.adapter.process.shutdown import StopDeadlines, kill_on_exit, shut_down
 from turnwire.adapter.process.transport import Exit
 from turnwire.adapter.process.watchdog import Watchdog
@@ -52,6 +52,7 @@ async def serve(
     agent: Dialect,
     observe: Observe,
     stop_timeout: float,
+    sandbox: Enters | None = None,
 ) -> int:
     """Serve the caller until the CLI has gone; returns its exit code, of a signal -N. Raises ProgramNotFound.
 
@@ -59,7 +60,12 @@ async def serve(
     """
     async with Watchdog.start() as watchdog:
         process = await CliProcess.spawn(
-            argv, workspace=Path.cwd(), environment=environment, watchdog=watchdog, reads_stderr=True
+            argv,
+            workspace=Path.cwd(),
+            environment=environment,
+            watchdog=watchdog,
+            reads_stderr=True,
+            sandbox=sandbox,
         )
         async with kill_on_exit(process):
             on_stop(partial(_end, process), stop_timeout)

@@ -1,0 +1,78 @@
+"""A profile as the arguments of bubblewrap (bwrap(1)); pure.
+
+A later mount hides an earlier one, so outer places come before what is in them. A folder that something protected is in is mounted
+onto itself: a mount cannot be renamed away, and so neither can what is in it.
+"""
+
+from collections.abc import Sequence
+
+from turnwire.adapter.sandbox.profile import Profile
+
+PROGRAM = "bwrap"
+
+NAMESPACES = (
+    "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+    "--disable-userns",  # no namespaces in the namespace: an agent gets no capabilities by making one
+    "--cap-drop", "ALL", "--die-with-parent", "--new-session",
+)  # fmt: skip
+"""What every sandbox is; no new privileges is bwrap's own."""
+
+
+def bwrap_arguments(
+    profile: Profile, *, has_network: bool, folders: Sequence[str] = (), start: str | None = None
+) -> list[str]:
+    """Return the arguments before the program.
+
+    Args:
+        profile: what is seen.
+        has_network: it shares the network of this machine.
+        folders: which of the hidden places are folders.
+        start: the folder that the program starts in; the workspace when None.
+    """
+    arguments = [*NAMESPACES, *([] if has_network else ["--unshare-net"])]
+    for place, target in sorted(profile.links.items()):
+        arguments += ["--symlink", target, place]
+    for place in profile.readable:
+        if not _is_private(place, profile):
+            arguments += ["--ro-bind", place, place]
+    arguments += [
+        "--dev",
+        "/dev",
+        "--proc",
+        "/proc",
+        "--tmpfs",
+        "/tmp",
+        "--tmpfs",
+        "/run",
+        "--tmpfs",
+        "/var/tmp",
+    ]
+    if profile.home not in profile.writable:
+        arguments += ["--tmpfs", profile.home]
+    later = [(place, "--ro-bind") for place in profile.readable if _is_private(place, profile)]
+    later += [(place, "--bind") for place in profile.writable]
+    for place, how in sorted(later):
+        arguments += [how, place, place]
+    for place in profile.hidden:
+        arguments += ["--tmpfs", place] if place in folders else ["--ro-bind", "/dev/null", place]
+    for place in _around(profile):
+        arguments += ["--bind", place, place]
+    for place in profile.protected:
+        arguments += ["--ro-bind", place, place]
+    return [*arguments, "--chdir", start or profile.workspace, "--"]
+
+
+def _is_private(place: str, profile: Profile) -> bool:
+    """Tell whether a place is below one that is made anew."""
+    return any(place.startswith(f"{one}/") for one in (profile.home, "/tmp", "/run", "/var/tmp"))
+
+
+def _around(profile: Profile) -> list[str]:
+    """Return the folders between a writable place and what is protected in it."""
+    found = set()
+    for place in profile.protected:
+        outer = place.rpartition("/")[0]
+        while outer and outer not in profile.writable:
+            found.add(outer)
+            outer = outer.rpartition("/")[0]
+    return sorted(one for one in found if any(one.startswith(f"{place}/") for place in profile.writable))

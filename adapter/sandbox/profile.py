@@ -1,0 +1,288 @@
+"""Which files an agent sees: the places of a session, as the disk has them when its sandbox is made.
+
+Everything that is not named is not there. What starts programs later (hooks, settings of agents and editors) is protected inside the
+workspace; a folder among these that is missing is made, empty, and removed at the end: else the agent could make it itself.
+"""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from turnwire.adapter.permissions.protected import SECRETS
+from turnwire.adapter.sandbox.settings import SandboxSettings
+
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/snap")
+"""Folders of the system, which an agent reads."""
+
+MASKED = (
+    "/etc/ssh",
+    "/etc/sudoers.d",
+    "/etc/ssl/private",
+    "/etc/kubernetes",
+    "/etc/rancher",
+    "/etc/NetworkManager",
+)
+"""Folders of the system that hold keys."""
+
+TOOLCHAINS = (
+    ".asdf", ".bun/bin", ".cargo/bin", ".deno/bin", ".local/bin", ".local/lib", ".local/share/mise", ".local/share/uv", ".nvm", ".pyenv",
+    ".rbenv", ".rustup", ".sdkman", ".volta", "go/bin",
+)  # fmt: skip
+"""Folders below HOME with programs, which an agent reads."""
+
+PROTECTED_FOLDERS = (
+    ".git",
+    ".git/hooks",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".qwen",
+    ".vscode",
+    ".cursor",
+    ".idea",
+)
+"""Folders in a workspace whose contents start programs later; one that is missing stays missing, and `.git` itself can be written."""
+
+PROTECTED_FILES = (
+    ".git/config", ".git/config.worktree", ".git/info/attributes", ".mcp.json", ".envrc", ".gitmodules", "turnwire.toml",
+    ".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zprofile", ".zshenv", ".zlogin", ".gitconfig", ".npmrc",
+)  # fmt: skip
+"""Files in a workspace that start programs later; one that is missing can be made, and starts nothing by itself."""
+
+NESTED_DEPTH = 3
+NESTED_FOLDERS = 2000
+"""How deep, and in how many folders, other git repositories are looked for in a workspace."""
+
+
+HELD: Counter[str] = Counter()
+"""Folders that sandboxes of this process have made in workspaces, and how many need them."""
+
+
+class Profile(Struct, frozen=True, kw_only=True):
+    """What a sandbox shows; absolute paths, the outer ones before what is in them."""
+
+    workspace: str
+    home: str
+    readable: tuple[str, ...]
+    """Seen and not written."""
+    writable: tuple[str, ...]
+    """Seen and written."""
+    protected: tuple[str, ...]
+    """In a writable place, and not written."""
+    hidden: tuple[str, ...]
+    """In a visible place, and not there."""
+    links: Mapping[str, str]
+    """Links of the system's root to what they name, such as /bin to usr/bin."""
+    made: tuple[str, ...] = ()
+    """Folders to be made for the session, since nothing may be made in their place; the outer ones first."""
+
+
+class ProfileError(ValueError):
+    """There can be no sandbox around such places; says why."""
+
+
+def build_profile(
+    settings: SandboxSettings,
+    *,
+    workspace: Path,
+    program: str,
+    environment: Mapping[str, str],
+    own_places: Sequence[str] = (),
+) -> Profile:
+    """Return what an agent sees; looks at the disk, and makes the folders of the agent's own. Raises ProfileError.
+
+    Args:
+        settings: what the operator says.
+        workspace: where it works.
+        program: the path of the agent's program.
+        environment: its environment, which says where HOME and programs are.
+        own_places: turnwire's own files and folders.
+    """
+    home = os.path.realpath(environment.get("HOME") or "/nonexistent")
+    root = os.path.realpath(workspace)
+    if root in ("/", *SYSTEM) or (f"{home}/".startswith(f"{root}/") and root != home):
+        raise ProfileError(
+            f"the workspace {root} holds the system or the home directory; work in a folder below it"
+        )
+
+    def absolute(path: str) -> str:
+        spelled = f"{home}{path[1:]}" if path == "~" or path.startswith("~/") else path
+        return os.path.realpath(os.path.join(root, spelled))
+
+    state = _state(settings.state, home)
+    writable = {root, *state, *_worktree(root)}
+    for path in map(absolute, settings.writable):
+        if not os.path.exists(path):
+            raise ProfileError(f"{path} of sandbox_writable does not exist; create it or leave it out")
+        writable.add(path)
+    readable = {path for path in SYSTEM if os.path.isdir(path) and not os.path.islink(path)}
+    readable |= set(_programs(program, environment.get("PATH", ""), home))
+    readable |= {path for path in map(absolute, settings.readable) if os.path.exists(path)}
+    readable |= {path for path in (os.path.realpath("/etc/resolv.conf"),) if os.path.exists(path)}
+    free = {os.path.normpath(one) for one in settings.unprotected}
+    protected, made = _protected(root, free, is_home=root == home)
+    secrets = [
+        absolute(path)
+        for path in SECRETS
+        if not path.startswith("~/.claude/") and not path.startswith("~/.codex/")
+    ]
+    hidden = {path for path in (*secrets, *MASKED, *map(absolute, own_places)) if os.path.exists(path)}
+    seen = (*readable, *writable)
+    return Profile(
+        workspace=root,
+        home=home,
+        readable=tuple(sorted(readable - writable)),
+        writable=tuple(sorted(writable)),
+        protected=tuple(sorted({*protected, *_later(state)})),
+        hidden=tuple(
+            sorted(path for path in hidden if path not in writable and any(_is_in(path, one) for one in seen))
+        ),
+        links={path: os.readlink(path) for path in SYSTEM if os.path.islink(path)},
+        made=tuple(made),
+    )
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder}/")
+
+
+def _state(places: Iterable[str], home: str) -> list[str]:
+    """Return the agent's own places, made where they are missing: what is bound has to be there."""
+    found = []
+    for place in places:
+        path = Path(home, place)
+        if place.endswith("/"):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        elif not path.exists():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.write_text("{}\n", encoding="utf-8")
+            path.chmod(0o600)
+        found.append(os.path.realpath(path))
+    return found
+
+
+LATER = (
+    "settings.json",
+    "settings.local.json",
+    "hooks",
+    "plugins",
+    "hooks.json",
+    "config.toml",
+    "extensions",
+)
+"""Names in an agent's own folder that start programs in its later sessions, outside of the sandbox."""
+
+
+def _later(state: Iterable[str]) -> Iterator[str]:
+    for folder in state:
+        yield from (path for name in LATER if os.path.exists(path := f"{folder}/{name}"))
+
+
+def _programs(program: str, path: str, home: str) -> Iterator[str]:
+    """Yield the places of programs that are no part of the system."""
+    named = [
+        Path(program).parent,
+        Path(os.path.realpath(program)).parent,
+        Path(os.path.realpath(sys.executable)).parent,
+    ]
+    folders = [*named, *(Path(one) for one in path.split(":") if one)]
+    node_modules = [
+        parent for parent in Path(os.path.realpath(program)).parents if parent.name == "node_modules"
+    ]
+    if node_modules:
+        yield str(node_modules[-1])
+    for name in TOOLCHAINS:
+        if os.path.isdir(place := f"{home}/{name}"):
+            yield os.path.realpath(place)
+    for folder in folders:
+        if not folder.is_absolute() or not folder.is_dir() or any(_is_in(str(folder), one) for one in SYSTEM):
+            continue
+        prefix = folder.parent
+        known = {Path(home), Path(home, ".local"), Path(home, ".cargo"), Path("/"), *Path(home).parents}
+        is_prefix = folder.name == "bin" and prefix not in known and (prefix / "lib").is_dir()
+        found = os.path.realpath(prefix if is_prefix else folder)
+        if found not in ("/", "/root", "/home", home) and not _is_in(home, found):
+            yield found
+
+
+def _worktree(root: str) -> Iterator[str]:
+    """Yield the repository of a git worktree, which is elsewhere; only one that knows this worktree itself counts."""
+    try:
+        said = Path(root, ".git").read_text(encoding="utf-8")
+        own = os.path.realpath(os.path.join(root, said.removeprefix("gitdir:").strip()))
+        back = Path(own, "gitdir").read_text(encoding="utf-8").strip()
+        common = os.path.realpath(
+            os.path.join(own, Path(own, "commondir").read_text(encoding="utf-8").strip())
+        )
+    except (OSError, ValueError):
+        return
+    if (
+        os.path.realpath(back) == f"{root}/.git"
+        and os.path.basename(common) == ".git"
+        and _is_in(own, common)
+    ):
+        yield common
+
+
+def _protected(root: str, free: set[str], *, is_home: bool) -> tuple[set[str], list[str]]:
+    """Return what is not written in the workspace, and which folders are made to that end."""
+    found: set[str] = set()
+    made: list[str] = []
+    has_git = os.path.lexists(f"{root}/.git")
+    for name in PROTECTED_FOLDERS:
+        path = f"{root}/{name}"
+        if name in free or (name != ".git" and ".git" in free and name.startswith(".git/")):
+            continue
+        if os.path.islink(path) or os.path.isfile(path):
+            found.add(path)
+        elif os.path.isdir(path) and path not in HELD:
+            if name != ".git":
+                found.add(path)
+        elif name == ".git/hooks" and (not has_git or not os.path.isdir(f"{root}/.git")):
+            continue
+        elif not is_home:
+            made.append(path)
+            found.add(path)
+    repositories = [root, *nested_repositories(root), *_worktree(root)]
+    for repository in repositories:
+        base = repository if repository.endswith("/.git") else f"{repository}/.git"
+        if ".git" not in free and os.path.isdir(base) and base not in found:
+            for name in ("hooks", "config", "config.worktree", "info/attributes", "modules"):
+                if f".git/{name}" not in free and os.path.exists(f"{base}/{name}"):
+                    found.add(f"{base}/{name}")
+    for name in PROTECTED_FILES:
+        if (
+            name not in free
+            and os.path.isfile(f"{root}/{name}")
+            and not (name.startswith(".git/") and ".git" in free)
+        ):
+            found.add(f"{root}/{name}")
+    return found, made
+
+
+def nested_repositories(root: str) -> list[str]:
+    """Return the git repositories in a workspace below its top, as far as they are looked for."""
+    found: list[str] = []
+    level, seen = [root], 0
+    for _ in range(NESTED_DEPTH):
+        below = []
+        for folder in level:
+            try:
+                entries = [one for one in os.scandir(folder) if one.is_dir(follow_symlinks=False)]
+            except OSError:
+                continue
+            for entry in entries:
+                seen += 1
+                if seen > NESTED_FOLDERS:
+                    return found
+                if entry.name in (".git", "node_modules"):
+                    continue
+                if os.path.isdir(f"{entry.path}/.git"):
+                    found.append(entry.path)
+                below.append(entry.path)
+        level = below
+    return found

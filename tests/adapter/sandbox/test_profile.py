@@ -1,0 +1,146 @@
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from turnwire.adapter.sandbox.linux import bwrap_arguments
+from turnwire.adapter.sandbox.macos import sandbox_profile
+from turnwire.adapter.sandbox.profile import Profile, ProfileError, build_profile
+from turnwire.adapter.sandbox.sandbox import make, unmake
+from turnwire.adapter.sandbox.settings import SandboxSettings, is_weaker
+
+PROFILE = Profile(
+    workspace="/home/me/work",
+    home="/home/me",
+    readable=("/home/me/.nvm", "/usr"),
+    writable=("/home/me/.claude", "/home/me/work"),
+    protected=("/home/me/work/.git/hooks",),
+    hidden=("/etc/shadow", "/home/me/work/keys"),
+    links={"/bin": "usr/bin"},
+)
+
+
+def build(home: Path, workspace: Path, **settings: object) -> Profile:
+    return build_profile(
+        SandboxSettings(level="files", **settings),  # type: ignore[arg-type]
+        workspace=workspace,
+        program="/bin/sh",
+        environment={"HOME": str(home), "PATH": "/usr/bin:/bin"},
+    )
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home" / "work").mkdir(parents=True)
+    return tmp_path / "home"
+
+
+def test_levels_are_ordered() -> None:
+    assert is_weaker("off", "files")
+    assert not is_weaker("network", "files")
+
+
+def test_outer_places_come_before_what_is_in_them_and_protected_ones_last() -> None:
+    said = " ".join(bwrap_arguments(PROFILE, has_network=False, folders=["/home/me/work/keys"]))
+    order = [
+        "--symlink usr/bin /bin", "--ro-bind /usr /usr", "--tmpfs /home/me", "--bind /home/me/.claude /home/me/.claude",
+        "--ro-bind /home/me/.nvm /home/me/.nvm", "--bind /home/me/work /home/me/work", "--ro-bind /dev/null /etc/shadow",
+        "--tmpfs /home/me/work/keys", "--bind /home/me/work/.git /home/me/work/.git",
+        "--ro-bind /home/me/work/.git/hooks /home/me/work/.git/hooks", "--chdir /home/me/work --",
+    ]  # fmt: skip
+    places = [said.index(one) for one in order]
+    assert places == sorted(places)
+    assert "--unshare-net" in said
+    assert "--unshare-net" not in bwrap_arguments(PROFILE, has_network=True)
+
+
+def test_the_text_for_macos_denies_after_it_allows() -> None:
+    assert sandbox_profile(PROFILE, temporary='/tmp/a"b', ports=[4000]).splitlines()[-11:] == [
+        '(allow file-read* (subpath "/home/me/.nvm"))',
+        '(allow file-read* (subpath "/usr"))',
+        '(allow file-read* file-write* (subpath "/home/me/.claude"))',
+        '(allow file-read* file-write* (subpath "/home/me/work"))',
+        '(allow file-read* file-write* (subpath "/tmp/a\\"b"))',
+        '(deny file-read* file-write* (subpath "/etc/shadow"))',
+        '(deny file-read* file-write* (subpath "/home/me/work/keys"))',
+        '(deny file-write* (subpath "/home/me/work/.git/hooks"))',
+        '(allow network-outbound (remote ip "localhost:4000"))',
+        '(allow network-bind (local ip "localhost:*"))',
+        '(allow network-inbound (local ip "localhost:*"))',
+    ]
+
+
+def test_files_alone_leave_a_mac_its_network() -> None:
+    said = sandbox_profile(PROFILE, temporary="/tmp/x", ports=None)
+    assert said.startswith("(version 1)\n(deny default)\n")
+    assert "(allow network*)" in said
+
+
+def test_what_starts_programs_later_is_protected_and_a_missing_folder_held(home: Path) -> None:
+    work = home / "work"
+    subprocess.run(["git", "init", "-q", work], check=True)
+    (work / ".mcp.json").write_text("{}")
+    profile = build(home, work)
+    names = {place.removeprefix(f"{work}/") for place in profile.protected}
+    assert {".git/hooks", ".git/config", ".claude", ".vscode", ".mcp.json"} <= names
+    make(profile)
+    assert (work / ".vscode").is_dir()
+    again = build(home, work)
+    make(again)
+    unmake(profile)
+    assert (work / ".vscode").is_dir()
+    unmake(again)
+    assert not (work / ".vscode").exists()
+    assert (work / ".git/hooks").is_dir()
+
+
+def test_the_operator_can_unprotect_names(home: Path) -> None:
+    work = home / "work"
+    profile = build(home, work, unprotected=[".git", ".vscode"])
+    assert not {place for place in profile.protected if "/.git" in place or "/.vscode" in place}
+
+
+def test_a_repository_below_the_workspace_is_protected_too(home: Path) -> None:
+    nested = home / "work" / "libs" / "one"
+    subprocess.run(["git", "init", "-q", nested], check=True)
+    assert f"{nested}/.git/hooks" in build(home, home / "work").protected
+
+
+def test_a_worktree_gets_its_repository_and_a_forged_one_nothing(home: Path) -> None:
+    main, tree = home / "main", home / "tree"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run([*git, "init", "-q", main], check=True)
+    subprocess.run([*git, "-C", main, "commit", "-q", "--allow-empty", "-m", "one"], check=True)
+    subprocess.run([*git, "-C", main, "worktree", "add", "-q", tree], check=True)
+    profile = build(home, tree)
+    assert f"{main}/.git" in profile.writable
+    assert {f"{main}/.git/hooks", f"{main}/.git/config", f"{tree}/.git"} <= {*profile.protected}
+    (home / "work" / ".git").write_text((tree / ".git").read_text())
+    assert f"{main}/.git" not in build(home, home / "work").writable
+
+
+def test_files_of_the_agent_are_made_and_its_settings_protected(home: Path) -> None:
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text("{}")
+    profile = build(home, home / "work", state=[".claude/", ".claude.json", ".new/"])
+    assert (home / ".claude.json").read_text() == "{}\n"
+    assert {f"{home}/.claude", f"{home}/.claude.json", f"{home}/.new"} <= {*profile.writable}
+    assert f"{home}/.claude/settings.json" in profile.protected
+
+
+def test_keys_stay_hidden_where_the_workspace_is_the_home_directory(home: Path) -> None:
+    (home / ".ssh").mkdir()
+    profile = build(home, home)
+    assert f"{home}/.ssh" in profile.hidden
+    assert not [place for place in profile.made if place.startswith(str(home))]
+
+
+@pytest.mark.parametrize("workspace", ["/", "/usr", ".."])
+def test_a_workspace_that_holds_the_system_or_home_is_refused(home: Path, workspace: str) -> None:
+    with pytest.raises(ProfileError, match="work in a folder below it"):
+        build(home, home / workspace)
+
+
+def test_a_writable_place_that_is_missing_is_refused(home: Path) -> None:
+    with pytest.raises(ProfileError, match="sandbox_writable"):
+        build(home, home / "work", writable=["~/gone"])

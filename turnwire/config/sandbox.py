@@ -1,0 +1,27 @@
+"""From the settings to what the sandbox of an agent holds."""
+
+import sys
+from pathlib import Path
+
+from turnwire.adapter.sandbox.settings import SandboxSettings
+from turnwire.config.agents import Agent
+from turnwire.config.settings import Settings
+from turnwire.normalize.vocabulary import SandboxLevel
+
+
+def sandbox_settings(agent: Agent, settings: Settings, *, level: SandboxLevel) -> SandboxSettings:
+    """Return what the sandbox of an agent holds."""
+    return SandboxSettings(
+        level=level,
+        writable=settings.sandbox_writable,
+        readable=[*settings.sandbox_readable, *(own_packages() if agent.scripted else ())],
+        unprotected=settings.sandbox_unprotected,
+        hosts=settings.sandbox_hosts,
+        state=agent.state,
+        api_hosts=agent.hosts,
+    )
+
+
+def own_packages() -> list[str]:
+    """Return the folders that the scripted agent, which is turnwire's own, is imported from."""
+    return [one for one in sys.path if Path(one).is_absolute() and Path(one).is_dir()]
