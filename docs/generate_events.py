@@ -20,7 +20,15 @@ from turnwire.hub.schema.field_docs import field_docs
 from turnwire.hub.schema.shapes import as_sent
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.core import happenings
-from turnwire.normalize.events import AgentEvent, Cut, History, ToolUpdate, TraceContext, to_json
+from turnwire.normalize.events import (
+    AgentEvent,
+    Cut,
+    History,
+    SandboxDenied,
+    ToolUpdate,
+    TraceContext,
+    to_json,
+)
 from turnwire.normalize.events.base import Event, ThreadEvent
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.model import Published
@@ -56,6 +64,14 @@ OURS: tuple[AgentEvent, ...] = (
         traceparent="00-0af7651916cd43dd8448eb211c80319c-53995c3f42cd8ad8-01",
         prompt="0e3e4c2a-5a30-4b61-9d5c-2f8f0a3b8b1d",
         parent="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    ),
+    SandboxDenied(
+        session_id="0b6a2c0e",
+        operation_id="turn-2",
+        kind="host",
+        target="files.example.org:443",
+        reason='files.example.org:443 is not allowed: nobody answered. The operator can open it by sandbox_hosts = ["files.example.org:443"]',
+        tool_call_id="toolu_01",
     ),
     Cut(
         text="The conversation goes on from an earlier message; 2 turns of it no longer count.",

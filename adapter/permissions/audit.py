@@ -68,6 +68,10 @@ class AuditTrail:
         """Note an answer that did not count."""
         self._write("refused", request_id, {"by": by, "code": code})
 
+    def note_denied(self, target: str, kind: str, reason: str) -> None:
+        """Note what the sandbox refused: a host or a path."""
+        self._write("sandbox_denied", target, {"kind": kind, "reason": reason})
+
     def close(self) -> None:
         """Write what is still to be written and close the file."""
         self._writer.shutdown(wait=True)

@@ -10,7 +10,8 @@ from msgspec import Struct, field
 
 from turnwire.adapter.hooks.settings import HookSetting
 from turnwire.adapter.permissions.grants import Grant
-from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
+from turnwire.adapter.permissions.requests import AgentRequest, Reply, ToolRequest, UnreadableRequest
+from turnwire.normalize.events import PermissionRequest
 from turnwire.normalize.inputs import Decision
 from turnwire.normalize.vocabulary import VoidReason
 from turnwire.protocol.json_values import Json, JsonObject
@@ -55,6 +56,13 @@ class Asked(Struct, frozen=True):
     request: AgentRequest
     real_paths: Mapping[str, str | None] = field(default_factory=dict)
     """Where the paths among a tool's arguments lead, links followed; by their absolute spelling."""
+
+
+class HostAsked(Struct, frozen=True):
+    """The sandbox does not know a host that the agent wants to reach: what is asked, and the event that asks it."""
+
+    request: ToolRequest
+    event: PermissionRequest
 
 
 class Answered(Struct, frozen=True):

@@ -27,6 +27,9 @@ log = logging.getLogger(__name__)
 
 _EVERYWHERE = "*"
 
+HOST = "host:"
+"""Begins a grant that is about one host and port of the sandbox's network."""
+
 
 class Grant(NamedTuple):
     """A tool that may be called without asking, and what with."""
@@ -49,6 +52,9 @@ class Grant(NamedTuple):
             return False
         if not self.content:
             return True
+        if self.content.startswith(HOST):
+            host, port = call.arguments.get("host"), call.arguments.get("port")
+            return self.content in (f"{HOST}{host}:{port}", f"{HOST}[{host}]:{port}")
         if call.kind == "execute":
             return _covers_command(self.content, text_at(call.arguments, "command"))
         if call.kind == "fetch" and self.content.startswith(DOMAIN):

@@ -203,6 +203,8 @@ def _allowed_by(state: State, request: ToolRequest, call: ToolCall, verdict: Ver
         return None
     if any(grant.covers(call) for grant in state.grants):
         return "remembered"
+    if request.is_host:
+        return None
     if is_allowed_by_plan(settings, call, is_asked_by_user=request.is_asked_by_user):
         return "policy:plan"
     if settings.judges_requests:

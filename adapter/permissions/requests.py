@@ -54,6 +54,8 @@ class ToolRequest(Struct, frozen=True, kw_only=True):
     """What can be answered."""
     wants_human: bool = False
     """True when no rule or policy may allow it."""
+    is_host: bool = False
+    """True of a host that the sandbox does not know: rules and earlier answers may allow it, policies not."""
     is_asked_by_user: bool = False
     """True when it is asked for a reason of the user's or of safety, not for the permission mode."""
     is_editable: bool = True

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from turnwire.adapter.process import awake
+from turnwire.adapter.process import suspend_aware
 from turnwire.adapter.sandbox.hosts import (
     LOOPBACK,
     NEVER,
@@ -179,7 +179,7 @@ def _opened_by(target: Target) -> str:
 async def within(seconds: float, answer: "asyncio.Future[HostAnswer]") -> HostAnswer | None:
     """Wait for an answer; None when nobody gave one in time."""
     try:
-        async with awake.timeout(seconds):
+        async with suspend_aware.timeout(seconds):
             return await asyncio.shield(answer)
     except TimeoutError:
         return None

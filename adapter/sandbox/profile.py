@@ -80,6 +80,29 @@ class Profile(Struct, frozen=True, kw_only=True):
     made: tuple[str, ...] = ()
     """Folders to be made for the session, since nothing may be made in their place; the outer ones first."""
 
+    def why_denied(self, path: str, said: str) -> str | None:
+        """Return why a path was refused to a program that said so; None where the sandbox has nothing to do with it."""
+        spelled = f"{self.home}{path[1:]}" if path.startswith("~/") else path
+        whole = os.path.normpath(os.path.join(self.workspace, spelled))
+        if any(_is_in(whole, one) for one in self.hidden):
+            return "it is hidden from this session"
+        outside = not any(
+            _is_in(whole, one)
+            for one in (*self.readable, *self.writable, *self.links, "/tmp", "/proc", "/dev")
+        )
+        if "No such file" in said or "no such file" in said or "ENOENT" in said:
+            return (
+                "it is not in this sandbox; sandbox_readable or sandbox_writable can show it"
+                if outside and whole.startswith("/")
+                else None
+            )
+        if "ead-only" not in said and "EROFS" not in said:
+            return None
+        if any(_is_in(whole, one) for one in self.protected):
+            name = os.path.relpath(whole, self.workspace)
+            return f"it starts programs later, so it is protected; sandbox_unprotected can free it ({name})"
+        return "it is outside of the workspace; sandbox_writable can open it"
+
 
 class ProfileError(ValueError):
     """There can be no sandbox around such places; says why."""

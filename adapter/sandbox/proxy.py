@@ -37,6 +37,7 @@ class Proxy:
     def __init__(self, gate: HostGate) -> None:
         self._gate = gate
         self._open = 0
+        self._serving: set[asyncio.Task[object]] = set()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection to the proxy."""
@@ -55,15 +56,26 @@ class Proxy:
         """Hold one of the connections there may be, and close it at the end."""
         has_place = self._open < MOST_CONNECTIONS
         self._open += has_place
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving.add(task)
         try:
             yield has_place
         except (OSError, EOFError, asyncio.LimitOverrunError, TimeoutError):
             pass  # the other side has gone, or it says what is no request
         finally:
+            self._serving.discard(task)
             self._open -= has_place
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
+
+    async def close(self) -> None:
+        """End every connection."""
+        while self._serving:
+            for task in self._serving:
+                task.cancel()
+            await asyncio.wait(set(self._serving))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async with asyncio.timeout(HEAD_S):

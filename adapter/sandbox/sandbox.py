@@ -123,6 +123,7 @@ class Sandbox:
         """Serve nothing more."""
         for server in self._servers:
             server.close()
+        await self._proxy.close()
         await self._tasks.close()
 
     def _environment(self, environment: Mapping[str, str]) -> dict[str, str]:

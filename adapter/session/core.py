@@ -17,11 +17,13 @@ from turnwire.adapter.permissions.decisions import (
     CancelledByAgent,
     Decide,
     Effect,
+    HostAsked,
     NoteAsked,
     PermissionInput,
     ProcessEnded,
     Respond,
     TurnEnded,
+    Void,
     Voided,
 )
 from turnwire.adapter.permissions.machine import State, step
@@ -62,7 +64,7 @@ RealPaths: TypeAlias = Mapping[str, str | None]
 _FOLLOWED = frozenset({PermissionCancelled, PermissionResolved, Complete})
 """Events that the permission machine has to follow."""
 
-CoreInput: TypeAlias = SessionInput | PermissionInput
+CoreInput: TypeAlias = SessionInput | PermissionInput | HostAsked
 
 
 class SessionCore:
@@ -80,6 +82,8 @@ class SessionCore:
         self._wire = wire
         self._permissions = permissions
         self._real_paths = real_paths
+        self._hosts: dict[str, PermissionRequest] = {}
+        """Requests for hosts of the sandbox that wait, as they are published: the agent's family knows nothing of them."""
 
     @property
     def busy(self) -> bool:
@@ -94,7 +98,7 @@ class SessionCore:
     @property
     def pending(self) -> tuple[str, ...]:
         """The requests that a frontend can answer."""
-        return self._core.pending
+        return (*self._core.pending, *self._hosts)
 
     @property
     def waits(self) -> bool:
@@ -108,7 +112,11 @@ class SessionCore:
             case Received():
                 told = self.receive(happened, at)
                 return Outputs([told]) if isinstance(told, InputWithEvents) else told
+            case HostAsked():
+                self._host_asked(happened, at, outputs)
             case Ended():
+                for name in [*self._hosts]:
+                    self._step(Voided(name, "process_exited"), at, outputs)
                 self._publish(InputWithEvents(happened, self._core.handle(happened)), at, outputs)
                 self._step(ProcessEnded(), at, outputs)
             case Sent() | Decision() | Announced():
@@ -174,10 +182,35 @@ class SessionCore:
             if unasked and isinstance(effect, Decide):
                 effect = Decide(replace(effect.decision, unasked=True))  # noqa: PLW2901 - the same, and one thing more
             outputs.effects.append(effect)
-            if isinstance(effect, Decide):
-                self._publish(
-                    InputWithEvents(effect.decision, self._core.handle(effect.decision)), at, outputs
-                )
+            match effect:
+                case Decide(decision) if decision.pending_id in self._hosts:
+                    self._announce(_host_resolved(self._hosts.pop(decision.pending_id), decision), outputs)
+                case Decide(decision):
+                    self._publish(InputWithEvents(decision, self._core.handle(decision)), at, outputs)
+                case Void(request_id, void_reason) if request_id in self._hosts:
+                    asked = self._hosts.pop(request_id)
+                    cancelled = PermissionCancelled(
+                        operation_id=asked.operation_id,
+                        pending_id=request_id,
+                        tool_call_id=asked.tool_call_id,
+                        reason=void_reason,
+                    )
+                    self._announce(cancelled, outputs)
+                case _:
+                    pass
+
+    def _host_asked(self, asked: HostAsked, at: float, outputs: Outputs) -> None:
+        """Decide about a host by rules and earlier answers, or have somebody asked."""
+        name = asked.request.request_id
+        turn = None if self.turn is None else f"turn-{self.turn}"
+        event = self._hosts[name] = replace(asked.event, operation_id=turn)
+        self._step(Asked(asked.request), at, outputs, unasked=True)
+        if name in self._hosts:
+            self._announce(event, outputs)
+
+    def _announce(self, event: AgentEvent, outputs: Outputs) -> None:
+        item = Announced(event)
+        outputs.happened.append(InputWithEvents(item, self._core.handle(item)))
 
     def _voided(self, item: SessionInput, name: str, reason: str | None) -> Voided | CancelledByAgent:
         """Tell a request that the agent took back, which some versions want answered all the same, from one that is void."""
@@ -189,6 +222,26 @@ class SessionCore:
         if isinstance(item, Received) and TakenBack(name) in self._wire.requests(item.message):
             return CancelledByAgent(name, why)
         return Voided(name, why)
+
+
+def _host_resolved(asked: PermissionRequest, decision: Decision) -> PermissionResolved:
+    """Return the end of a request for a host."""
+    return PermissionResolved(
+        operation_id=asked.operation_id,
+        pending_id=asked.pending_id,
+        tool_call_id=asked.tool_call_id,
+        tool_name=asked.tool_name,
+        behavior="allow" if decision.behavior == "allow" else "deny",
+        option_id=decision.option_id,
+        by=decision.by,
+        waited_ms=decision.waited_ms,
+        message=decision.message,
+        destination=decision.destination,
+        unasked=decision.unasked or None,
+        permission_title=asked.permission_title if decision.unasked else None,
+        action_type=asked.action_type if decision.unasked else None,
+        action_details=asked.action_details if decision.unasked else None,
+    )
 
 
 def _told_as_decided(outputs: Outputs) -> Outputs:

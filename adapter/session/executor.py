@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Protocol, assert_never
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 from turnwire.adapter.hooks.programs import HookFailed, run_hook
 from turnwire.adapter.permissions.audit import AuditTrail
@@ -32,13 +32,18 @@ from turnwire.adapter.permissions.decisions import (
 )
 from turnwire.adapter.permissions.git_check import uncommitted_changes
 from turnwire.adapter.permissions.grants import Grant, GrantStore
-from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
+from turnwire.adapter.permissions.requests import AgentRequest, Reply, ToolRequest, UnreadableRequest
 from turnwire.adapter.process import suspend_aware
 from turnwire.adapter.session.core import CoreInput, Outputs, SessionCore
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.adapter.session.turns import TurnWatch
 from turnwire.normalize.core import InputWithEvents
 from turnwire.normalize.inputs import Received
+
+if TYPE_CHECKING:  # few sessions have one
+    from turnwire.adapter.sandbox.gate import HostGate
+    from turnwire.adapter.sandbox.profile import Profile
+    from turnwire.adapter.session.sandbox_guard import SandboxGuard
 
 
 class Output(Protocol):
@@ -92,6 +97,13 @@ class SessionExecutor:
         self._grants = grants
         self._timers: dict[str, Callable[[], None]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._guard: SandboxGuard | None = None
+
+    def guard(self, gate: "HostGate", profile: "Profile") -> None:
+        """Have hosts asked about that the sandbox does not know, and what it refuses told."""
+        from turnwire.adapter.session.sandbox_guard import SandboxGuard  # noqa: PLC0415 - few sessions have one
+
+        self._guard = SandboxGuard(self.handle, gate, profile, self._audit)
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -162,6 +174,9 @@ class SessionExecutor:
                 case Decide(decision):
                     if self._audit is not None:
                         self._audit.note_decision(decision)
+                case Respond(ToolRequest(is_host=True) as request, reply):
+                    assert self._guard is not None
+                    self._guard.answered(request.request_id, reply)
                 case NoteAsked(request):
                     self._output.on_asked(request)
                     if self._audit is not None:
@@ -176,6 +191,8 @@ class SessionExecutor:
                     if (take_back := self._timers.pop(request_id, None)) is not None:
                         take_back()
                 case Void(request_id, reason):
+                    if self._guard is not None:
+                        self._guard.voided(request_id)
                     if self._audit is not None:
                         self._audit.note_void(request_id, reason)
                 case Refuse():
@@ -199,6 +216,8 @@ class SessionExecutor:
         if self._unpublished:
             batch, self._unpublished = self._unpublished, []
             self._output.publish(batch)
+            if self._guard is not None:
+                self._guard.see(batch)
 
     def _expire(self, request_id: str) -> None:
         self._timers.pop(request_id, None)

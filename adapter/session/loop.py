@@ -157,7 +157,7 @@ def session_executor(
         State(settings, grants=known),
         lambda calls: real_paths_of_calls(calls, settings),
     )
-    return SessionExecutor(
+    executor = SessionExecutor(
         core,
         output,
         tasks=tasks,
@@ -167,6 +167,9 @@ def session_executor(
         audit=context.audit,
         grants=context.grants,
     )
+    if options.box is not None:
+        executor.guard(options.box.gate, options.box.profile)
+    return executor
 
 
 def permission_settings(

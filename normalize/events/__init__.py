@@ -19,6 +19,7 @@ from turnwire.normalize.events.control import (
     PermissionResolved,
     QuestionRequest,
     RememberedRule,
+    SandboxDenied,
     SessionMode,
 )
 from turnwire.normalize.events.conversation import (
@@ -82,6 +83,7 @@ AgentEvent: TypeAlias = (
     | PermissionResolved
     | PermissionCancelled
     | QuestionRequest
+    | SandboxDenied
     | SessionMode
     | AgentPlan
     | HookActivity
@@ -165,6 +167,7 @@ __all__ = [
     "Reasoning",
     "RememberedRule",
     "Retraction",
+    "SandboxDenied",
     "SessionInfo",
     "SessionMode",
     "SessionOption",

@@ -118,6 +118,19 @@ class PermissionCancelled(Event, frozen=True, kw_only=True, tag="permission_canc
     """Why."""
 
 
+class SandboxDenied(Event, frozen=True, kw_only=True, tag="sandbox_denied"):
+    """The sandbox of a session refused something: a host that nobody allowed, or a file that is read-only or not there."""
+
+    kind: Literal["host", "path"]
+    """What was refused."""
+    target: str
+    """HOST:PORT, or the path."""
+    reason: str
+    """Why, and what would allow it; for humans."""
+    tool_call_id: str | None = None
+    """The tool call that met with it, where that is known."""
+
+
 class QuestionRequest(ThreadEvent, frozen=True, kw_only=True, tag="question_request"):
     """The agent, an MCP server or the CLI asks a human and waits."""
 

@@ -349,6 +349,8 @@ class SessionCreate(Command, frozen=True, kw_only=True, tag="session.create"):
     """Model to use."""
     policy: Literal["autonomous", "supervised", "plan"] | None = None
     """Permission policy, none looser than `frontend_policy`."""
+    sandbox: Literal["off", "files", "network"] | None = None
+    """What the agent is kept from, none weaker than `sandbox_floor`; as configured when absent. A session whose sandbox cannot be had is refused."""
     permission_mode: str | None = None
     """The CLI's own permission mode."""
     mcp_servers: JsonObject | None = None

@@ -549,6 +549,25 @@ class QuestionRequest(Event, frozen=True, kw_only=True, tag="question_request"):
     """The rest of the request as it came."""
 
 
+class SandboxDenied(Event, frozen=True, kw_only=True, tag="sandbox_denied"):
+    """The sandbox of a session refused something: a host that nobody allowed, or a file that is read-only or not there."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    kind: Literal["host", "path"]
+    """What was refused."""
+    target: str
+    """HOST:PORT, or the path."""
+    reason: str
+    """Why, and what would allow it; for humans."""
+    tool_call_id: str | None = None
+    """The tool call that met with it, where that is known."""
+
+
 class Mode(Value, frozen=True, kw_only=True):
     """A mode that a session can be in."""
 
@@ -1114,6 +1133,7 @@ AgentEvent: TypeAlias = (
     | PermissionResolved
     | PermissionCancelled
     | QuestionRequest
+    | SandboxDenied
     | SessionMode
     | AgentPlan
     | HookActivity
@@ -1173,6 +1193,7 @@ __all__ = [
     "Reasoning",
     "RememberedRule",
     "Retraction",
+    "SandboxDenied",
     "SessionInfo",
     "SessionMode",
     "SessionOption",

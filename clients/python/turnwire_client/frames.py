@@ -59,6 +59,8 @@ class SessionSummary(Value, frozen=True, kw_only=True):
     """The main model."""
     policy: str | None = None
     """Permission policy."""
+    sandbox: Literal["off", "files", "network"] | None = None
+    """What its agent is kept from: nothing, files that are not its own, hosts that nobody has allowed as well. Absent of a replay."""
     permission_mode: str | None = None
     """The CLI's permission mode."""
     cli_session_id: str | None = None

@@ -42,6 +42,8 @@ export interface SessionSummary {
   model?: string;
   /** Permission policy. */
   policy?: string;
+  /** What its agent is kept from: nothing, files that are not its own, hosts that nobody has allowed as well. Absent of a replay. */
+  sandbox?: "off" | "files" | "network";
   /** The CLI's permission mode. */
   permission_mode?: string;
   /** The CLI's own session id. */
@@ -144,7 +146,7 @@ export interface EventFrame {
   /** When it was journaled: RFC 3339, UTC. */
   ts: string;
   /** The event. */
-  event: TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | Cut | History | ApiRetry | Consolidation | ProcessStatus | Notice | TraceContext | Unknown | Malformed;
+  event: TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SandboxDenied | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | Cut | History | ApiRetry | Consolidation | ProcessStatus | Notice | TraceContext | Unknown | Malformed;
 }
 
 /** A turn began. Exactly one `complete` with the same operation_id follows. */
@@ -1179,6 +1181,25 @@ export interface QuestionRequest {
   mcp_server?: string;
   /** The rest of the request as it came. */
   details?: Record<string, JsonValue>;
+}
+
+/** The sandbox of a session refused something: a host that nobody allowed, or a file that is read-only or not there. */
+export interface SandboxDenied {
+  type: "sandbox_denied";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** What was refused. */
+  kind: "host" | "path";
+  /** HOST:PORT, or the path. */
+  target: string;
+  /** Why, and what would allow it; for humans. */
+  reason: string;
+  /** The tool call that met with it, where that is known. */
+  tool_call_id?: string;
 }
 
 /** The permission mode changed. */
@@ -2245,6 +2266,8 @@ export interface SessionCreate {
   model?: string;
   /** Permission policy, none looser than `frontend_policy`. */
   policy?: "autonomous" | "supervised" | "plan";
+  /** What the agent is kept from, none weaker than `sandbox_floor`; as configured when absent. A session whose sandbox cannot be had is refused. */
+  sandbox?: "off" | "files" | "network";
   /** The CLI's own permission mode. */
   permission_mode?: string;
   /** MCP servers as in `--mcp-config`, where `frontend_options` lets frontends choose them. */
@@ -2454,7 +2477,7 @@ export interface WorkspaceFiles {
 export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | EventsGet | WorkspaceDiff | WorkspaceFiles | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | PushKey | PushSubscribe | PushUnsubscribe | AccessInvite | ReplayControl;
 
 /** Any event of a session; `type` tells which. */
-export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | Cut | History | ApiRetry | Consolidation | ProcessStatus | Notice | TraceContext | Unknown | Malformed;
+export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SandboxDenied | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | Cut | History | ApiRetry | Consolidation | ProcessStatus | Notice | TraceContext | Unknown | Malformed;
 
 /** What a tool call does and what came of it; `kind` tells which field is populated. */
 export type NormalizedPayload = ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;

@@ -186,6 +186,7 @@ export class Conversation {
         if (!this.retry) this.retry = this.add(frame, undefined, { kind: "fact", event, over: false });
         else this.retry.event = event;
         return this.touch(this.retry, frame.seq);
+      case "sandbox_denied":
       case "compact_boundary":
         return void this.add(frame, undefined, { kind: "fact", event, over: true });
       case "error":

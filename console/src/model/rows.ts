@@ -17,6 +17,7 @@ import type {
   ProcessStatus,
   QuestionRequest,
   RateLimit,
+  SandboxDenied,
   TaskUpdate,
   ToolUpdate,
   Unknown,
@@ -187,7 +188,7 @@ export interface NoticeRow extends RowBase {
 
 export interface FactRow extends RowBase {
   readonly kind: "fact";
-  event: ApiRetry | RateLimit | CompactBoundary | ProcessStatus | ErrorEvent;
+  event: ApiRetry | RateLimit | CompactBoundary | ProcessStatus | SandboxDenied | ErrorEvent;
   /** Of an error that tells that the process ended: how it did. */
   exit?: ProcessStatus;
   /** The retries are over: the model spoke again. */

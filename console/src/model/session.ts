@@ -96,6 +96,7 @@ export class SessionState {
       case "tool_call":
       case "error":
       case "retraction":
+      case "sandbox_denied":
       case "permission_request":
       case "permission_resolved":
       case "permission_cancelled":

@@ -147,6 +147,7 @@ export class Tail {
       case "queued":
       case "rate_limit":
       case "retraction":
+      case "sandbox_denied":
       case "session_info":
       case "session_mode":
       case "session_options":

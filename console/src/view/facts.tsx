@@ -87,6 +87,12 @@ export function FactView({ row }: { row: FactRow }) {
         </Bar>
       );
     }
+    case "sandbox_denied":
+      return (
+        <Bar tone="warn" icon="warning">
+          The sandbox refused <code>{visibleCode(event.target.slice(0, 400))}</code>: {visibleCode(event.reason.slice(0, 1000))}.
+        </Bar>
+      );
     case "compact_boundary": {
       const { pre_tokens: before, post_tokens: after } = event;
       const sizes =

@@ -171,6 +171,9 @@ class Encoder:
             event.type, f"{failed}; attempt {event.attempt}{most}, it is tried again.", delayMs=event.delay_ms
         )
 
+    def _sandbox_denied(self, event: ev.SandboxDenied) -> Iterable[JsonObject]:
+        yield note(event.type, f"The sandbox refused {event.target}: {event.reason}", kind=event.kind)
+
     def _cut(self, event: ev.Cut) -> Iterable[JsonObject]:
         yield note("cut", event.text, void_turns=event.void_turns)
 
@@ -231,6 +234,7 @@ class Encoder:
         ev.ApiRetry: _retried,
         ev.CompactBoundary: _compacted,
         ev.Cut: _cut,
+        ev.SandboxDenied: _sandbox_denied,
         ev.ProcessStatus: _process,
         ev.Notice: _notice,
     }

@@ -1,0 +1,136 @@
+"""Between a session and its sandbox: new hosts become permission requests of the session, refusals become its events.
+
+Nothing tells turnwire that a program was refused a file. It is read in the result of the tool call, where programs say so: a place
+that is read-only, or one that the sandbox does not show.
+"""
+
+import asyncio
+import re
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from turnwire.adapter.permissions.audit import AuditTrail
+from turnwire.adapter.permissions.decisions import TimedOut
+from turnwire.adapter.permissions.requests import Reply
+from turnwire.adapter.sandbox.gate import ANSWER_S, Denied, HostAnswer, HostGate, within
+from turnwire.adapter.sandbox.hosts import Target
+from turnwire.adapter.sandbox.profile import Profile
+from turnwire.adapter.sandbox.requests import host_answer, host_asked
+from turnwire.adapter.session.core import CoreInput
+from turnwire.normalize.core import InputWithEvents
+from turnwire.normalize.events import AgentEvent, Complete, SandboxDenied, ToolCall, ToolUpdate
+from turnwire.normalize.inputs import Announced
+
+MOST_READ = 1 << 18
+"""Bytes of a tool call's result that are looked at."""
+
+MOST_OPEN = 1000
+"""Tool calls that are held to be open."""
+
+_PATH = r"(?P<{name}>(?:/|\.{{0,2}}/|[\w.~-])[^\s:'\"`\\,;]*)"
+_REFUSED = re.compile(
+    # Programs of C and of shells: PATH: Read-only file system; of Node.js: EROFS: read-only file system, open 'PATH'
+    _PATH.format(name="first")
+    + r"['\"’]?(?: for (?:reading|writing))?: (?:Read-only file system|Permission denied|No such file or directory)"
+    + r"|(?:EROFS|EACCES|ENOENT): [\w ,-]{0,60} \\*'"
+    + _PATH.format(name="second")
+    + r"|\[Errno (?:30|13|2)\] [\w -]{0,60}: \\*'"
+    + _PATH.format(name="third")
+)
+
+
+class SandboxGuard:
+    """Speaks for the sandbox of one session."""
+
+    def __init__(
+        self,
+        handle: Callable[[CoreInput], object],
+        gate: HostGate,
+        profile: Profile,
+        audit: AuditTrail | None,
+    ) -> None:
+        self._handle = handle
+        self._gate = gate
+        self._profile = profile
+        self._audit = audit
+        self._calls: dict[str, str] = {}
+        """Open tool calls, by id, with the tool's name."""
+        self._waiting: dict[str, tuple[Target, asyncio.Future[HostAnswer]]] = {}
+        self._call: str | None = None
+        """The call whose result is being read."""
+        gate.attach(self._ask, self._tell)
+
+    def see(self, batch: Sequence[InputWithEvents]) -> None:
+        """Take what was published: which calls are open, and what their results say."""
+        for happened in batch:
+            for event in happened.events:
+                self._take(event)
+
+    def answered(self, request_id: str, reply: Reply) -> None:
+        """Hand an answer to the connections that wait for it."""
+        target, waiting = self._waiting.pop(request_id)
+        if not waiting.done():
+            waiting.set_result(host_answer(target, reply))
+
+    def voided(self, request_id: str) -> None:
+        """Refuse what is not answered any more; a request of the agent's is none of ours."""
+        if (found := self._waiting.pop(request_id, None)) is not None and not found[1].done():
+            found[1].set_result(HostAnswer(allowed=False, scope="once", reason="the agent has gone"))
+
+    async def _ask(self, target: Target) -> HostAnswer:
+        name = f"host-{uuid.uuid4().hex[:12]}"
+        call, tool = self._only_call()
+        asked = host_asked(name, target, tool_call_id=call, tool_name=tool)
+        answer: asyncio.Future[HostAnswer] = asyncio.get_running_loop().create_future()
+        self._waiting[name] = target, answer
+        if self._audit is not None:
+            self._audit.note_request(asked.request)
+        self._handle(asked)
+        found = await within(ANSWER_S, answer)
+        if found is None:
+            self._handle(TimedOut(name))
+            found = (
+                answer.result()
+                if answer.done()
+                else HostAnswer(allowed=False, scope="once", reason="nobody answered")
+            )
+        return found
+
+    def _only_call(self) -> tuple[str | None, str | None]:
+        """Return the open call and its tool where there is only one: which of several it is, nobody tells."""
+        if len(self._calls) != 1:
+            return None, None
+        return next(iter(self._calls.items()))
+
+    def _tell(self, denied: Denied) -> None:
+        call = self._call or self._only_call()[0]
+        if self._audit is not None:
+            self._audit.note_denied(denied.target, denied.kind, denied.reason)
+        event = SandboxDenied(kind=denied.kind, target=denied.target, reason=denied.reason, tool_call_id=call)
+        self._handle(Announced(event))
+
+    def _take(self, event: AgentEvent) -> None:
+        match event:
+            case ToolCall():
+                if len(self._calls) < MOST_OPEN:
+                    self._calls[event.tool_call_id] = event.tool_name
+            case ToolUpdate() if event.tool_status != "running":
+                self._call = event.tool_call_id
+                for denied in self._refusals(event):
+                    self._gate.denied(denied)
+                self._call = None
+                self._calls.pop(event.tool_call_id, None)
+            case Complete():
+                self._calls.clear()
+                self._gate.turn_ended()
+            case _:
+                pass
+
+    def _refusals(self, update: ToolUpdate) -> Iterator[Denied]:
+        said = msgspec.json.encode([update.normalized, update.error])[:MOST_READ].decode("utf-8", "replace")
+        for found in _REFUSED.finditer(said.replace("\\n", "\n")):
+            path = found["first"] or found["second"] or found["third"]
+            if (reason := self._profile.why_denied(path, found[0])) is not None:
+                yield Denied("path", path, reason)
