@@ -165,7 +165,7 @@ def find(name: str, configured: Mapping[str, AgentSetting]) -> Agent:
         client_files=setting.client_files,
         client_terminals=setting.client_terminals,
         sandbox=setting.sandbox,
-        state=about.state if about else (),
+        state=about.own_places if about else (),
         hosts=about.hosts if about else (),
     )
 

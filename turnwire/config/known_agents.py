@@ -59,6 +59,23 @@ class KnownAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The version that was tried; None for an agent that was not."""
 
     @property
+    def own_places(self) -> tuple[str, ...]:
+        """Its own files and folders below HOME: `state`, or the folders that its logins and conversations are in."""
+        named = [
+            place
+            for place in (*self.logins, self.conversations or "")
+            if place.startswith(".") and "/" in place
+        ]
+        shared = (".config/", ".local/share/", ".local/state/")
+        folders = [next((one for one in shared if place.startswith(one)), "") for place in named]
+        return self.state or tuple(
+            dict.fromkeys(
+                f"{folder}{place[len(folder) :].partition('/')[0]}/"
+                for folder, place in zip(folders, named, strict=True)
+            )
+        )
+
+    @property
     def program(self) -> str:
         """The program's name."""
         return self.command[0]

@@ -25,3 +25,12 @@ def sandbox_settings(agent: Agent, settings: Settings, *, level: SandboxLevel) -
 def own_packages() -> list[str]:
     """Return the folders that the scripted agent, which is turnwire's own, is imported from."""
     return [one for one in sys.path if Path(one).is_absolute() and Path(one).is_dir()]
+
+
+def hidden_places(settings: Settings, level: SandboxLevel) -> list[str]:
+    """Return turnwire's own files and folders, where a sandbox is to hide them."""
+    if level == "off":
+        return []
+    from turnwire.config.state_directory import own_places  # noqa: PLC0415 - it reads of journals
+
+    return own_places(settings)

@@ -14,9 +14,9 @@ from turnwire.adapter.options import CommandError, CommandOptions, SessionOption
 from turnwire.adapter.process.cli import ProgramNotFound
 from turnwire.adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
 from turnwire.adapter.process.shutdown import StopDeadlines
-from turnwire.adapter.sandbox.settings import LEVELS, SandboxUnavailable
+from turnwire.adapter.sandbox.settings import SandboxUnavailable
 from turnwire.adapter.session.attachments import AttachmentSettings
-from turnwire.config.agents import AgentNotFoundError, family_named, find, sandbox_named
+from turnwire.config.agents import AgentNotFoundError, family_named, find
 from turnwire.config.rulebook import Rulebook
 from turnwire.config.sandbox import sandbox_settings
 from turnwire.config.settings import Settings
@@ -24,9 +24,10 @@ from turnwire.config.state_directory import own_places
 from turnwire.hub.wire.agent_options import AgentOptions
 from turnwire.journal.sessions import SessionRecord
 from turnwire.normalize.model import JsonObject
-from turnwire.normalize.vocabulary import Policy, SandboxLevel
+from turnwire.normalize.vocabulary import Policy
 from turnwire.sessions.records.options import RecordOptions
 from turnwire.sessions.records.resume_point import ResumePoint
+from turnwire.sessions.records.sandbox import sandbox_of
 
 CANNOT_START = (
     AgentNotFoundError,
@@ -110,13 +111,6 @@ def options_for(
         stop=StopDeadlines(close=settings.agent_exit_timeout_s),
         line_limit=settings.max_line_bytes,
     )
-
-
-def sandbox_of(record: SessionRecord, settings: Settings) -> SandboxLevel:
-    """Return the sandbox of a session: the one it was begun with, or the configured one."""
-    kept = RecordOptions.from_record(record).sandbox
-    configured = sandbox_named(record.agent or settings.agent, settings.agents, settings.sandbox)
-    return next((level for level in LEVELS if level == kept), configured)
 
 
 def merged(configured: AgentOptions, asked: AgentOptions | None) -> JsonObject:

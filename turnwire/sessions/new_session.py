@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from turnwire.hub.wire.agent_options import AgentOptions
 from turnwire.hub.wire.frames import SessionCreate
+from turnwire.normalize.vocabulary import SandboxLevel
 from turnwire.sessions.trace_context import Caller
 
 
@@ -18,6 +19,7 @@ class NewSession(Struct, frozen=True, kw_only=True):
     title: str | None = None
     policy: str | None = None
     model: str | None = None
+    sandbox: SandboxLevel | None = None
     permission_mode: str | None = None
     mcp_servers: Mapping[str, JsonValue] | None = None
     options: AgentOptions | None = None
@@ -33,6 +35,7 @@ class NewSession(Struct, frozen=True, kw_only=True):
             title=command.title,
             policy=command.policy,
             model=command.model,
+            sandbox=command.sandbox,
             permission_mode=command.permission_mode,
             mcp_servers=command.mcp_servers,
             options=command.options,

@@ -91,7 +91,9 @@ async def stage(
     async def resolve(_: str, __: int) -> Sequence[str]:
         return ["93.184.216.34"]
 
-    settings = PermissionSettings(rules=read_rules(rules), policy=policy, auto_deny_as=nobody, judges_requests=True)
+    settings = PermissionSettings(
+        rules=read_rules(rules), policy=policy, auto_deny_as=nobody, judges_requests=True
+    )
     told, gate = Told(), HostGate((), resolve=resolve)
     async with asyncio.TaskGroup() as tasks:
         executor = SessionExecutor(

@@ -20,9 +20,8 @@ from turnwire.adapter.session.agent import AgentSession, RequestFailed
 from turnwire.adapter.session.notices import SessionNotice
 from turnwire.config.agents import Agent
 from turnwire.config.rulebook import Rulebook
-from turnwire.config.sandbox import sandbox_settings
+from turnwire.config.sandbox import hidden_places, sandbox_settings
 from turnwire.config.settings import Settings
-from turnwire.config.state_directory import own_places
 from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.events import AgentEvent, to_json
 from turnwire.normalize.inputs import Ended, Message, Received, Sent
@@ -70,7 +69,7 @@ def _options(run: Run, agent: Agent, rulebook: Rulebook, settings: Settings) -> 
         rules=rulebook.rules,
         hooks=rulebook.hooks,
         sandbox=sandbox_settings(agent, settings, level=agent.sandbox or settings.sandbox),
-        own_places=own_places(settings),
+        own_places=hidden_places(settings, agent.sandbox or settings.sandbox),
         client_files=agent.client_files,
         client_terminals=agent.client_terminals,
         auto_deny_as="runner",

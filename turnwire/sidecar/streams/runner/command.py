@@ -17,9 +17,8 @@ from turnwire.adapter.families import open_session
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.config.agents import Agent, AgentNotFoundError, find
 from turnwire.config.rulebook import Rulebook, read_rulebook
-from turnwire.config.sandbox import sandbox_settings
+from turnwire.config.sandbox import hidden_places, sandbox_settings
 from turnwire.config.settings import Settings
-from turnwire.config.state_directory import own_places
 from turnwire.runner.family import RunFamily
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
@@ -83,7 +82,7 @@ def _family(agent: Agent, rulebook: Rulebook, settings: Settings, watchdog: Watc
         open_session,
         watchdog,
         sandbox=sandbox_settings(agent, settings, level=agent.sandbox or settings.sandbox),
-        own_places=own_places(settings),
+        own_places=hidden_places(settings, agent.sandbox or settings.sandbox),
     )
 
 

@@ -13,6 +13,7 @@ from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.process.shutdown import StopDeadlines
 from turnwire.config.agents import Agent
 from turnwire.config.rulebook import read_rulebook
+from turnwire.config.sandbox import sandbox_settings
 from turnwire.config.settings import Settings
 from turnwire.config.state_directory import own_places
 from turnwire.sidecar.streams.sdk.options import BadOption, Wanted, wanted
@@ -73,6 +74,7 @@ def _options(
         rules=rulebook.rules,
         hooks=rulebook.hooks,
         own_places=own_places(settings),
+        sandbox=sandbox_settings(agent, settings, level=agent.sandbox or settings.sandbox),
         client_files=agent.client_files,
         client_terminals=agent.client_terminals,
         max_pending=settings.max_pending,
