@@ -19,6 +19,7 @@ from turnwire.sidecar.cli.options import (
     Record,
     RecordDir,
     Rules,
+    Sandbox,
     StateDir,
     configured,
 )
@@ -38,6 +39,7 @@ def acp_command(
     ] = None,
     agent: Agent = None,
     policy: PolicyOption = None,
+    sandbox: Sandbox = None,
     model: Model = None,
     rules: Rules = None,
     host: Host = None,
