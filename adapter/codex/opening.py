@@ -56,7 +56,11 @@ async def open_codex_session(
     own = core if isinstance(core, StreamCore) else CODEX_APP_SERVER.core()
     assert isinstance(own, StreamCore), "the family's core is one"
     process = await CliProcess.spawn(
-        options.executable, workspace=options.workspace, environment=options.environment, watchdog=watchdog
+        options.executable,
+        workspace=options.workspace,
+        environment=options.environment,
+        watchdog=watchdog,
+        sandbox=options.box,
     )
     context = SessionContext(core=own, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
 
