@@ -34,7 +34,7 @@ FORMS = ("plain", "JSON", "command", "text in pieces", "escaped")
 
 def tables() -> ModuleType:
     """Import the test that has the kinds and the places."""
-    path = ROOT / "tests" / "tracing" / "test_redact_kinds.py"
+    path = ROOT / "tests" / "recordings" / "test_redact_kinds.py"
     spec = importlib.util.spec_from_file_location("test_redact_kinds", path)
     assert spec is not None
     assert spec.loader is not None

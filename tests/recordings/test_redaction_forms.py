@@ -10,6 +10,9 @@ from turnwire.recordings.redaction.redaction import Redaction
 HIDDEN = {
     "an escape spelt out": "^[[32mghp_{a36}^[[0m",
     "a colour that lost its escape": "[1;32mghp_{a36}[0m",
+    "cells of a table whose colours are spelt out": (
+        "Access key ID,Secret access key\n\\x1b[32mAKIA{u16}\\x1b[0m,\\x1b[32m{b40}\\x1b[0m\n"
+    ),
     "tags within": 'api_token: <span class="s">{a24}</span>',
     "a soft end of a line": "token=3Dghp_{a18}=\n{a18}",
     "a name with a tail in capitals": 'echo "SECRET_KEY_BASE={h64}"',
@@ -45,6 +48,21 @@ def test_what_hides_a_secret_does_not_keep_it(hidden: str) -> None:
 )
 def test_what_only_looks_like_a_hidden_secret_stays(text: str) -> None:
     assert Redaction(b"key").apply(text) == text
+
+
+def test_layers_of_a_large_text_are_read_a_bounded_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    # the layers were read again in every order in which they can be taken off
+    read = []
+    whole = Redaction._scan
+
+    def scan(redaction: Redaction, text: str) -> str:
+        read.append(len(text))
+        return whole(redaction, text)
+
+    monkeypatch.setattr(Redaction, "_scan", scan)
+    text = ("\\x41 %41 &#65; =3D </b> \x1b[1m =\n" + "word " * 20) * 140
+    Redaction(b"key").apply(text)
+    assert sum(read) < 30 * len(text)
 
 
 def test_a_private_key_in_json_within_text_leaves_json_valid() -> None:

@@ -119,6 +119,8 @@ _OTHER_CASE = re.compile(r"[a-z](?=[A-Z])|[A-Z](?=[a-z])")
 _SPACE = re.compile(r"\s")
 
 _DEEPEST = 5
+_LARGE, _MORE_OF_LARGE = 16_384, 2
+"""Characters of a large text, and how many layers less it is read through: each layer costs a look at all of it."""
 _LONGEST_CALL = 60
 _SHORTEST_BINARY = 4096
 """Bytes; what is shorter is read as text, since that costs little."""
@@ -140,6 +142,8 @@ class Redaction:
         """How often something of each kind was replaced."""
         self._replaced: set[str] = set()
         self._clean: set[str] = set()
+        self._clean_readings: dict[bytes, int] = {}
+        """Digests of long texts without secrets, and how deep in others they were read."""
 
     def apply(self, text: str) -> str:
         """Return a text, or a line of JSON, without secrets and of the same length."""
@@ -216,10 +220,8 @@ class Redaction:
 
     def _prose(self, text: str, depth: int) -> str:
         """Any text: the deepest reading first, since patterns see through no escapes."""
-        if has_orders(text):
-            plain = without_orders(text)
-            if plain.places:
-                text = plain.restored(self._deeper(plain.text, depth))
+        if has_orders(text) and (plain := without_orders(text)).places:
+            text = plain.restored(self._deeper(plain.text, depth))
             # what an order stands before begins a word
             clean = self._scan(blank := with_blank_orders(text))
             if clean != blank:
@@ -247,6 +249,18 @@ class Redaction:
         return self._scan(text)
 
     def _deeper(self, text: str, depth: int) -> str:
+        """Read what a layer hid. Layers that are taken off in another order give the same text: it is read once."""
+        if len(text) <= _REMEMBERED:
+            return self._reading(text, depth)
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if self._clean_readings.get(digest, _DEEPEST + 1) <= depth:
+            return text
+        clean = self._reading(text, depth + _MORE_OF_LARGE if len(text) > _LARGE else depth)
+        if clean == text and len(self._clean_readings) < _MAX_REMEMBERED:
+            self._clean_readings[digest] = depth
+        return clean
+
+    def _reading(self, text: str, depth: int) -> str:
         return self._prose(text, depth + 1) if depth < _DEEPEST else self._scan(text)
 
     def _meant(self, meaning: Unescaped, depth: int) -> str:
