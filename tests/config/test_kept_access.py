@@ -103,7 +103,7 @@ def test_tokens_that_are_not_to_be_kept_are_neither_written_nor_read(tmp_path: P
     assert access.tokens.control != GOOD["control"]
     assert access.port == 8791
     access.keep(8792)
-    assert json.loads(path.read_text()) == {"port": 8792}
+    assert json.loads(path.read_text()) == {"port": 8792, "listening": None}
     assert KeptAccess(tmp_path, keeps_tokens=False).port == 8792
     assert KeptAccess(tmp_path).port == 8792
 

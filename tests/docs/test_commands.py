@@ -108,6 +108,11 @@ TRIED_BY = {
     "turnwire conform frontend -- python examples/conforming.py": "tests/conform/test_frontends.py",
     "PYTHONPATH=.:tests/support/recorded .venv/bin/python -m tests.fuzz --seconds 60": "tests/fuzz/test_fuzz.py",
     "PYTHONPATH=.:tests/support/recorded .venv/bin/python -m tests.fuzz claude --inputs 100000 --keep 40": "tests/fuzz/test_fuzz.py",
+    "turnwire attach": "tests/e2e/test_terminal.py",
+    "turnwire attach SESSION": "tests/e2e/test_terminal.py",
+    "turnwire attach 'http://127.0.0.1:8790/#token=…'": "tests/e2e/test_terminal.py",
+    "turnwire run --attach": "tests/e2e/test_terminal.py",
+    "echo 'Run the tests.' | turnwire attach --plain": "tests/e2e/test_terminal.py",
     'exec turnwire stdio --agent claude "$@"': "tests/sidecar/streams/test_stdio_sdk.py",
 }
 """Commands that a test of their own runs, with what they need."""
@@ -123,6 +128,7 @@ CANNOT = {
     "pipx install .": "takes packages from the network; tests/e2e/test_wheel.py installs the wheel",
     "pipx install . && turnwire run": "the same, and turnwire run is tried elsewhere",
     "pipx install '.[agui]'": "the same",
+    "pip install 'turnwire[tui]'": "the same",
     "redis-server --appendonly yes --appendfsync always": "takes a fixed port; tests/fleet start one on a port of their own",
     "docker build -t turnwire .": "needs docker",
     'docker run --rm -p 127.0.0.1:8790:8790 -e TURNWIRE_TOKEN="$(openssl rand -hex 16)" turnwire': "needs docker",

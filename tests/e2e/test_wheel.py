@@ -84,6 +84,7 @@ NEEDED_FOR = {
     "agui": "import ag_ui, starlette, uvicorn",
     "push": "import http_ece, py_vapid",
     "qr": "import segno",
+    "tui": "import turnwire.frontends.terminal.app",
     "redis": "import redis",
     "testing": "import pytest, pytest_asyncio; import turnwire.testing",
     "uvloop": "import uvloop",

@@ -25,6 +25,7 @@ class KeptFile(Struct, frozen=True):
 
     tokens: Tokens
     port: int | None = None
+    listening: int | None = None
     logged_out: LoggedOut = field(default_factory=LoggedOut)
 
 
@@ -49,6 +50,11 @@ class KeptAccess:
         return self._kept.port
 
     @property
+    def listening(self) -> int | None:
+        """The port that the last start listened on, also one that was given."""
+        return self._kept.listening
+
+    @property
     def logged_out(self) -> LoggedOut:
         """The logins that are over."""
         return self._kept.logged_out
@@ -62,9 +68,12 @@ class KeptAccess:
         """Make new tokens: what the old ones opened they open no more."""
         self._kept = replace(self._kept, tokens=Tokens.random())
 
-    def keep(self, port: int | None) -> None:
-        """Write the file for the next start, with a port or without; a failure is logged, and costs the next start."""
-        self._kept = replace(self._kept, port=port)
+    def keep(self, port: int | None, listening: int | None = None) -> None:
+        """Write the file for the next start, with a port or without; a failure is logged, and costs the next start.
+
+        `listening` is where this start is reached, for `turnwire attach`.
+        """
+        self._kept = replace(self._kept, port=port, listening=listening)
         try:
             self._write()
         except OSError as error:
@@ -74,7 +83,7 @@ class KeptAccess:
             )
 
     def _write(self) -> None:
-        content: dict[str, object] = {"port": self.port}
+        content: dict[str, object] = {"port": self.port, "listening": self.listening}
         over = self.logged_out
         if over.logins or over.until:
             content["logged_out"] = {"logins": dict(over.logins), "until": over.until}
@@ -116,9 +125,16 @@ def _parsed(text: str) -> KeptFile | None:
         case {"control": str(control), "view": str(view)} if (
             control != view and (control + view).isascii() and min(len(control), len(view)) >= MINIMUM_TOKEN
         ):
-            return KeptFile(Tokens(control, view), _port(content), _logged_out(content))
+            return KeptFile(
+                Tokens(control, view),
+                _port(content, "port"),
+                _port(content, "listening"),
+                _logged_out(content),
+            )
         case {"port": _} if not content.keys() & {"control", "view"}:
-            return KeptFile(Tokens.random(), _port(content), _logged_out(content))
+            return KeptFile(
+                Tokens.random(), _port(content, "port"), _port(content, "listening"), _logged_out(content)
+            )
         case _:
             return None
 
@@ -133,6 +149,6 @@ def _logged_out(content: Mapping[str, object]) -> LoggedOut:
             return LoggedOut()
 
 
-def _port(content: Mapping[str, object]) -> int | None:
-    port = content.get("port")
+def _port(content: Mapping[str, object], name: str) -> int | None:
+    port = content.get(name)
     return port if isinstance(port, int) and not isinstance(port, bool) and 0 < port < 1 << 16 else None

@@ -13,7 +13,7 @@ from .errors import (
 from .feed import BEGINNING, Cursor, Feed, Gap
 from .following import Following, Received
 from .frames import CaughtUp, EventFrame, Lag, SessionSummary, Welcome
-from .requests import Answer, WholePayload
+from .requests import Answer, EventsPage, WholePayload
 
 __all__ = [
     "BEGINNING",
@@ -26,6 +26,7 @@ __all__ = [
     "ConnectionLost",
     "Cursor",
     "EventFrame",
+    "EventsPage",
     "Feed",
     "Following",
     "Gap",

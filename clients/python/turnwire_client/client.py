@@ -132,6 +132,11 @@ class Client(Requests):
         self._subscribe(following)
         return following
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection now."""
+        return self._ready.done() and self._failure is None
+
     async def connected(self) -> Welcome:
         """Wait for a connection, and return what the hub says of itself; raises AccessRefused and ProtocolError."""
         await asyncio.shield(self._ready)

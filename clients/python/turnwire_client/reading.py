@@ -39,9 +39,9 @@ def read_frame(text: str | bytes) -> OutFrame | None:
         raise _no_json(text) from error
     match content:
         case {"type": "event"}:
-            return _event_frame(content)
+            return read_event(content)
         case {"type": "events", "events": list(events)}:
-            return EventsFrame(events=[_event_frame(each) for each in events])
+            return EventsFrame(events=[read_event(each) for each in events])
         case {"type": str(kind)} if kind not in _types:
             return None
         case _:
@@ -55,7 +55,8 @@ def _decoded(text: str) -> JsonValue:
         raise _no_json(text) from error
 
 
-def _event_frame(frame: JsonValue) -> EventFrame:
+def read_event(frame: JsonValue) -> EventFrame:
+    """Return an `event` frame, of an event that this version does not know too; raises ProtocolError."""
     try:
         return msgspec.convert(frame, EventFrame)
     except msgspec.ValidationError:

@@ -10,7 +10,8 @@ import msgspec
 from . import commands
 from .errors import ProtocolError
 from .events import AgentEvent
-from .frames import SessionSummary
+from .frames import EventFrame, SessionSummary
+from .reading import read_event
 from .values import JsonObject, JsonValue, Value
 
 Policy = Literal["autonomous", "supervised", "plan"]
@@ -25,6 +26,21 @@ class WholePayload(Value, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
+class EventsPage:
+    """A page of a session's log."""
+
+    events: list[EventFrame]
+    """In order, without holes."""
+    last: int
+    """The newest number of the log, or the one before `before`."""
+    epoch: str
+    gap: tuple[int, int] | None = None
+    """Numbers before these events that are gone: the first and the last."""
+    seq: int | None = None
+    """Where the page ends: `after` of the next page. None of the last page."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """How to answer a question_request."""
 
@@ -36,6 +52,19 @@ class Answer:
 
 class _SessionResult(Value, frozen=True, kw_only=True):
     session: str
+
+
+class _PageGap(Value, frozen=True, kw_only=True):
+    first: int = msgspec.field(name="from")
+    last: int = msgspec.field(name="to")
+
+
+class _PageResult(Value, frozen=True, kw_only=True):
+    events: list[JsonValue]
+    last: int
+    epoch: str
+    gap: _PageGap | None = None
+    seq: int | None = None
 
 
 class _PromptResult(Value, frozen=True, kw_only=True):
@@ -62,6 +91,17 @@ class Requests(ABC):
         """List all sessions."""
         command = commands.SessionList()
         return await self._ask(command, list[SessionSummary])
+
+    async def events(
+        self, session: str, *, after: int = 0, before: int | None = None, epoch: str | None = None
+    ) -> EventsPage:
+        """Return a page of the log, beside what is followed: only numbers above `after` and below `before`."""
+        command = commands.EventsGet(session=session, after=after, epoch=epoch)
+        if before is not None:
+            command = msgspec.structs.replace(command, before=before)
+        page = await self._ask(command, _PageResult)
+        gap = None if page.gap is None else (page.gap.first, page.gap.last)
+        return EventsPage([read_event(each) for each in page.events], page.last, page.epoch, gap, page.seq)
 
     async def create(
         self,

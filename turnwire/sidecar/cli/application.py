@@ -87,8 +87,8 @@ def plain_errors(*kinds: type[Exception], code: int = 1) -> Iterator[None]:
         raise typer.Exit(128 + signal.SIGINT) from None
 
 
-def check_address(url: str) -> None:
-    """Fail with one sentence where an option `--connect` names no hub."""
+def check_address(url: str, option: str = "--connect") -> None:
+    """Fail with one sentence where an option names no hub."""
     from urllib.parse import urlsplit
 
     try:
@@ -99,7 +99,7 @@ def check_address(url: str) -> None:
     if not good:
         shown = url.partition("#")[0]
         fail(
-            f"--connect {shown!r} is no address of a hub; give the URL that `turnwire run` or `serve` prints",
+            f"{option} {shown!r} is no address of a hub; give the URL that `turnwire run` or `serve` prints",
             2,
         )
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 MODULES = {
     "live": ("run", "serve", "hub", "replay"),
     "agents": ("agents",),
+    "attach": ("attach",),
     "conform": ("conform",),
     "doctor": ("doctor",),
     "filters": ("translate", "agent", "schema", "inspect", "redact"),

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -26,6 +26,9 @@ from turnwire.sidecar.cli.options import (
     StateDir,
     configured,
 )
+
+if TYPE_CHECKING:
+    from turnwire.config.settings import Settings
 
 FleetJournal = Annotated[
     str | None,
@@ -100,6 +103,12 @@ def run_command(
     state_dir: StateDir = None,
     new_tokens: NewTokens = False,
     qr: Qr = False,
+    attach: Annotated[
+        bool, typer.Option("--attach", help="Attach this terminal to the session; leaving it ends both.")
+    ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="With --attach: leave the session running when you leave.")
+    ] = False,
     record: Record = None,
     record_dir: RecordDir = None,
     log_level: LogLevel = None,
@@ -119,7 +128,30 @@ def run_command(
         fail("--family says what the CLI after `--` speaks; of a configured agent [agents.NAME] says it", 2)
     first = FirstSession(tuple(argv), family, workspace, prompt or written, resume_point)
     settings = configured(context)
+    if keep and not attach:
+        fail("--keep says what happens when an attached terminal leaves; give --attach too", 2)
+    if attach:
+        _attached(settings, keep=keep)
     serving(run(settings, first, new_tokens=new_tokens, qr=qr))
+
+
+def _attached(settings: "Settings", *, keep: bool) -> NoReturn:
+    """Run the same command without --attach as a process of its own, and attach to it."""
+    from turnwire.frontends.terminal.command import NotAttached
+    from turnwire.sidecar.cli.attach import interface_missing, is_simple
+    from turnwire.sidecar.serving.attached import NotStarted, run_attached
+
+    given, dashes, rest = sys.argv[1:], [], []
+    if "--" in given:
+        at = given.index("--")
+        given, dashes, rest = given[:at], ["--"], given[at + 1 :]
+    arguments = [*(one for one in given if one not in {"--attach", "--keep"}), *dashes, *rest]
+    plain = is_simple()
+    if not plain and (missing := interface_missing()):
+        fail(missing)
+    with plain_errors(NotAttached, NotStarted):
+        token = None if settings.token is None else settings.token.get_secret_value()
+        raise typer.Exit(run_attached(arguments, settings.state_dir, token, keep=keep, plain=plain))
 
 
 @app.command(

@@ -116,7 +116,7 @@ async def with_hub(
             )
 
         hub = await _listening(settings, access, hub_at, logins)
-        access.keep(access.port if "port" in settings.model_fields_set else hub.port)
+        access.keep(access.port if "port" in settings.model_fields_set else hub.port, hub.port)
         stopped = asyncio.Event()
         if signals:
             on_stop(partial(_stop, stopped), settings.stop_timeout_s, insists=True)

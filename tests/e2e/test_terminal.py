@@ -1,0 +1,170 @@
+"""`turnwire attach` as people use it, in tmux: screens are compared as text, and the terminal is left as it was found."""
+
+import asyncio
+import shutil
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from turnwire_process import TURNWIRE, environment, turnwire
+from waiting import until
+
+pytestmark = pytest.mark.long
+
+
+class Terminal:
+    """A terminal in tmux, of a server of its own."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder = folder
+        self._socket = str(folder / f"{name}.tmux")
+
+    def run(self, *arguments: str) -> str:
+        program = shutil.which("tmux")
+        assert program is not None, "tmux is not here: `make system` installs it"
+        done = subprocess.run(
+            [program, "-S", self._socket, "-f", "/dev/null", *arguments],
+            capture_output=True, text=True, check=True, timeout=60, env={**environment(self.folder / "home"), "TERM": "screen-256color"},
+        )  # fmt: skip
+        return done.stdout
+
+    def start(self, command: str, width: int = 100, height: int = 30) -> None:
+        self.run(
+            "new-session",
+            "-d",
+            "-x",
+            str(width),
+            "-y",
+            str(height),
+            f"sh -c '{command}; echo over; stty -a; cat'",
+        )
+
+    def text(self) -> str:
+        return self.run("capture-pane", "-p")
+
+    def keys(self, *keys: str) -> None:
+        self.run("send-keys", *keys)
+
+    async def sees(self, *words: str) -> None:
+        try:
+            await until(lambda: all(word in self.text() for word in words), 90)
+        except TimeoutError:
+            pytest.fail(f"{words} are not on the screen:\n{self.text()}")
+
+    async def until_gone(self, word: str) -> None:
+        await until(lambda: word not in self.text(), 90)
+
+
+@asynccontextmanager
+async def terminal(folder: Path, command: str, name: str = "one", **size: int) -> AsyncIterator[Terminal]:
+    place = Terminal(folder, name)
+    place.start(command, **size)
+    try:
+        yield place
+    finally:
+        place.run("kill-server")
+
+
+def attach(folder: Path, *arguments: str) -> str:
+    return " ".join([*TURNWIRE, "attach", *arguments, "--state-dir", str(folder / "state")])
+
+
+async def decided(place: Terminal, *keys: str) -> None:
+    """Press keys of a decision as a person does: after it has stood there for a moment."""
+    place.keys("F2")
+    for key in keys:
+        await asyncio.sleep(1.5)  # the second that turnwire itself waits
+        place.keys(key)
+
+
+async def test_a_session_is_led_from_a_terminal_and_goes_on_when_it_leaves(tmp_path: Path) -> None:
+    async with (
+        turnwire(tmp_path, "run", "--agent", "demo") as served,
+        terminal(tmp_path, attach(tmp_path), width=100, height=40) as place,
+    ):
+        await place.sees("idle", "Say something")
+        place.keys("hello there", "Enter")
+        await place.sees("y or 1: Allow", "? python -m pytest -q")
+        place.keys("F2", "y")  # at once, as a key typed ahead
+        await place.sees("Always allow")
+        await decided(place, "3")
+        await place.sees("This is remembered", ".claude/settings.local.json")
+        place.keys("Escape")
+        await decided(place, "y")
+        await place.sees("Allowed by terminal", "How loud should the greeting be?")
+        async with terminal(tmp_path, attach(tmp_path, served.session), "two", width=80, height=24) as other:
+            await other.sees("How loud should the greeting be?")
+            await decided(place, "2")
+            await other.until_gone("How loud should the greeting be? ")
+            await other.sees("Say something")
+        place.keys("C-b")
+        await place.sees("d: leave")
+        place.keys("d")
+        await place.sees("turnwire: left", "over", "-brkint")
+        assert " icanon" in place.text()
+        assert " echo " in place.text()
+
+
+async def test_what_is_typed_ahead_goes_into_the_prompt_and_a_turn_is_interrupted(tmp_path: Path) -> None:
+    script = tmp_path / "slow.yaml"
+    script.write_text(
+        "turns:\n"
+        "  - steps:\n"
+        "      - text: 'one two three'\n"
+        "      - tool: Bash\n        input: {command: 'rm -rf build'}\n        permission: true\n        result: gone\n"
+        "fallback:\n  steps:\n    - text: 'Echo: {prompt}'\n"
+    )
+    async with (
+        turnwire(tmp_path, "run", "--", *TURNWIRE, "agent", str(script)),
+        terminal(tmp_path, attach(tmp_path), width=200, height=50) as place,
+    ):
+        await place.sees("Say something")
+        place.keys("go", "Enter", "y", "y", "1", "y")
+        await place.sees("y or 1: Allow", "yy1y")
+        place.keys("Escape")  # the field has the focus: it stops the turn
+        await place.sees("Interrupted")
+        await place.until_gone("y or 1: Allow")
+
+
+async def test_the_hub_is_killed_and_comes_back(tmp_path: Path) -> None:
+    env = environment(tmp_path / "home", TURNWIRE_STATE_DIR=str(tmp_path / "state"))
+    async with (
+        turnwire(tmp_path, "run", "--agent", "demo", env=env) as served,
+        terminal(tmp_path, attach(tmp_path), width=80, height=24) as place,
+    ):
+        await place.sees("idle", "Say something")
+        await served.kill()
+        await place.sees("no connection")
+        again = ("serve", "--agent", "demo", "--port", served.base.rpartition(":")[2])
+        async with turnwire(tmp_path, *again, placed=False, env=env):
+            await place.until_gone("no connection")
+            await place.sees("exited")
+
+
+async def test_run_attach_is_one_command_that_leaves_nothing_behind(tmp_path: Path) -> None:
+    env = environment(tmp_path / "home", TURNWIRE_STATE_DIR=str(tmp_path / "state"))
+    process = await asyncio.create_subprocess_exec(
+        *TURNWIRE, "run", "--attach", "--agent", "demo", "--port", "0",
+        cwd=tmp_path, env=env, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    async with asyncio.timeout(120):
+        said, error = await process.communicate(b"hello\n")
+    assert b"Request 1 " in said, error
+    assert b"the input has ended" in said
+    assert process.returncode == 1
+    left = [
+        one.name
+        for one in Path("/proc").iterdir()
+        if one.name.isdecimal() and str(tmp_path).encode() in _environment(one)
+    ]
+    assert not left
+
+
+def _environment(process: Path) -> bytes:
+    try:
+        return (process / "environ").read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,256 @@
+"""The interface, by its keys: what is typed ahead decides nothing, nothing is allowed unseen, and no text draws outside its box."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import msgspec
+import pytest
+from textual.pilot import Pilot
+
+from console_decisions import OPTIONS
+from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
+from turnwire.client import connect
+from turnwire.frontends.terminal import deciding, panels, screens
+from turnwire.frontends.terminal.app import Attached
+from turnwire.frontends.terminal.composer import Composer
+from turnwire.normalize.events import (
+    AgentEvent,
+    MessageChunk,
+    PermissionRequest,
+    QuestionRequest,
+    SessionMode,
+)
+from turnwire.normalize.payloads import ShellExecPayload
+from turnwire.normalize.payloads.work import ShellExec
+from waiting import until
+
+
+def asking(command: str, pending_id: str = "p1") -> PermissionRequest:
+    return PermissionRequest(
+        pending_id=pending_id,
+        permission_title=command,
+        permission_options=OPTIONS,
+        action_type="command",
+        normalized=ShellExecPayload(shell_exec=ShellExec(command=command)),
+    )
+
+
+class Screen:
+    """A terminal of the test's own."""
+
+    def __init__(self, where: HubHarness, app: Attached, pilot: Pilot[str]) -> None:
+        self.where = where
+        self.app = app
+        self.pilot = pilot
+
+    def text(self) -> str:
+        lines = self.app.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip) for strip in lines)
+
+    async def sees(self, words: str) -> None:
+        try:
+            await until(lambda: words in self.text())
+        except TimeoutError:
+            pytest.fail(f"{words!r} is not on the screen:\n{self.text()}")
+
+    def did(self, kind: str) -> list[object]:
+        return [command for command, _ in self.where.host.commands if command.type == kind]
+
+
+def _has_loaded(app: Attached, first: int) -> bool:
+    return app._first < first
+
+
+@asynccontextmanager
+async def screen(*events: AgentEvent, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Screen]:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "one", made(events))
+        async with connect(where.url) as client:
+            app = Attached(client, "one")
+            async with app.run_test(size=size) as pilot:
+                yield Screen(where, app, pilot)
+
+
+@pytest.fixture
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the second of a decision pass sooner."""
+    monkeypatch.setattr(panels, "TICK_S", 0.005)
+    monkeypatch.setattr(screens, "TICK_S", 0.005)
+
+
+async def test_what_is_typed_while_a_request_comes_up_goes_into_the_prompt_and_decides_nothing() -> None:
+    async with screen(asking("npm publish")) as seen:
+        await seen.sees("npm publish")
+        await seen.pilot.press("y", "1", "n")
+        assert seen.app.query_one(Composer).text == "y1n"
+        await seen.pilot.press("f2", "y", "1", "3", "n")
+        await seen.pilot.pause()
+        assert not seen.did("permission.respond")
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("_quick")
+async def test_a_key_decides_once_the_request_has_stood_for_a_while() -> None:
+    async with screen(asking("npm publish")) as seen:
+        await seen.sees("y or 1: Allow")
+        await seen.pilot.press("f2")
+        panel = seen.app.query_one(panels.Decision)
+        await until(lambda: panel._gate.armed)
+        await seen.pilot.press("y")
+        await until(lambda: seen.did("permission.respond"))
+        assert [one.option_id for one in seen.did("permission.respond")] == ["allow_once"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("_quick")
+async def test_what_is_remembered_shows_rule_and_file_and_wants_a_second_key() -> None:
+    async with screen(asking("npm publish")) as seen:
+        await seen.sees("y or 1: Allow")
+        await seen.pilot.press("f2")
+        panel = seen.app.query_one(panels.Decision)
+        await until(lambda: panel._gate.armed)
+        await seen.pilot.press("3")
+        await seen.sees("This is remembered")
+        assert "Bash(npm publish *)" in seen.text()
+        assert ".claude/settings.local.json" in seen.text()
+        await seen.pilot.press("3")
+        assert not seen.did("permission.respond")
+        await until(lambda: panel._gate.armed)
+        await seen.pilot.press("y")
+        await until(lambda: seen.did("permission.respond"))
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("_quick")
+async def test_a_long_command_is_allowed_only_after_its_end_was_in_view() -> None:
+    command = "\n".join(["echo start", *["echo more"] * 200, "rm -rf /"])
+    async with screen(asking(command)) as seen:
+        await seen.sees("202 lines")
+        assert "rm -rf /" not in seen.text()
+        await seen.pilot.press("f2")
+        panel = seen.app.query_one(panels.Decision)
+        await until(lambda: panel._gate.armed)
+        await seen.pilot.press("y")
+        await seen.sees("scroll to the end")
+        assert not seen.did("permission.respond")
+        await seen.pilot.press("end")
+        await seen.sees("rm -rf /")
+        await until(lambda: panel._gate.seen and panel._gate.armed)
+        await seen.pilot.press("y")
+        await until(lambda: seen.did("permission.respond"))
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("_quick")
+async def test_a_question_is_answered_by_its_number() -> None:
+    question = msgspec.convert(
+        {
+            "type": "question_request",
+            "pending_id": "q1",
+            "kind": "ask_user",
+            "questions": [
+                {
+                    "question": "Which?",
+                    "options": [{"label": "Red"}, {"label": "Blue"}],
+                    "multi_select": False,
+                }
+            ],
+        },
+        QuestionRequest,
+    )
+    async with screen(question) as seen:
+        await seen.sees("2: Blue")
+        await seen.pilot.press("f2")
+        panel = seen.app.query_one(panels.Asked)
+        await until(lambda: panel._gate.armed)
+        await seen.pilot.press("2")
+        await until(lambda: seen.did("question.answer"))
+        assert [one.answers for one in seen.did("question.answer")] == [{"Which?": "Blue"}]  # type: ignore[attr-defined]
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("_quick")
+async def test_a_mode_that_asks_less_is_confirmed_and_shown() -> None:
+    modes = msgspec.convert(
+        {
+            "type": "session_mode",
+            "current_mode_id": "default",
+            "available_modes": [{"id": "default"}, {"id": "bypassPermissions", "name": "Bypass"}],
+        },
+        SessionMode,
+    )
+    async with screen(modes) as seen:
+        await seen.sees("default")
+        await seen.pilot.press("ctrl+t", "down", "enter")
+        await seen.sees("asks less")
+        await seen.pilot.press("escape")
+        assert not seen.did("set_permission_mode")
+        await seen.pilot.press("ctrl+t", "down", "enter")
+        await seen.sees("asks less")
+        sure = seen.app.screen
+        assert isinstance(sure, screens.Sure)
+        await until(lambda: sure._gate.armed)
+        await seen.pilot.press("y")
+        await until(lambda: seen.did("set_permission_mode"))
+
+
+@pytest.mark.long
+async def test_a_prompt_is_sent_and_comes_back_when_it_is_refused() -> None:
+    async with screen() as seen:
+        await seen.pilot.press(*"hello", "ctrl+j", *"you", "enter")
+        await until(lambda: seen.did("prompt"))
+        assert [one.text for one in seen.did("prompt")] == ["hello\nyou"]  # type: ignore[attr-defined]
+        composer = seen.app.query_one(Composer)
+        await until(lambda: composer.text == "hello\nyou")
+
+
+async def test_hostile_text_draws_nothing_outside_its_box() -> None:
+    text = "\x1b[2J\x1b[H" + "界" * 300 + "\u202e abc [bold]x[/bold] [@click=app.bell]y[/]"
+    async with screen(asking(text), MessageChunk(text=text, message_id="m1", block_index=0)) as seen:
+        await seen.sees("[bold]x")
+        await seen.sees("idle")
+        lines = seen.text().split("\n")
+        assert lines[0].strip().startswith("one")
+        assert "Say something" in seen.text()
+        assert "\x1b" not in seen.text()
+        assert "\u202e" not in seen.text()
+
+
+@pytest.mark.long
+async def test_a_long_log_opens_at_its_end_and_finds_what_waits_far_before() -> None:
+    many = [
+        MessageChunk(text=f"piece {number}", message_id=f"m{number}", block_index=0) for number in range(900)
+    ]
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "one", made([asking("old request"), *many]), pending=1)
+        async with connect(where.url) as client:
+            app = Attached(client, "one")
+            async with app.run_test(size=(80, 30)) as pilot:
+                seen = Screen(where, app, pilot)
+                await seen.sees("piece 899")
+                await seen.sees("old request")
+                assert "text:m0:0" not in app.conversation.rows
+                while app._first > 1:
+                    first = app._first
+                    app.query_one("#conversation").scroll_home(animate=False)
+                    await pilot.pause()
+                    await pilot.press("pageup")
+                    await until(partial(_has_loaded, app, first))
+                assert "text:m0:0" in app.conversation.rows
+
+
+@pytest.mark.long
+async def test_a_recording_looks_like_itself() -> None:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "one", entries("perm-allow"))
+        async with connect(where.url) as client:
+            app = Attached(client, "one")
+            async with app.run_test(size=(100, 40)) as pilot:
+                seen = Screen(where, app, pilot)
+                await seen.sees("✓ touch made.txt")
+                await pilot.press("f3", "enter")
+                await seen.sees("made")
+
+
+def test_ticks_are_a_second() -> None:
+    assert pytest.approx(1) == deciding.TICK_S * deciding.ARMED_AFTER

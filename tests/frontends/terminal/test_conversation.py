@@ -1,0 +1,83 @@
+"""A session's events as rows of a terminal: each text once, each call with its end, and the same from any place in the log."""
+
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from console_states import entries
+from turnwire.client.events import AgentEvent, MessageChunk, PermissionRequest, PermissionResolved, ToolCall
+from turnwire.frontends.terminal.conversation import Conversation
+from turnwire.frontends.terminal.showing import body, head
+
+SCENARIOS = (
+    "perm-allow",
+    "perm-deny",
+    "partial-messages",
+    "parallel-tools",
+    "agent-resume",
+    "interrupt-queue",
+)
+
+
+def events(scenario: str) -> list[AgentEvent]:
+    return [msgspec.json.decode(entry.event, type=AgentEvent) for entry in entries(scenario)]
+
+
+def folded(told: Sequence[AgentEvent], first: int = 1) -> Conversation:
+    conversation = Conversation()
+    for seq, event in enumerate(told, first):
+        conversation.add(seq, event)
+    return conversation
+
+
+def shown(conversation: Conversation) -> list[tuple[str, str, str]]:
+    return [(row.key, row.text, row.status) for row in conversation.rows.values()]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_each_text_is_there_once_and_each_call_has_ended(scenario: str) -> None:
+    told = events(scenario)
+    conversation = folded(told)
+    said = "".join(row.text for row in conversation.rows.values() if row.kind == "text")
+    pieces = [event for event in told if isinstance(event, MessageChunk)]
+    assert said == "".join(piece.text for piece in pieces if not piece.replace)
+    calls = [row for row in conversation.rows.values() if row.kind == "call"]
+    assert len(calls) == sum(isinstance(event, ToolCall) for event in told)
+    assert all(call.status in {"complete", "error", "unknown"} for call in calls)
+    assert not conversation.pending
+    assert not conversation.facts.running
+    assert all(head(row) is not None and body(row) is not None for row in conversation.rows.values())
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_log_read_from_any_place_and_then_backwards_shows_the_same(scenario: str) -> None:
+    told = events(scenario)
+    whole = shown(folded(told))
+    for cut in range(len(told) + 1):
+        older, newer = folded(told[:cut]), folded(told[cut:], cut + 1)
+        newer.learn(older)
+        newer.prepend(older)
+        assert sorted(shown(newer)) == sorted(whole), cut
+        assert not newer.pending
+        assert newer.facts.running is False
+
+
+def test_a_request_from_before_the_first_page_is_found() -> None:
+    told = events("perm-allow")
+    asked = next(place for place, event in enumerate(told) if isinstance(event, PermissionRequest))
+    newer = folded(told[asked + 1 : asked + 1], asked + 2)
+    newer.learn(folded(told[: asked + 1]))
+    assert len(newer.pending) == 1
+    resolved = folded([event for event in told if isinstance(event, PermissionResolved)], asked + 2)
+    resolved.learn(folded(told[: asked + 1]))
+    assert not resolved.pending
+
+
+def test_the_oldest_rows_can_be_forgotten_and_name_where_to_go_on() -> None:
+    conversation = folded(events("parallel-tools"))
+    conversation.take()
+    count = len(conversation.rows)
+    gone = conversation.keep_newest(3)
+    assert len(gone) == count - 3
+    assert min(row.seq for row in conversation.rows.values()) > 1

@@ -1,0 +1,31 @@
+"""The sidecars of this user that may run on this machine, by what they keep in their state directories."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from turnwire.config.kept_access import KeptAccess
+from turnwire.config.settings import Settings
+
+
+def running(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield the address and the control token of each that listens on its port."""
+    token = None if settings.token is None else settings.token.get_secret_value()
+    for file in [settings.state_dir / "access.json", *sorted(_workspaces(settings.state_dir))]:
+        if not file.is_file():
+            continue
+        kept = KeptAccess(file.parent)
+        port = kept.listening
+        if port is not None and _listens(port):
+            yield f"http://127.0.0.1:{port}/", token or kept.tokens.control
+
+
+def _workspaces(state: Path) -> list[Path]:
+    folder = state / "workspaces"
+    return [*folder.glob("*/access.json"), *folder.glob("*/memory/access.json")]
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,135 @@
+"""`turnwire attach`: finds the session at the hubs that run, and shows it in the interface or in the line mode."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from turnwire.client import BEGINNING, Client, Cursor, SessionSummary, TurnwireError, connect
+from turnwire.protocol.visible import visible
+
+NAME = "terminal"
+"""Shown as `by` in the decisions that are taken here."""
+
+PAGE = 200
+"""Events that the line mode tells of what was before."""
+
+LOOK_S = 5.0
+"""How long a hub on this machine has to answer."""
+
+
+class NotAttached(Exception):
+    """There is nothing to attach to, or not one; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A hub that may run."""
+
+    url: str
+    token: str | None = None
+
+
+async def attach(
+    hubs: Sequence[Hub], session: str | None, *, folder: str, plain: bool, stays: bool = True
+) -> int:
+    """Attach to a session and return the exit code; raises NotAttached. `stays` says whether the hub outlives this terminal.
+
+    Without a session it is the only one of the folder, else the one that the person chooses.
+    """
+    hub = await _having(hubs, session)
+    try:
+        async with connect(hub.url, hub.token, name=NAME, timeout=LOOK_S) as client:
+            chosen = session or client.named_session or _of_folder(client.known_sessions, folder)
+            if chosen is None and plain:
+                raise NotAttached(f"name one of the sessions:\n{_listed(client.known_sessions)}")
+            if chosen is not None and all(one.session != chosen for one in client.known_sessions):
+                raise NotAttached(
+                    f"there is no session {chosen!r}; there are:\n{_listed(client.known_sessions)}"
+                )
+            return await (_plain(client, chosen or "") if plain else _interface(client, chosen, stays=stays))
+    except TurnwireError as error:
+        raise NotAttached(f"cannot attach: {error}") from error
+
+
+async def _having(hubs: Sequence[Hub], session: str | None) -> Hub:
+    """Return the hub that has the session, or the only one that answers."""
+    if len(hubs) == 1:
+        return hubs[0]
+    answering = [hub for hub in hubs if await _sessions(hub) is not None]
+    if session is not None:
+        for hub in answering:
+            if any(one.session == session for one in await _sessions(hub) or ()):
+                return hub
+        raise NotAttached(
+            f"no turnwire that runs here has a session {session!r}; `turnwire run` prints a URL to give"
+        )
+    if len(answering) == 1:
+        return answering[0]
+    if not answering:
+        raise NotAttached(
+            "no turnwire runs here; start one with `turnwire run` or `turnwire serve`, or give its URL"
+        )
+    told = [f"{hub.url}\n{_listed(await _sessions(hub) or ())}" for hub in answering]
+    raise NotAttached("several run here; name a session:\n" + "\n".join(told))
+
+
+async def _sessions(hub: Hub) -> list[SessionSummary] | None:
+    try:
+        async with connect(hub.url, hub.token, timeout=LOOK_S) as client:
+            return list(client.known_sessions)
+    except TurnwireError:
+        return None
+
+
+def _of_folder(sessions: Sequence[SessionSummary], folder: str) -> str | None:
+    here = [one for one in sessions if one.workspace == folder and one.state != "exited"]
+    if len(here) == 1:
+        return here[0].session
+    return sessions[0].session if len(sessions) == 1 else None
+
+
+def _listed(sessions: Sequence[SessionSummary]) -> str:
+    return (
+        "\n".join(f"  {visible(f'{one.session}  {one.state}  {one.title or str()}')}" for one in sessions)
+        or "  none"
+    )
+
+
+async def _interface(client: Client, session: str | None, *, stays: bool) -> int:
+    from .app import Attached  # noqa: PLC0415 - the line mode needs no interface
+
+    left = await Attached(client, session).run_async()
+    if left is not None and stays:
+        sys.stderr.write(
+            visible(f"turnwire: left; the session goes on. Come back with: turnwire attach {left}\n")
+        )
+    return 0
+
+
+async def _plain(client: Client, session: str) -> int:
+    from .plain import Plain  # noqa: PLC0415 - see above
+
+    welcome = await client.connected()
+    last = next((one.last_seq for one in client.known_sessions if one.session == session), 0)
+    after = Cursor(welcome.epoch, last - PAGE) if last > PAGE else BEGINNING
+    return await Plain(client, session, _write).run(_lines(), after)
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+async def _lines() -> AsyncIterator[str]:
+    """Yield the lines of standard input; undecodable bytes become U+FFFD."""
+    reader = asyncio.StreamReader(limit=1 << 24)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(os.dup(0), "rb", buffering=0)
+    )
+    try:
+        while line := await reader.readline():
+            yield line.decode(errors="replace").rstrip("\r\n")
+    finally:
+        transport.close()

@@ -1,0 +1,256 @@
+"""What waits for a decision, below the conversation: a request for leave, or a question."""
+
+from typing import ClassVar
+
+from rich.console import Group
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.events import Key, Resize
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from turnwire.client.events import PermissionOption, PermissionRequest, QuestionRequest
+from turnwire.client.requests import Answer
+from turnwire.protocol.visible import ordered, visible_line, visible_prose
+
+from .deciding import TICK_S, Gate
+from .rows import drawn
+from .showing import asked, first_line, is_permanent, measured, option_words
+
+
+class Decision(Vertical, can_focus=True):
+    """A request for leave. Nothing in it is chosen beforehand, and it never takes the focus by itself."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "scroll_by(-1)", show=False),
+        Binding("down", "scroll_by(1)", show=False),
+        Binding("end", "scroll_last", show=False),
+    ]
+
+    class Decided(Message):
+        """The person has decided."""
+
+        def __init__(self, request: PermissionRequest, option: PermissionOption) -> None:
+            super().__init__()
+            self.request = request
+            self.option = option
+
+    class Left(Message):
+        """The person goes back to the prompt."""
+
+    def __init__(self, request: PermissionRequest, waiting: int) -> None:
+        super().__init__(id="decision")
+        self.request = request
+        self._parts = asked(request)
+        self._waiting = waiting
+        self._gate = Gate()
+        self._said = ""
+        self._drawn = Text()
+
+    def compose(self) -> ComposeResult:
+        """Lay it out: the title, all of what would be allowed, the answers."""
+        more = f" · {self._waiting} more wait" if self._waiting else ""
+        title = f"{measured(self._parts)}{more} · {first_line(self.request.permission_title)}"
+        yield Static(Text(title, "bold yellow", no_wrap=True, overflow="ellipsis"))
+        with VerticalScroll(id="asked", can_focus=False):
+            yield Static(Group(*(drawn(part) for part in self._parts)))
+        with VerticalScroll(id="options", can_focus=False):
+            yield Static(id="answers")
+
+    def on_mount(self) -> None:
+        """Begin to count."""
+        self.set_interval(TICK_S, self._tick)
+
+    def on_resize(self, _: Resize) -> None:
+        """Begin the second anew: all of it has moved."""
+        self._gate.moved()
+
+    def on_key(self, event: Key) -> None:
+        """Take a key that may mean an answer."""
+        if event.key == "escape":
+            event.stop()
+            if self._gate.confirming is not None:
+                self._gate.back()
+                self._draw()
+            else:
+                self.post_message(self.Left())
+        elif (option := self._option_of(event.character or "")) is not None:
+            event.stop()
+            self._press(option)
+
+    def action_scroll_by(self, lines: int) -> None:
+        """Scroll what would be allowed."""
+        self._area().scroll_relative(y=lines, animate=False)
+
+    def action_scroll_last(self) -> None:
+        """Go to its end."""
+        self._area().scroll_end(animate=False)
+
+    def _area(self) -> VerticalScroll:
+        """Return what is to be seen to its end: all that would be allowed, or what is to be confirmed."""
+        confirms = self._gate.confirming is not None
+        return self.query_one("#options" if confirms else "#asked", VerticalScroll)
+
+    def _option_of(self, key: str) -> PermissionOption | None:
+        options = self.request.permission_options
+        if self._gate.confirming is not None:
+            return self._gate.confirming if key == "y" else None
+        if key.isdecimal() and 1 <= int(key) <= len(options):
+            return options[int(key) - 1]
+        kind = {"y": "allow_once", "n": "reject_once"}.get(key)
+        return next((one for one in options if one.kind == kind), None)
+
+    def _press(self, option: PermissionOption) -> None:
+        decided = self._gate.press(option)
+        self._said = self._gate.refusal(option)
+        self._draw()
+        if decided is not None:
+            self.post_message(self.Decided(self.request, decided))
+
+    def _tick(self) -> None:
+        if not self.query("#answers"):
+            return  # it is being left
+        if self.app.screen is not self.screen or not self.app.app_focus:
+            self._gate.moved()
+            return
+        area = self._area()
+        shown = area.size.height > 0
+        if shown:
+            self._gate.tick(end_in_view=area.scroll_y >= area.max_scroll_y)
+        self._draw()
+
+    def _draw(self) -> None:
+        text = Text()
+        self.query_one("#asked").display = self._gate.confirming is None
+        if (option := self._gate.confirming) is not None:
+            text.append("This is remembered for later calls:\n", "bold red")
+            text.append(f"  {option_words(option)}\n")
+            text.append("y: yes, remember it   Esc: back", "" if self._gate.armed else "dim")
+        else:
+            letters = {id(self._option_of(letter)): f"{letter} or " for letter in "yn"}
+            for number, option in enumerate(self.request.permission_options, 1):
+                key = letters.get(id(option), "")
+                able = self._gate.armed and not self._gate.refusal(option)
+                mark = " (remembered)" if is_permanent(option) else ""
+                text.append(f"{key}{number}: {option_words(option)}{mark}\n", "" if able else "dim")
+            below = "" if self._gate.seen else "There is more below: Down or End shows it. "
+            focus = "" if self.has_focus else "F2 goes there. "
+            text.append(f"{focus}{below}{self._said}", "yellow")
+        if text != self._drawn:
+            self._drawn = text
+            self.query_one("#answers", Static).update(text)
+
+
+class Asked(Vertical, can_focus=True):
+    """A question, one after the other where there are several."""
+
+    class Answered(Message):
+        """The person has answered, or declined."""
+
+        def __init__(self, request: QuestionRequest, answer: Answer) -> None:
+            super().__init__()
+            self.request = request
+            self.answer = answer
+
+    def __init__(self, request: QuestionRequest) -> None:
+        super().__init__(id="decision")
+        self.request = request
+        self._answers: dict[str, str | list[str]] = {}
+        self._chosen: list[str] = []
+        self._gate = Gate()
+
+    def compose(self) -> ComposeResult:
+        """Lay it out: the question with its answers, and a line for one of one's own."""
+        with VerticalScroll(id="asked", can_focus=False):
+            yield Static(id="question")
+        yield Input(placeholder="an answer of your own", id="own")
+
+    def on_mount(self) -> None:
+        """Begin to count."""
+        self.set_interval(TICK_S, lambda: self._gate.tick(end_in_view=True))
+        self.call_after_refresh(self._draw)
+
+    @property
+    def _question(self) -> int:
+        return len(self._answers)
+
+    def on_key(self, event: Key) -> None:
+        """Take a key that may mean an answer."""
+        if not self.has_focus or not self._gate.armed:
+            return
+        key = event.character or event.key
+        questions = self.request.questions or []
+        if key == "d":
+            self._end(Answer(action="decline"))
+        elif not questions:
+            if key == "y" and self.request.requested_schema is None:
+                self._end(Answer(action="accept"))
+            return
+        elif key.isdecimal() and 1 <= int(key) <= len(questions[self._question].options):
+            label = questions[self._question].options[int(key) - 1].label
+            if not questions[self._question].multi_select:
+                self._give(label)
+            elif label in self._chosen:
+                self._chosen.remove(label)
+            else:
+                self._chosen.append(label)
+        elif event.key == "enter" and self._chosen:
+            self._give(list(self._chosen))
+        else:
+            return
+        event.stop()
+        if self.is_attached:
+            self._draw()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Take an answer of one's own."""
+        event.stop()
+        questions = self.request.questions or []
+        if event.value.strip() and self._gate.armed and questions:
+            multi = questions[self._question].multi_select
+            event.input.value = ""
+            self._give([*self._chosen, event.value] if multi else event.value)
+
+    def _give(self, answer: str | list[str]) -> None:
+        questions = self.request.questions or []
+        self._answers[questions[self._question].question] = answer
+        self._chosen = []
+        self._gate.moved()
+        if len(self._answers) == len(questions):
+            self._end(Answer(answers=self._answers))
+        else:
+            self._draw()
+
+    def _end(self, answer: Answer) -> None:
+        self._gate.moved()
+        self.post_message(self.Answered(self.request, answer))
+
+    def _draw(self) -> None:
+        if not self.query("#question"):
+            return  # it is being left
+        questions = self.request.questions or []
+        text = Text()
+        if self.request.mcp_server:
+            text.append(f"The MCP server {visible_line(self.request.mcp_server)} asks\n", "bold")
+        if self.request.message:
+            text.append(f"{visible_prose(self.request.message)}\n")
+        if self.request.url:
+            text.append(f"{ordered(visible_line(self.request.url))}\n")
+        if self._question < len(questions):
+            question = questions[self._question]
+            place = f" ({self._question + 1} of {len(questions)})" if len(questions) > 1 else ""
+            text.append(f"{visible_prose(question.question)}{place}\n", "bold yellow")
+            for number, choice in enumerate(question.options, 1):
+                box = ("[x] " if choice.label in self._chosen else "[ ] ") if question.multi_select else ""
+                more = f" - {visible_prose(choice.description)}" if choice.description else ""
+                text.append(f"{number}: {box}{visible_prose(choice.label)}{more}\n")
+            text.append(
+                "F2 goes here. d: decline" + ("   Enter: done" if question.multi_select else ""), "dim"
+            )
+        elif self.request.requested_schema is not None:
+            text.append("It is a form: answer it in the browser.   F2, d: decline", "yellow")
+        else:
+            text.append("F2, y: done   d: decline", "dim")
+        self.query_one("#question", Static).update(text)

@@ -1,0 +1,77 @@
+"""The command that makes a terminal a frontend."""
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from turnwire.sidecar.cli.application import app, check_address, examples, fail, plain_errors
+from turnwire.sidecar.cli.options import ConfigOption, StateDir, configured
+
+
+@app.command(
+    "attach",
+    short_help="Follow and steer a session from this terminal.",
+    epilog=examples(
+        "turnwire attach                                   # the session that runs in this folder",
+        "turnwire attach 'http://127.0.0.1:8790/#token=…'",
+        "echo 'Run the tests.' | turnwire attach --plain   # lines in, lines out",
+    ),
+)
+def attach_command(
+    context: typer.Context,
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SESSION|URL",
+            help="Session id, or the URL that turnwire prints.",
+            show_default="the session of this folder",
+        ),
+    ] = None,
+    *,
+    connect: Annotated[
+        str | None,
+        typer.Option(
+            help="The hub's URL, when SESSION names a session there.", show_default="those that run here"
+        ),
+    ] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="Lines in and lines out, without a screen.")] = False,
+    state_dir: StateDir = None,
+    config: ConfigOption = None,
+) -> None:
+    """Attach this terminal to a session: follow it, write prompts, answer what it asks."""
+    import asyncio
+
+    from turnwire.config.running import running
+    from turnwire.frontends.terminal.command import Hub, NotAttached, attach
+
+    settings = configured(context)
+    url = target if target is not None and "://" in target else connect
+    session = None if target is None or "://" in target else target
+    if url is not None:
+        check_address(url, "the URL" if url == target else "--connect")
+        token = None if settings.token is None or "#" in url else settings.token.get_secret_value()
+        hubs = [Hub(url, token)]
+    else:
+        hubs = [Hub(address, token) for address, token in running(settings)]
+    simple = plain or is_simple()
+    if not simple and (missing := interface_missing()):
+        fail(missing)
+    with plain_errors(NotAttached):
+        raise typer.Exit(asyncio.run(attach(hubs, session, folder=str(Path.cwd()), plain=simple)))
+
+
+def is_simple() -> bool:
+    """Say whether this is no terminal that can be drawn on."""
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    return not is_terminal or os.environ.get("TERM") in {None, "", "dumb"}
+
+
+def interface_missing() -> str | None:
+    """Return what to do where the interface is not installed."""
+    if find_spec("textual") is not None:
+        return None
+    return "the interface is an extra: pip install 'turnwire[tui]'; `turnwire attach --plain` needs none"
