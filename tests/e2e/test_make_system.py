@@ -51,7 +51,9 @@ def test_root_gets_what_is_missing(tmp_path: Path) -> None:
 
 
 def test_a_runner_of_ci_that_is_not_root_gets_it_by_sudo(tmp_path: Path) -> None:
-    said, called = system(tmp_path, 1000, "apt-get", "sudo", "curl", "bwrap", "tmux", "redis-server", CI="true")
+    said, called = system(
+        tmp_path, 1000, "apt-get", "sudo", "curl", "bwrap", "tmux", "redis-server", CI="true"
+    )
     assert said == "installing chromium\n"
     assert called.splitlines() == [
         "sudo apt-get update -qq",
@@ -68,7 +70,10 @@ def test_a_system_without_apt_get_is_told_what_is_missing(tmp_path: Path, user: 
 
 @pytest.mark.parametrize("user", [0, 1000])
 def test_nothing_is_said_where_all_is_there(tmp_path: Path, user: int) -> None:
-    assert system(tmp_path, user, "apt-get", "sudo", "curl", "bwrap", "tmux", "chromium", "redis-server") == ("", "")
+    assert system(tmp_path, user, "apt-get", "sudo", "curl", "bwrap", "tmux", "chromium", "redis-server") == (
+        "",
+        "",
+    )
 
 
 def test_the_sandbox_of_the_tests_is_a_package_like_the_others(tmp_path: Path) -> None:
