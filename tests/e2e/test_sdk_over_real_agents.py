@@ -4,7 +4,8 @@ import asyncio
 import json
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,8 @@ from claude_agent_sdk import (
     create_sdk_mcp_server,
     tool,
 )
-from real_agents import GEMINI, OPENCODE, QWEN, RealAgent
-from scripted_models import Call, Say, ScriptedModels, Wait, scripted_models
+from real_agents import GEMINI, OPENCODE, QWEN, RealAgent, node
+from scripted_models import Answer, Call, Say, ScriptedModels, Wait, scripted_models
 
 from recordings import ROOT
 from turnwire_process import environment
@@ -182,3 +183,65 @@ async def test_a_program_of_the_sdk_drives_the_agent(
         messages, result = await turn(client, "Go on.")
         assert texts(messages)[-1] == "I remember."
         assert "Greet me." in json.dumps(models.requests[-1])
+
+
+def _answers(agent: RealAgent, add: str, touched: Path) -> Callable[[str, int], Answer]:
+    def answer(prompt: str, results: int) -> Answer:
+        for word, call in (
+            ("Touch-it", agent.shell(f"touch {touched}")),
+            ("Add-it", Call(add, {"a": 2, "b": 3})),
+        ):
+            if word in prompt:
+                return [Say(f"{word}: done.")] if results else [call]
+        return [Say("Hello there.")]
+
+    return answer
+
+
+async def test_a_program_of_the_sdk_for_typescript_drives_the_agents(tmp_path: Path) -> None:
+    scenario = {
+        "options": {"include_partial_messages": True},
+        "tool": {"behavior": "allow"},
+        "mcp": True,
+        "hooks": {},
+        "actions": [
+            [kind, word] for word in ("Greet-me", "Touch-it", "Add-it") for kind in ("say", "result")
+        ],
+    }
+    chosen = (
+        (GEMINI, "acp", "mcp_sums_add"),
+        (QWEN, "qwen", "mcp__sums__add"),
+        (OPENCODE, "acp", "sums_add"),
+    )
+    jobs, folders = [], [tmp_path / agent.name for agent, _, _ in chosen]
+    with ExitStack() as served:
+        for folder, (agent, family, add) in zip(folders, chosen, strict=True):
+            folder.mkdir()
+            models = served.enter_context(scripted_models())
+            models.model = _answers(agent, add, folder / "touched")
+            made = options(folder, agent, family, models.url)
+            jobs.append({"scenario": scenario, "cli": str(made.cli_path), "env": made.env})
+        work = tmp_path / "jobs.json"
+        work.write_text(json.dumps({"jobs": jobs, "at_once": len(jobs)}))
+        player = ROOT / "tests" / "support" / "agents" / "sdk_typescript.mjs"
+        process = await asyncio.create_subprocess_exec(
+            str(node()), str(player), str(ROOT / "tests" / "agents"), str(work),
+            env=environment(tmp_path / "home"),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        async with asyncio.timeout(PATIENCE):
+            printed, stderr = await process.communicate()
+    assert process.returncode == 0, stderr
+    for folder, told in zip(folders, json.loads(printed), strict=True):
+        assert told["error"] == "", folder.name
+        messages = [json.loads(one) for one in told["messages"]]
+        results = [(one["subtype"], one["result"]) for one in messages if one["type"] == "result"]
+        assert results == [
+            ("success", "Hello there."),
+            ("success", "Touch-it: done."),
+            ("success", "Add-it: done."),
+        ], folder.name
+        assert (folder / "touched").exists()
+        assert told["calls"][0].startswith("Bash ")
+        assert "5" in str([one for one in messages if one["type"] == "user"][-1]["message"]["content"])
