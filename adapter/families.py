@@ -32,7 +32,7 @@ class _Families(Mapping[str, AgentFamily]):
         reference = _MORE.get(name) or named(name).agents
         if reference is None:
             raise CommandError(
-                "family", f"agents of {named(name).title} are not run, their output is only read"
+                "family", f"agents of {named(name).title} cannot be run; turnwire only reads their output"
             )
         return _load(reference)
 

@@ -45,7 +45,9 @@ class WorkspaceFiles:
             # one more than is taken: a file may grow while it is read
             content = file.read(self._max_size + 1)
         if len(content) > self._max_size:
-            raise FileRefused(f"{_shown(path)} is larger than {self._max_size} bytes, the most that is read")
+            raise FileRefused(
+                f"{_shown(path)} has more than {self._max_size} bytes, the maximum for reading; read a part of it with a command"
+            )
         text = content.decode("utf-8", "replace")
         if line is None and limit is None:
             return text
@@ -57,7 +59,9 @@ class WorkspaceFiles:
         """Write a file's text, and make the folders that lead to it; raises FileRefused."""
         data = content.encode("utf-8", "replace")
         if len(data) > self._max_size:
-            raise FileRefused(f"{len(data)} bytes for {_shown(path)}; at most {self._max_size} are written")
+            raise FileRefused(
+                f"{len(data)} bytes for {_shown(path)}; the maximum is {self._max_size}. Write a smaller file"
+            )
         with self._opened(path, os.O_WRONLY | os.O_CREAT, makes_folders=True) as descriptor:
             os.ftruncate(descriptor, 0)
             with os.fdopen(os.dup(descriptor), "wb") as file:
@@ -77,7 +81,7 @@ class WorkspaceFiles:
             ) from None
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise FileRefused(f"{_shown(path)} is no regular file")
+                raise FileRefused(f"{_shown(path)} is not a regular file")
             yield descriptor
         except OSError as error:
             raise FileRefused(f"{_shown(path)}: {error.strerror}") from None
@@ -87,10 +91,10 @@ class WorkspaceFiles:
     def _names(self, path: str) -> tuple[str, ...]:
         """Return the names that lead from the workspace to a file."""
         if "\0" in path:
-            raise FileRefused("a path with a NUL names no file")
+            raise FileRefused("the path contains a NUL character; leave it out")
         spelled = PurePosixPath(path)
         if not spelled.is_absolute():
-            raise FileRefused(f"{_shown(path)} is not absolute, as paths of the protocol are")
+            raise FileRefused(f"{_shown(path)} is not an absolute path; the protocol needs one")
         if ".." in spelled.parts:
             raise FileRefused(f"{_shown(path)} has `..`; name the file by its own path")
         try:
@@ -98,7 +102,7 @@ class WorkspaceFiles:
         except ValueError:
             raise FileRefused(f"{_shown(path)} is not in the workspace {self._workspace}") from None
         if not names:
-            raise FileRefused("the workspace itself is no file")
+            raise FileRefused("the path is the workspace itself; name a file in it")
         return names
 
     def _open(self, folders: list[str], name: str, flags: int, *, makes_folders: bool) -> int:

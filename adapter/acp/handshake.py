@@ -224,7 +224,7 @@ async def converse(
             raise
         ways = f" (it offers: {', '.join(facts.logins[:_SHOWN])})" if facts.logins else ""
         raise LoginNeeded(
-            f"{facts.name or 'the agent'} wants a login first: {error.text}. Log in with the agent's own program{ways}, "
+            f"{facts.name or 'the agent'} needs a login first: {error.text}. Log in with the agent's own program{ways}, "
             "or give it a key in its environment, then prompt again"
         ) from None
     resumed = None if wanted.fork else wanted.resume
@@ -240,13 +240,13 @@ def _method(facts: AgentFacts, wanted: ConversationStart) -> str:
     who = facts.name or "the agent"
     if wanted.fork:
         if not facts.forks:
-            raise RequestFailed(f"{who} cannot branch off a conversation; begin a new session")
+            raise RequestFailed(f"{who} cannot branch off a conversation; start a new session")
         return "session/fork"
     if facts.resumes and not (wanted.replay_history and facts.loads):
         return "session/resume"
     if facts.loads:
         return "session/load"
-    raise RequestFailed(f"{who} cannot go on with an earlier conversation; begin a new session")
+    raise RequestFailed(f"{who} cannot go on with an earlier conversation; start a new session")
 
 
 def read_conversation(session_id: str, said: Json) -> Conversation:

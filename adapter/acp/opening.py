@@ -201,7 +201,7 @@ def _parts(
 def check_options(options: SessionOptions) -> None:
     """Raise CommandError for what the protocol has no place for."""
     if not options.executable or not options.executable[0]:
-        raise CommandError("executable", "no program to run; name the agent's")
+        raise CommandError("executable", "no program to run; give the agent's command")
     if any("\0" in argument for argument in options.executable):
         raise CommandError("executable", "an argument contains a NUL character")
     if options.command.resume_at is not None:
@@ -210,7 +210,7 @@ def check_options(options: SessionOptions) -> None:
         )
     if options.command.continue_latest:
         raise CommandError(
-            "continue_latest", "an agent that speaks acp goes on with a conversation by its id; name it"
+            "continue_latest", "an agent that speaks acp resumes a conversation by its id only; give the id"
         )
 
 
@@ -405,7 +405,7 @@ def _wanted(options: SessionOptions, facts: AgentFacts, notify: Notify) -> Conve
             notify(SessionNotice("mcp_failed", message))
     if command.add_dirs and not facts.more_folders:
         raise RequestFailed(
-            f"{facts.name or 'the agent'} takes no folders beside the workspace; leave out add_dirs"
+            f"{facts.name or 'the agent'} takes no folders other than the workspace; leave out add_dirs"
         )
     if others := {hook.event for hook in options.hooks}.difference(EVENTS):
         message = (

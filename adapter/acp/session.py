@@ -151,7 +151,7 @@ class AcpSession(RunningAgent):
         facts, _ = await self._open()
         blocks = msgspec.json.decode(words, type=tuple[JsonObject, ...])
         if not facts.images and any(block.get("type") == "image" for block in blocks):
-            raise RequestFailed(f"{facts.name or 'the agent'} takes no images; leave them out")
+            raise RequestFailed(f"{facts.name or 'the agent'} does not accept images; leave them out")
         async with self._composing:
             self._put(Prompt(str(uuid4()), blocks))
 
@@ -290,10 +290,10 @@ class AcpSession(RunningAgent):
         """Change the model; raises RequestFailed when the agent lets nobody choose, or does not have it."""
         _, conversation = await self._open()
         if model is None:
-            raise RequestFailed("the agent has no word for its default model; name one")
+            raise RequestFailed("the agent has no name for its default model; name a model")
         if conversation.models is None:
             raise RequestFailed(
-                "the agent lets nobody choose its model; configure it in the agent's own settings"
+                "this agent's model cannot be chosen here; set it in the agent's own settings"
             )
         return await self._choose(conversation.models, model, "model")
 

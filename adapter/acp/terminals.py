@@ -125,7 +125,7 @@ class Terminals:
 
     async def _create(self, params: JsonObject) -> str:
         if len(self._running) + self._starting >= self._limit:
-            raise TerminalRefused(f"there are {self._limit} terminals, the most allowed; release one")
+            raise TerminalRefused(f"there are {self._limit} terminals, the maximum; release one")
         asked = params.get("outputByteLimit")
         limit = min(asked, self._max_output) if isinstance(asked, int) and asked >= 0 else self._max_output
         self._starting += 1
@@ -158,7 +158,7 @@ class Terminals:
             place = Path(cwd).resolve(strict=True)
             if place.is_dir() and place.is_relative_to(self._workspace.resolve()):
                 return place
-        raise TerminalRefused(f"{cwd[:200]!r} is no folder in the workspace {self._workspace}")
+        raise TerminalRefused(f"{cwd[:200]!r} is not a folder in the workspace {self._workspace}")
 
     def _find(self, params: JsonObject) -> tuple[_Terminal, asyncio.Task[Exit]]:
         name = text_at(params, "terminalId")

@@ -63,7 +63,7 @@ def build_command(
 ) -> list[str]:
     """Return the argv; raises CommandError for options that contradict each other or that the version lacks."""
     if not executable or not executable[0]:
-        raise CommandError("executable", "no program to run; name the CLI's")
+        raise CommandError("executable", "no program to run; give the CLI's command")
     if any("\0" in argument for argument in executable):
         raise CommandError("executable", "an argument contains a NUL character")
     if options.bare:
@@ -118,11 +118,11 @@ def _switches(options: CommandOptions) -> list[tuple[str, bool]]:
 
 def _check(options: CommandOptions, version: Version | None) -> None:
     if options.resume is not None and options.continue_latest:
-        raise CommandError("continue_latest", "contradicts resume; give one of the two")
+        raise CommandError("continue_latest", "cannot be used with resume; give one of the two")
     if options.resume_at is not None and options.resume is None:
-        raise CommandError("resume_at", "needs resume, the session that the message belongs to")
+        raise CommandError("resume_at", "needs resume: the session of the message")
     if options.fork and options.resume is None and not options.continue_latest:
-        raise CommandError("fork", "needs resume or continue_latest, the session to branch off")
+        raise CommandError("fork", "needs resume or continue_latest: the session to fork")
     if options.permission_mode is not None and options.permission_mode not in PERMISSION_MODES:
         raise CommandError("permission_mode", f"must be one of {', '.join(PERMISSION_MODES)}")
     if options.max_turns is not None and options.max_turns < 1:
@@ -130,7 +130,8 @@ def _check(options: CommandOptions, version: Version | None) -> None:
     for name, oldest in SINCE.items():
         if version is not None and version < oldest and _is_given(options, name):
             raise CommandError(
-                name, f"CLI {version} is not known to have it, {oldest} is; leave it out, or take a newer CLI"
+                name,
+                f"CLI {version} is not known to have this option; leave it out, or use CLI {oldest} or newer",
             )
     if options.resume_at is not None:
         check_resume_at(options.resume_at, version)
@@ -176,6 +177,6 @@ def option_text(option: str, value: str) -> str:
         raise CommandError(option, "contains a NUL character")
     if len(option) + 1 + len(value.encode("utf-8", "surrogatepass")) >= MAX_ARGUMENT:
         raise CommandError(
-            option, f"is longer than the {MAX_ARGUMENT} bytes that an argument may have; shorten it"
+            option, f"has more than {MAX_ARGUMENT} bytes, the maximum for an argument; shorten it"
         )
     return value

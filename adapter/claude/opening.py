@@ -217,11 +217,13 @@ def build_argv(
 ) -> list[str]:
     """Return the argv of a session's CLI; raises CommandError."""
     if variant.capabilities(version).is_early and hook_table(replace(settings, protected=None)):
-        raise CommandError("policy", f"hooks are needed, which CLI {version} does not have; take a newer one")
+        raise CommandError("policy", f"this needs hooks, which CLI {version} does not have; use a newer CLI")
     started = launch(settings, options.command.permission_mode)
     hosted: dict[str, JsonObject] = {name: {"type": "sdk", "name": name} for name in options.hosted_servers}
     if both := sorted(set(hosted) & set(options.command.mcp_servers)):
-        raise CommandError("mcp_servers", f"{', '.join(both)}: hosted in the sidecar and configured as well")
+        raise CommandError(
+            "mcp_servers", f"{', '.join(both)}: in hosted_mcp and in mcp_servers; remove one of the two"
+        )
     command = replace(
         options.command,
         permission_mode=started.permission_mode,
@@ -280,7 +282,7 @@ async def _initialize(
     try:
         response = await client.exchange(request, options.initialize_deadline)
         if response.error is not None:
-            raise RequestFailed(f"the CLI refuses to be initialised: {response.error}")
+            raise RequestFailed(f"the CLI refused initialize: {response.error}")
     except (RequestTimeout, RequestFailed, ProcessGone) as error:
         notify(SessionNotice("initialize_failed", str(error)))
         fail(session.initialized, error)

@@ -37,9 +37,9 @@ def build_command(
 ) -> list[str]:
     """Return the argv; raises CommandError for options that contradict each other."""
     if options.resume is not None and options.continue_latest:
-        raise CommandError("continue_latest", "contradicts resume; give one of the two")
+        raise CommandError("continue_latest", "cannot be used with resume; give one of the two")
     if options.fork and options.resume is None and not options.continue_latest:
-        raise CommandError("fork", "needs resume or continue_latest, the session to branch off")
+        raise CommandError("fork", "needs resume or continue_latest: the session to fork")
     mode = "bypassPermissions" if options.skip_permissions else options.permission_mode or "default"
     if mode not in MODES:
         raise CommandError("permission_mode", f"must be one of {', '.join(MODES)}")

@@ -124,7 +124,9 @@ class Session(RunningAgent):
             case "interrupt":
                 return await self.interrupt(deadline)
             case "initialize":
-                raise RequestFailed("initialize belongs to turnwire: another one would undo its hooks")
+                raise RequestFailed(
+                    "only turnwire may send initialize, because another one would remove its hooks"
+                )
             case _:
                 pass
         return await self._request(UnknownRequest(request), deadline)

@@ -70,11 +70,11 @@ def check_resume_at(message: str, version: Version | None) -> None:
             raise CommandError("resume_at", f"CLI {version} cannot go back to a message; resume without it")
         case "api_message_id" if not message.startswith("msg_"):
             raise CommandError(
-                "resume_at", f"CLI {version} wants the API's message id (msg_…), not {message!r}"
+                "resume_at", f"CLI {version} needs the API's message id (msg_…), not {message!r}"
             )
         case "message_uuid" if message.startswith("msg_"):
             raise CommandError(
-                "resume_at", f"wants the uuid of a message, not the API's message id {message!r}"
+                "resume_at", f"needs the uuid of a message, not the API's message id {message!r}"
             )
         case _:
             pass

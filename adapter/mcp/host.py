@@ -64,7 +64,7 @@ class PythonServer:
         answer = await self._handler(message)
         # whatever is no JSON, or too deep, is refused here, where it is the server's failure alone
         if is_deep(answer):
-            raise McpError(f"its answer is {TOO_DEEP}")
+            raise McpError(f"the answer is {TOO_DEEP}")
         json.dumps(answer)
         return answer
 

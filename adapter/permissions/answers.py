@@ -104,7 +104,9 @@ def _check(request: ToolRequest, answer: PermissionAnswer) -> None:
     if answer.mode is not None and answer.mode not in request.modes:
         raise InvalidAnswer(_one_of("mode", request.modes), "mode")
     if answer.updated_input is not None and not request.is_editable:
-        raise InvalidAnswer("this agent takes no other arguments than it asked about", "updated_input")
+        raise InvalidAnswer(
+            "this agent does not accept changed arguments; leave out updated_input", "updated_input"
+        )
 
 
 def _one_of(name: str, known: Sequence[str]) -> str:
@@ -127,10 +129,12 @@ def _joined(question: str, given: str | list[str], asked: dict[str, bool]) -> st
     """Return the answer of one question as the CLI takes it: of what does not fit, it tells the agent nothing."""
     if asked and question not in asked:
         known = ", ".join(repr(one) for one in asked)
-        raise InvalidAnswer(f"there is no question {question!r}; what is asked is {known}", "answers")
+        raise InvalidAnswer(f"there is no question {question!r}; the questions are {known}", "answers")
     chosen = [given] if isinstance(given, str) else given
     if not chosen or not all(one.strip() for one in chosen):
-        raise InvalidAnswer(f"{question!r} is left without an answer; leave it out or decline", "answers")
+        raise InvalidAnswer(
+            f"{question!r} has an empty answer; leave the question out, or decline", "answers"
+        )
     if len(chosen) > 1 and not asked.get(question, True):
         raise InvalidAnswer(f"{question!r} takes one answer, not {len(chosen)}", "answers")
     return ", ".join(chosen)

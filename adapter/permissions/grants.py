@@ -44,7 +44,7 @@ class Grant(NamedTuple):
         try:
             return self._covers(call)
         except Exception:
-            log.exception("a grant failed on a call, which it does not cover", extra={"tool": call.tool})
+            log.exception("a grant failed on a call and does not cover it", extra={"tool": call.tool})
             return False
 
     def _covers(self, call: ToolCall) -> bool:

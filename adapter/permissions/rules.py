@@ -124,7 +124,7 @@ def first_match(rules: Sequence[Rule], call: ToolCall, places: PathContext) -> R
             matched = rule.matches(call, places)
         except Exception:
             log.exception(
-                "a rule failed on a call, which is asked about instead",
+                "a rule failed on a call, so a human is asked",
                 extra={"rule": number, "tool": call.tool},
             )
             doubtful = doubtful or RuleMatch(number, rule, "ask", failed=True)

@@ -192,11 +192,11 @@ class Outgoing(asyncio.BaseProtocol):
         """Write a whole line; returns when the process takes more. Raises ProcessGone."""
         async with self._lock:
             if self._pipe is None or self._pipe.is_closing() or self._is_lost:
-                raise ProcessGone("the CLI takes no more input")
+                raise ProcessGone("the CLI does not accept input any more")
             self._pipe.write(line)
             await self._writable.wait()
             if self._is_lost:
-                raise ProcessGone("the CLI closed its input while it was written to")
+                raise ProcessGone("the CLI closed its input during a write")
 
     def close(self) -> None:
         """Say that nothing more comes, once all that was written is taken."""

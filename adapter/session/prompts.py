@@ -55,7 +55,7 @@ class PromptQueue:
         """Raise TooManyPrompts when no other prompt can wait."""
         if len(self._waiting) >= self._limit:
             raise TooManyPrompts(
-                f"{self._limit} prompts wait for their turn already; wait until some are said, or take some back"
+                f"{self._limit} prompts already wait, the maximum; wait until some are sent, or take some back"
             )
 
     def put(self, prompt: Prompt) -> int:

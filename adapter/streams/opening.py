@@ -59,13 +59,11 @@ async def _open(
 ) -> AsyncIterator[StreamSession]:
     """Run an agent while the context is open; the arguments and errors are those of an Opener (adapter/family.py)."""
     if not options.executable or not options.executable[0]:
-        raise CommandError("executable", "no program to run; name the agent's")
+        raise CommandError("executable", "no program to run; give the agent's command")
     find_program(options.executable[0], options.environment)
     stream_core = core if isinstance(core, StreamCore) else family.core()
     if not isinstance(stream_core, StreamCore):
-        raise CommandError(
-            "family", f"{family.name} has a core of its own, and so needs an opener of its own"
-        )
+        raise CommandError("family", f"{family.name} has its own core and needs its own opener")
     process = await CliProcess.spawn(
         options.executable,
         workspace=options.workspace,

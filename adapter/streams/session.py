@@ -80,7 +80,7 @@ class StreamSession(RunningAgent):
         """
         del trace
         if attachments:
-            raise AttachmentRefused("this agent takes no attachments; name the file in the prompt")
+            raise AttachmentRefused("this agent does not accept attachments; name the file in the prompt")
         uuid = uuid or str(uuid4())
         self._put(uuid, self._words.prompt(text, uuid), first=priority == "now")
         if priority == "now":
@@ -171,16 +171,18 @@ class StreamSession(RunningAgent):
         if request.get("subtype") == "interrupt":
             return await self.interrupt(deadline)
         raise RequestFailed(
-            f"this agent has no control request {request.get('subtype')!r}; there is interrupt"
+            f"this agent has no control request {request.get('subtype')!r}; the only one is interrupt"
         )
 
     async def set_model(self, model: str | None) -> JsonObject:
         """Raise RequestFailed: the model cannot be changed."""
-        raise RequestFailed(f"this agent cannot change to the model {model!r} while it runs")
+        raise RequestFailed(
+            f"this agent cannot change its model to {model!r} while it runs; start another session"
+        )
 
     async def set_permission_mode(self, mode: str) -> JsonObject:
         """Raise RequestFailed: there are no modes."""
-        raise RequestFailed(f"this agent has no permission mode {mode!r}, and no other")
+        raise RequestFailed(f"this agent has no permission modes, so {mode!r} cannot be set")
 
     async def _end_turn(self) -> None:
         turn = self._turns.running

@@ -176,7 +176,9 @@ async def patch_of(
             max_output=max_patch,
         )
     if said.content == b"":
-        raise UnknownFile(f"{path!r} is no changed file of the workspace; workspace.diff lists them")
+        raise UnknownFile(
+            f"{path!r} is not a changed file of the workspace; workspace.diff lists the changed files"
+        )
     text = said.text
     head, mark, hunks = text.partition("\n@@ ")
     binary = not mark and ("\nBinary files " in head or "\nGIT binary patch" in head)
@@ -200,7 +202,7 @@ def _check(path: str) -> None:
     """Refuse what leads out of the workspace, or can be no name."""
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or ".." in parts or "\0" in path:
-        raise UnknownFile(f"{path!r} is no path below the workspace")
+        raise UnknownFile(f"{path!r} is not a path in the workspace")
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,14 +239,14 @@ async def _ask(git: _Git) -> RepositoryLayout:
         case [root, objects, index, exclude]:
             pass
         case _:
-            raise GitFailed("a name of its folders has a line break")
+            raise GitFailed("the name of one of its folders has a line break")
     try:
         # the name alone: to look at the commit might fetch it, by a program of the repository's choice
         head: str | None = (await git("rev-parse", "--verify", "--quiet", "HEAD")).text.strip()
     except GitFailed:
         head = None
     if head is not None and _OBJECT_ID.fullmatch(head) is None:
-        raise GitFailed("its HEAD names no object")
+        raise GitFailed("its HEAD does not name an object")
     wanted = "|".join(re.escape(name) for name in _SWITCHES)
     switches = {
         name: value
@@ -297,7 +297,7 @@ def _copy(index: Path, copy: Path) -> None:
     with os.fdopen(source, "rb") as there, copy.open("wb") as here:
         found = os.fstat(there.fileno())
         if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_INDEX:
-            raise GitFailed(f"its index is no file of at most {MAX_INDEX} bytes")
+            raise GitFailed(f"its index is not a file of at most {MAX_INDEX} bytes")
         left = MAX_INDEX
         while (piece := there.read(min(left, 1 << 20))) and left > 0:
             here.write(piece)

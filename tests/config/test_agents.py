@@ -243,32 +243,32 @@ def test_a_users_file_adds_agents_and_replaces_them_by_name(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("[mine", "is no TOML: "),
+        ("[mine", "is not valid TOML: "),
         (
             '[mine]\ntitle = "Mine"\nfamily = "acp"\n',
-            "says of [mine]: Object missing required field `command`",
+            "is wrong at [mine]: Object missing required field `command`",
         ),
         (
             '[mine]\ntitle = "Mine"\nfamily = "acp"\ncommand = ["a", 1]\n',
-            "says of [mine], command[1]: Expected `str`, got `int`; docs/agents.md has what an agent may have",
+            "is wrong at [mine], command[1]: Expected `str`, got `int`; docs/agents.md lists the fields of an agent",
         ),
         (
             '[mine]\ntitle = "Mine"\nfamily = "acp"\ncommand = ["a"]\nloves = "you"\n',
-            "says of [mine]: Object contains unknown field `loves`; docs/agents.md",
+            "is wrong at [mine]: Object contains unknown field `loves`; docs/agents.md",
         ),
         (
             '[mine]\ntitle = "Mine"\nfamily = "acp"\ncommand = []\n',
-            "gives [mine] no command; name its program",
+            "has no command for [mine]; give its program",
         ),
         (
             '["My Agent"]\ntitle = "Mine"\nfamily = "acp"\ncommand = ["a"]\n',
-            "has an agent called 'My Agent'; call it by small letters, digits and hyphens",
+            "has an agent called 'My Agent'; use lower-case letters, digits and hyphens",
         ),
         (
             '[mine]\ntitle = "Mine"\nfamily = "acpp"\ncommand = ["a"]\n',
-            "says of [mine], family: there is no family 'acpp' whose agents are run; choose one of claude, qwen, acp",
+            "has a wrong family in [mine]: no family 'acpp' can be run; choose one of claude, qwen, acp",
         ),
-        ("mine = 3", "says of [mine]: Expected `object`, got `int`"),
+        ("mine = 3", "is wrong at [mine]: Expected `object`, got `int`"),
     ],
 )
 def test_a_bad_file_of_agents_says_what_is_wrong_where_and_what_to_do(
@@ -285,7 +285,7 @@ def test_a_bad_file_of_agents_says_what_is_wrong_where_and_what_to_do(
 
 def test_a_file_of_agents_that_is_not_there_names_the_setting(tmp_path: Path) -> None:
     with pytest.raises(
-        ConfigurationError, match="cannot be read: No such file or directory; mend the setting agents_file"
+        ConfigurationError, match="cannot be read: No such file or directory; correct the setting agents_file"
     ):
         load({"agents_file": tmp_path / "none.toml"})
 

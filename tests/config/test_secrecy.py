@@ -67,7 +67,7 @@ def test_a_descriptor_that_was_not_handed_over_is_refused_in_a_sentence(number: 
         check=False,
     )
     assert done.returncode != 0
-    assert done.stderr.startswith("turnwire: TURNWIRE_HANDED is turnwire's own")
+    assert done.stderr.startswith("turnwire: TURNWIRE_HANDED is an internal variable of turnwire")
     assert done.stderr.count("\n") == 1
 
 
@@ -111,6 +111,6 @@ def test_a_process_that_cannot_begin_anew_says_how_to_do_without(monkeypatch: py
         secrecy.take_secrets_out()
     assert TOKEN not in str(refused.value)
     assert str(refused.value).startswith(
-        "cannot begin anew without TURNWIRE_VIEW_TOKEN in the environment (No such"
+        "cannot restart without TURNWIRE_VIEW_TOKEN in the environment (No such"
     )
     assert str(refused.value).endswith("name a file with TURNWIRE_TOKEN_FILE instead")

@@ -91,5 +91,5 @@ def test_a_descriptor_that_is_not_open_is_refused() -> None:
 
 
 def test_one_token_is_configured_in_one_way(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="token and token_file are one token too many"):
+    with pytest.raises(ConfigurationError, match="token and token_file set one token twice"):
         with_tokens(Settings(token=SecretStr(TOKEN), token_file=file(tmp_path)))

@@ -61,10 +61,10 @@ def test_the_faults_of_an_agent_are_named_and_no_others(tmp_path: Path) -> None:
         "A command that is allowed is run, and its end is told": "the command was not run",
         SUPERVISED: "the command was refused and made all the same",
         "An interrupt ends the turn, and what it ran": "the turn ended as if nobody had interrupted it",
-        "A request that it does not know gets an error, and does no harm": "it says that it did what nobody knows",
+        "A request that it does not know gets an error, and does no harm": "it reports success for an unknown request",
     }
     assert details(found, "not supported") == {
-        "What a command printed is told, and its exit code": "its output is not told"
+        "What a command printed is told, and its exit code": "it does not report the output"
     }
     held = details(found, "held")
     assert held["Another process of it goes on with the conversation"] == "as a session of another id"
@@ -112,7 +112,7 @@ def test_the_demo_holds_what_an_agent_can_that_runs_nothing(tmp_path: Path, agen
     assert (len(details(found, "held")), done.returncode) == (12, 0), found
     nothing = "it called no tool: 'This is a scripted agent: it runs no command.'"
     assert list(details(found, "not tested").values())[:2] == [nothing, nothing]
-    assert list(details(found, "not supported").values()) == ["its output is not told"]
+    assert list(details(found, "not supported").values()) == ["it does not report the output"]
     # it is the agent that does not know the request, and not turnwire in its place
     assert (
         refusal in details(found, "held")["A request that it does not know gets an error, and does no harm"]
@@ -122,4 +122,4 @@ def test_the_demo_holds_what_an_agent_can_that_runs_nothing(tmp_path: Path, agen
 def test_a_folder_in_which_there_is_something_is_not_given_to_an_agent_to_be_tried(tmp_path: Path) -> None:
     done = conform(tmp_path, "--workspace", ".", "--", *faulty_agent(tmp_path))
     assert (done.returncode, done.stdout) == (1, b"")
-    assert b"is not empty; the agent runs commands in it: name an empty folder" in done.stderr
+    assert b"is not empty. The agent runs commands in this folder, so name an empty one" in done.stderr

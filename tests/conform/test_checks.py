@@ -103,13 +103,13 @@ async def test_a_turn_that_begins_twice_is_counted(tmp_path: Path) -> None:
 
 
 async def test_an_agent_that_tells_no_id_of_its_session_could_not_be_resumed(tmp_path: Path) -> None:
-    with pytest.raises(PromiseBroken, match="no id of its session was told"):
+    with pytest.raises(PromiseBroken, match="did not report the id of its session"):
         await trial(Playing(), tmp_path).introduces_itself()
 
 
 async def test_an_agent_that_neither_asks_nor_runs_is_told_of_so(tmp_path: Path) -> None:
     called = trial(Playing(lambda _: [called_bash(), *turn("Done.")]), tmp_path)
-    with pytest.raises(PromiseBroken, match="did not ask for leave, and did not run the command either"):
+    with pytest.raises(PromiseBroken, match="did not ask for permission, and did not run the command either"):
         await called.obeys_a_refusal()
     with pytest.raises(PromiseBroken, match="the command was not run"):
         await called.does_what_is_allowed()
@@ -130,9 +130,9 @@ async def test_output_without_the_exit_code_of_the_command_is_not_held(tmp_path:
         return answer
 
     assert await trial(Playing(printed(3)), tmp_path).tells_what_came_of_it() == "exit code 3"
-    with pytest.raises(NotSupported, match="its output is told, and no exit code"):
+    with pytest.raises(NotSupported, match="it reports the output, but no exit code"):
         await trial(Playing(printed(None)), tmp_path).tells_what_came_of_it()
-    with pytest.raises(PromiseBroken, match="exit code 0 of a command that ended with 3"):
+    with pytest.raises(PromiseBroken, match="exit code 0 for a command that ended with 3"):
         await trial(Playing(printed(0)), tmp_path).tells_what_came_of_it()
 
 

@@ -70,7 +70,7 @@ async def test_an_answer_that_is_refused_otherwise_is_told() -> None:
 
 async def test_a_request_that_has_no_option_of_the_kind_is_a_promise_broken() -> None:
     talk = Conversation(cast(Client, Refusing("", ASKS)), "s", 60)
-    with pytest.raises(PromiseBroken, match="offers allow_once, and no reject_once"):
+    with pytest.raises(PromiseBroken, match="offers allow_once, but no reject_once"):
         await talk.finish(reject)
 
 
@@ -96,7 +96,7 @@ async def test_a_process_that_ends_within_a_turn_is_told_with_how_it_ended(
     status: ProcessStatus, how: str
 ) -> None:
     talk = Conversation(cast(Client, Refusing("", status)), "s", 60)
-    with pytest.raises(PromiseBroken, match=f"the process ended in the middle of a turn: {how}$"):
+    with pytest.raises(PromiseBroken, match=f"the process ended during a turn: {how}$"):
         await talk.finish()
 
 

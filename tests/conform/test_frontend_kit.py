@@ -94,7 +94,7 @@ async def test_a_frontend_that_never_comes_is_told_of() -> None:
     ("acknowledgement", "detail"),
     [
         (lambda count, digest: honestly(count + 1, digest), r"it delivered (\d+) events, of \d+"),
-        (lambda count, digest: honestly(count, "0" * 64), "events, but others, or in another order"),
+        (lambda count, digest: honestly(count, "0" * 64), "events, but different ones or in another order"),
         (lambda count, digest: "all of them", "the acknowledgement is 'all of them', not JSON with"),
         (lambda count, digest: json.dumps([count, digest]), "not JSON with `events` and `digest`"),
     ],
@@ -114,7 +114,7 @@ async def test_an_option_that_was_not_offered_is_named() -> None:
     assert [finding.verdict for finding in others] == ["held"] * 6
     assert (last.verdict, last.detail) == (
         "broken",
-        "it answered with 'allow_for_ever', which was not offered",
+        "it answered with 'allow_for_ever', which is not an option of the request",
     )
 
 
@@ -125,7 +125,7 @@ async def test_a_frontend_can_list_the_play_but_begin_nothing_in_it() -> None:
         async with connect(url) as client:
             assert [one.title for one in client.known_sessions] == ["A play for frontends"]
             assert host.is_followed
-            with pytest.raises(CommandFailed, match="This session is a play for frontends"):
+            with pytest.raises(CommandFailed, match="This session only tests frontends"):
                 await client.interrupt(SESSION)
     finally:
         await host.stop()

@@ -57,7 +57,7 @@ async def test_options_of_settings_and_of_a_frontend_reach_the_model(tmp_path: P
             other, beside = tmp_path / "other", tmp_path / "beside"
             other.mkdir()
             beside.mkdir()
-            (beside / "note.txt").write_text("beside the workspace")
+            (beside / "note.txt").write_text("other than the workspace")
             session = await configured.client.create(
                 workspace=str(other), options=msgspec.structs.replace(ASKED, add_dirs=[str(beside)])
             )
@@ -71,7 +71,7 @@ async def test_options_of_settings_and_of_a_frontend_reach_the_model(tmp_path: P
             assert "configured one" not in system
             assert set(tools(frontend)) == {"Bash", "Task"} or set(tools(frontend)) == {"Bash", "Agent"}
             assert "gull" in (frontend.seen(SessionInfo)[-1].agents or [])
-            assert "lit\\nbeside the workspace" in asked(api, "messages")
+            assert "lit\\nother than the workspace" in asked(api, "messages")
 
 
 @pytest.mark.long

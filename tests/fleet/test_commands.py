@@ -484,7 +484,7 @@ async def test_two_workers_of_one_name_are_refused_unless_the_second_is_the_firs
     fleet: Fleet,
 ) -> None:
     async with fleet.worker(Sessions("a")):
-        with pytest.raises(NameTaken, match="lives already"):
+        with pytest.raises(NameTaken, match="is already running"):
             async with fleet.worker(Sessions("b"), place="elsewhere"):
                 pass
         async with fleet.worker(Sessions("c")):
@@ -619,7 +619,7 @@ async def test_a_logout_while_redis_is_away_is_told_at_the_other_hubs_once_it_is
             mine = FleetLogins(store, one, tasks, pause_s=0.01)
             redis.kill()
             mine.log_out(LoggedOut({"a-login": 1_800_000_000}))
-            await until(lambda: "other hubs were not told of a logout yet" in caplog.text)
+            await until(lambda: "a logout has not reached the other hubs yet" in caplog.text)
             redis.start()
             await until(lambda: {"a-login": 1_800_000_000} in over)
         finally:
@@ -756,15 +756,15 @@ async def test_a_session_whose_worker_is_gone_goes_on_where_somebody_can_take_it
     async with fleet.worker(heir, "heir", group="g"), fleet.hub() as hub:
         assert {each.state for each in hub.sessions() if each.session != "moved"} == {"unreachable"}
         for session, why in (
-            ("alone", "goes on when it is there again"),
+            ("alone", "goes on when that worker is back"),
             ("far", "no other worker of the group 'elsewhere'"),
             ("lost", "there is no session"),
-            ("moved", "no worker that can go on with it at present"),
+            ("moved", "no worker at present"),
         ):
             with pytest.raises(CommandRefused, match=why):
                 await hub.execute(prompt(session, "go on"), ANN)
         interrupt = frames.Interrupt(type="interrupt", id="1", session="taken")
-        with pytest.raises(CommandRefused, match="lets another worker of its group take it"):
+        with pytest.raises(CommandRefused, match="another worker of its group takes it"):
             await hub.execute(interrupt, ANN)
         heir.refuses = JournalUnavailable("no room there")
         assert await code(hub, prompt("taken", "go on")) == "journal_unavailable"
@@ -817,7 +817,7 @@ async def test_a_worker_that_leaves_gives_its_name_back_at_once_and_ends_also_wh
         async with fleet.worker(Sessions("b"), place="elsewhere") as other:
             redis.kill()
             await other.leave()
-            assert "the fleet was not told that this worker ends" in caplog.text
+            assert "the fleet could not be informed that this worker ends" in caplog.text
             redis.start()
 
 
@@ -834,7 +834,7 @@ async def test_a_redis_that_has_lost_the_fleet_is_told_of_it_again(
         await until(hub.sessions)
         await client.flushall()
         await worker.register()
-        await until(lambda: "reads the directory anew" in caplog.text)
+        await until(lambda: "reads the directory again" in caplog.text)
         await until(hub.sessions)
         assert await at_last(hub, prompt("s0", "hello")) == {"by": "ann"}
 
@@ -846,18 +846,18 @@ async def test_a_bug_in_a_part_of_a_worker_or_a_hub_is_logged_and_the_part_begin
     async with fleet.worker(sessions), fleet.hub() as hub:
         sessions.broken = True
         sessions.changed()
-        await until(lambda: "a part of the fleet's worker failed and begins again" in caplog.text)
+        await until(lambda: "a task of the fleet's worker failed and is restarted" in caplog.text)
         sessions.broken = False
         assert await session_of(hub) == "s0"
 
         def failing() -> None:
-            if "a part of the hub's directory failed" not in caplog.text:
+            if "a task of the hub's directory failed" not in caplog.text:
                 raise RuntimeError("broken on purpose")
 
         hub.watch_sessions(failing)
         sessions.there["s1"] = 1
         sessions.changed()
-        await until(lambda: "a part of the hub's directory failed and begins again" in caplog.text)
+        await until(lambda: "a task of the hub's directory failed and is restarted" in caplog.text)
         sessions.there["s2"] = 1
         sessions.changed()
         await until(lambda: len(hub.sessions()) == 3)

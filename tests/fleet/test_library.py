@@ -135,7 +135,7 @@ def test_hits_of_workers_take_turns_and_one_that_two_have_comes_once() -> None:
 
 
 def test_a_fleet_without_workers_has_no_conversations_to_ask_for() -> None:
-    with pytest.raises(CommandRefused, match="start one by `turnwire serve --worker NAME`") as refused:
+    with pytest.raises(CommandRefused, match="start one with `turnwire serve --worker NAME`") as refused:
         asked(frames.LibraryList(type="library.list", id="1"), {})
     assert refused.value.code == "no_worker"
 

@@ -82,7 +82,7 @@ async def test_a_session_goes_on_at_another_worker_with_its_log_and_its_first_on
         assert record is not None
         assert second.sessions.record(session) is None
         for wrong, code in ((b"[]", "cannot_start"), (b"\xff", "cannot_start")):
-            with pytest.raises(CommandRefused, match="cannot be read here") as refused:
+            with pytest.raises(CommandRefused, match="cannot read the files") as refused:
                 await second.sessions.adopt(session, wrong, "first", fence)
             assert refused.value.code == code
         assert not await second.sessions.adopt(session, record, "first", fence + 7), "it lives another life"
@@ -122,8 +122,8 @@ async def test_a_worker_that_begins_again_has_what_is_still_its_own_and_forgets_
         assert await hub.ownership("deleted") == Ownership(NOBODY, 2)
         assert [record.session for record in await records.list()] == ["own"]
         assert [record.session for record in await store.list()] == ["own"]
-        assert "a session went to another worker meanwhile" in caplog.text
-        assert "a session was deleted while this worker was not heard of" in caplog.text
+        assert "another worker took the session in the meantime" in caplog.text
+        assert "a session was deleted while this worker was away" in caplog.text
         assert await records.get("own") is not None
         await records.delete("own")
         assert await records.list() == []

@@ -793,12 +793,12 @@ def test_what_cannot_be_read_of_a_conversation_is_one_sentence(tmp_path: Path) -
         library.find(file.stem[:8])
     with pytest.raises(LibraryError, match="no conversation"):
         library.find(file.stem[:3])
-    with pytest.raises(LibraryError, match="none of the folders"):
+    with pytest.raises(LibraryError, match="not in a folder that the settings allow"):
         library.follower(one._replace(path="/etc/passwd"))
     assert library.has_message(one.id, "no-such-message") is False
     assert library.has_message("nobody", "no-such-message") is None
     file.write_text("{}\n")
-    with pytest.raises(LibraryError, match="no conversation any more"):
+    with pytest.raises(LibraryError, match="not a conversation any more"):
         library.follower(one)
     file.unlink()
     assert library.has_message(one.id, "no-such-message") is None

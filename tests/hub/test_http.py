@@ -292,7 +292,7 @@ async def test_a_certificate_that_is_none_is_an_error_at_the_start(tmp_path: Pat
 
 
 async def test_a_key_without_its_certificate_is_an_error_at_the_start(tmp_path: Path) -> None:
-    with pytest.raises(CertificateError, match=r"tls_key .* is of no use without tls_certificate"):
+    with pytest.raises(CertificateError, match=r"tls_key .* needs tls_certificate"):
         async with hub_harness(HubConfig(key=tmp_path / "key.pem")):
             pass
 

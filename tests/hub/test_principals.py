@@ -287,7 +287,7 @@ async def test_who_is_named_by_a_proxy_invites_no_browser_to_pass_it() -> None:
     ):
         reply = await ask(websocket, type="access.invite")
         assert (reply["ok"], reply["error"]["code"]) == (False, "forbidden")
-        assert "logs in there" in reply["error"]["message"]
+        assert "log in there" in reply["error"]["message"]
 
 
 @pytest.mark.parametrize("path", ["/sessions", "/sessions/anns/events", "/metrics", "/login", "/ws", "/"])

@@ -48,7 +48,7 @@ async def test_who_fails_at_hearing_of_trouble_keeps_no_other_from_it(
     backlog.stuck(FULL)
     backlog.commit(1, 10)
     assert told == [FULL, None], "of the same trouble once"
-    assert "whoever was told of the journal's trouble failed" in caplog.text
+    assert "an observer of the journal's trouble failed" in caplog.text
 
 
 async def test_there_is_room_again_as_soon_as_enough_is_readable() -> None:

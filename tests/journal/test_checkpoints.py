@@ -130,7 +130,7 @@ async def test_the_log_begins_anew_when_a_reader_lets_go_of_it_and_is_told_of_be
     try:
         reader.execute("BEGIN")
         (count,) = reader.execute("SELECT count(*) FROM event").fetchone()
-        await write_until(journal, lambda: "a reader holds on" in caplog.text)
+        await write_until(journal, lambda: "a reader holds an old state" in caplog.text)
         assert wal_size(journal.path) > SMALL.told
         assert reader.execute("SELECT count(*) FROM event").fetchone() == (count,)
         assert journal.trouble is None

@@ -296,7 +296,7 @@ async def test_a_state_that_no_log_of_ours_has_costs_its_session_alone(
     await fill(other, "b", 1)
     await fill(worker, "c", 1)
     if "owner" in state:
-        with pytest.raises(JournalUnavailable, match="the log of session 'a' is cannot be read"):
+        with pytest.raises(JournalUnavailable, match="the log of session 'a' cannot be read"):
             await worker.ownership("a")
     else:
         assert await worker.ownership("a") is None
@@ -464,7 +464,7 @@ async def test_garbage_on_the_channel_and_among_the_names_is_passed_over(
     await heard.of("b", 1)
     assert journal.trouble is None
     assert [log.session for log in await journal.logs()] == ["a", "b"]
-    assert "something that is not ours is published" in caplog.text
+    assert "another program published" in caplog.text
     assert "the state of a session's log cannot be read" in caplog.text
     await other.close()
 
@@ -856,7 +856,7 @@ async def test_what_replicas_are_to_have_counts_once_they_have_it(folder: Path) 
         stack.push_async_callback(reader.close)
         heard = Heard(reader)
         await journal.append("a", [Entry(b"{}")] * 2)
-        assert "0 of the 1 replicas (redis_replicas) have what is there" in await fails(journal)
+        assert "0 of the 1 replicas (redis_replicas) have the newest events" in await fails(journal)
         assert (journal.last("a"), reader.last("a")) == (0, 0)
         assert await primary.ask("XLEN", "turnwire:log:a") == 2, "it waits for a copy alone"
         await replica.ask("REPLICAOF", "127.0.0.1", str(primary.port))

@@ -125,7 +125,7 @@ def test_text_and_images_become_content_blocks_in_their_order() -> None:
 @pytest.mark.parametrize(
     ("content", "named"),
     [
-        ([], "says nothing"),
+        ([], "message is empty"),
         ([{"type": "text", "text": "a"}, {"type": "document", "source": {}}], "$.message.content[1]"),
         ([{"type": "image", "source": {"type": "url", "url": "https://x"}}], "$.message.content[0]"),
         ([{"type": "image", "source": {"type": "base64", "data": ""}}], "media_type and data"),
@@ -233,7 +233,7 @@ async def test_a_cancel_is_heard_while_nobody_reads_and_before_the_agent_has_sai
     [
         ((), "last-words die", "the agent was ended by SIGKILL before it answered the prompt: that was all"),
         ((), "refuse", "the agent refuses session/prompt: the model is not there (-32603)"),
-        (("login",), "text", "Tester wants a login first: Authentication required."),
+        (("login",), "text", "Tester needs a login first: Authentication required."),
         (("v9",), "text", "the agent speaks version 9 of the Agent Client Protocol"),
     ],
 )
@@ -288,7 +288,7 @@ async def test_an_image_reaches_an_agent_that_takes_images_and_no_other() -> Non
     caller = await served(ask("a", [image], model=None))
     assert '"type":"image"' in texts(caller, "a")
     bare = await served(ask("a", [image], model=None), ways=("bare",))
-    assert bare.ends()["a"]["error"] == "Tester takes no images; leave them out"
+    assert bare.ends()["a"]["error"] == "Tester does not accept images; leave them out"
 
 
 async def test_a_model_that_the_agent_does_not_have_fails_the_run_with_those_it_has() -> None:

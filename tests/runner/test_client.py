@@ -83,7 +83,7 @@ async def test_foreign_lines_are_passed_over_and_words_on_stderr_say_why_a_runne
             await anext(events)
         assert run.notes == [Diag(id=run.id, level="warn", message="yours")]
         assert len(notes) == 2
-        with pytest.raises(RuntimeError, match="a run is iterated once"):
+        with pytest.raises(RuntimeError, match="a run can be iterated only once"):
             await anext(aiter(run))
 
 

@@ -352,7 +352,7 @@ async def test_an_iterator_that_is_left_early_blocks_no_other_run(tmp_path: Path
         assert (await gathered(await run(running, "hello")))[-1] == "result"
         await until(lambda: flood.status == "ok")
         assert flood.waits == 0
-        with pytest.raises(RuntimeError, match="iterated once"):
+        with pytest.raises(RuntimeError, match="iterated only once"):
             await gathered(flood)
 
 

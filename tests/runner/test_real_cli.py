@@ -119,7 +119,7 @@ async def test_an_mcp_server_that_the_cli_does_not_understand_fails_the_run(
         with pytest.raises(RunError, match=r"invalid-params: .*mcp_servers\.odd"):
             await events(await run(running, "add", mcp_servers={"odd": {}}))
         odd = {"odd": {"type": "brand_new", "command": "x"}}
-        with pytest.raises(RunError, match="MCP server odd: the CLI does not take its configuration"):
+        with pytest.raises(RunError, match="MCP server odd: the CLI rejects its configuration"):
             await events(await run(running, "add", mcp_servers=odd))
         assert api.requests == []
 

@@ -472,7 +472,7 @@ async def test_a_server_that_the_cli_never_lists_fails_the_run() -> None:
     agents.answers = {"mcp_status": [{"mcpServers": [{"name": "other", "status": "connected"}]}]}
     runs = agents.runs(servers=ServerDeadlines(unlisted=0.0))
     caller = await served(runs, request("a", mcp_servers={"s": {"command": "x"}}))
-    assert caller.ends()["a"]["error"] == "MCP server s: the CLI does not take its configuration"
+    assert caller.ends()["a"]["error"] == "MCP server s: the CLI rejects its configuration"
 
 
 async def test_servers_that_never_connect_fail_the_run() -> None:

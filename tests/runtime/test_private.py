@@ -48,7 +48,7 @@ def test_what_belongs_to_another_is_not_read(tmp_path: Path) -> None:
         (link, "link"),
         (dangling, "link"),
         (second_name, "second name"),
-        (pipe, "no regular file|No such device"),
+        (pipe, "not a regular file|No such device"),
     ],
 )
 def test_what_was_planted_is_refused_and_what_it_leads_to_is_left_alone(

@@ -39,9 +39,7 @@ def test_what_a_record_has_that_this_release_does_not_take_is_refused_by_its_nam
     settings = Settings.model_validate({"agent": "demo"})
     record = SessionRecord(session="s", created="", workspace=str(tmp_path))
     odd = with_options(record, agent_options={"max_turns": "many"})
-    with pytest.raises(
-        CommandError, match=r"^max_turns: the session's record has what this version does not take"
-    ):
+    with pytest.raises(CommandError, match=r"^max_turns: this version does not accept the session's record"):
         options_for(odd, settings, Rulebook(), NEW, {})
     with pytest.raises(CommandError, match="must be autonomous, supervised or plan, not 'careful'"):
         options_for(replace(record, policy="careful"), settings, Rulebook(), NEW, {})

@@ -75,7 +75,7 @@ async def test_the_api_s_id_is_no_name_for_a_new_cli() -> None:
     events = events_of("2.1.330", "plain-text")
     [chunk, *_] = [event for event in events if isinstance(event, ev.MessageChunk)]
     assert chunk.message_id is not None
-    with pytest.raises(CommandRefused, match="wants the uuid of a message"):
+    with pytest.raises(CommandRefused, match="needs the uuid of a message"):
         await place_of(await logged(events), record("2.1.330"), chunk.message_id, CLAUDE)
 
 
@@ -93,5 +93,5 @@ async def test_a_message_of_before_the_log_is_for_the_cli_to_judge() -> None:
     elsewhere = record("2.1.330", origin=NEW.json())
     assert await place_of(journal, elsewhere, "elsewhere", CLAUDE) == "elsewhere"
     assert await place_of(MemoryJournal(), record("2.1.330"), "elsewhere", CLAUDE) == "elsewhere"
-    with pytest.raises(CommandRefused, match=r"wants the API's message id"):
+    with pytest.raises(CommandRefused, match=r"needs the API's message id"):
         await place_of(MemoryJournal(), record("2.0.14"), "elsewhere", CLAUDE)

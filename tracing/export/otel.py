@@ -271,5 +271,5 @@ def number(name: str, default: int) -> int:
     """Return a variable that takes a number above 0; raises TracingError."""
     value = os.environ.get(name) or str(default)
     if not value.isdecimal() or int(value) == 0:
-        raise TracingError(f"{name} is {value!r}; it takes a number above 0")
+        raise TracingError(f"{name} is {value!r}; it must be a number above 0")
     return int(value)

@@ -53,4 +53,4 @@ def protocol_of(signal: Signal) -> Literal["grpc", "http/protobuf"]:
         case "grpc" | "http/protobuf":
             return protocol
         case _:
-            raise TracingError(f"{name} is {protocol!r}; it can be grpc or http/protobuf")
+            raise TracingError(f"{name} is {protocol!r}; it must be grpc or http/protobuf")

@@ -28,11 +28,11 @@ def open_private(path: Path, flags: int) -> int:
     try:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode):
-            raise _refusal(path, "it is no regular file; remove it")
+            raise _refusal(path, "it is not a regular file; remove it")
         if about.st_uid != os.geteuid():
             raise _refusal(path, f"it belongs to another user (uid {about.st_uid}); remove it")
         if about.st_nlink > 1:
-            raise _refusal(path, "it has a second name (a hard link); remove it, or copy it in its own place")
+            raise _refusal(path, "it has a second name (a hard link); remove it, or replace it by a copy")
         if stat.S_IMODE(about.st_mode) & 0o077:
             os.fchmod(descriptor, 0o600)
     except BaseException:
@@ -51,11 +51,11 @@ def read_private(path: Path, *, owners: Collection[int], follows_links: bool, li
     try:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode):
-            raise _refusal(path, "it is no file")
+            raise _refusal(path, "it is not a file")
         if about.st_uid not in owners:
             raise _refusal(path, f"it belongs to another user (uid {about.st_uid})")
         if stat.S_IMODE(about.st_mode) & 0o077:
-            raise _refusal(path, f"others could read or write it (mode {stat.S_IMODE(about.st_mode):o})")
+            raise _refusal(path, f"other users could read or write it (mode {stat.S_IMODE(about.st_mode):o})")
         with os.fdopen(descriptor, encoding="utf-8", errors="replace", closefd=False) as file:
             return file.read(limit)
     finally:
@@ -85,11 +85,11 @@ def _shut(folder: Path) -> None:
         if about.st_uid != os.geteuid():
             raise _refusal(
                 folder,
-                f"it belongs to another user (uid {about.st_uid}), who could change what is kept there; "
-                "name another folder, or chown it",
+                f"it belongs to another user (uid {about.st_uid}), who could change the files in it; "
+                "name another folder, or change its owner",
             )
         if about.st_mode & stat.S_ISVTX:
-            raise _refusal(folder, "all users share it; name a folder of its own, such as one inside it")
+            raise _refusal(folder, "all users share it; name another folder, such as one inside it")
         if stat.S_IMODE(about.st_mode) & 0o077:
             os.fchmod(descriptor, 0o700)
     finally:

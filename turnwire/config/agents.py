@@ -97,7 +97,7 @@ def checked_family(family: str) -> Family:
     if family not in [*FAMILIES]:
         more = sorted({*FAMILIES} - {*OWN_FAMILIES, "auto", "miriad", "json_rpc"})
         names = ", ".join((*OWN_FAMILIES, *more))
-        raise ValueError(f"there is no family {family!r} whose agents are run; choose one of {names}")
+        raise ValueError(f"no family {family!r} can be run; choose one of {names}")
     return family
 
 
@@ -108,7 +108,7 @@ def add_agents(path: Path) -> None:
         try:
             checked_family(agent.family)
         except ValueError as error:
-            raise AgentsFileError(f"{path} says of [{name}], family: {error}") from None
+            raise AgentsFileError(f"{path} has a wrong family in [{name}]: {error}") from None
     KNOWN.add(agents)
 
 

@@ -78,7 +78,7 @@ class KeptAccess:
             self._write()
         except OSError as error:
             log.warning(
-                "access is not kept: the next start has other tokens",
+                "the access tokens cannot be stored; the next start makes new ones",
                 extra={"path": str(self.path), "error": str(error)},
             )
 
@@ -110,7 +110,7 @@ class KeptAccess:
                 return kept if self._keeps_tokens else replace(kept, tokens=Tokens.random())
             why = "it does not hold two tokens"
         log.warning(
-            "the kept access tokens are not used, new ones are made",
+            "the stored access tokens cannot be used; new ones are made",
             extra={"path": str(self.path), "reason": why},
         )
         return None

@@ -120,16 +120,16 @@ def read_agents(path: Path) -> dict[str, KnownAgent]:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         reason = error.strerror or str(error)
-        raise AgentsFileError(f"{path} cannot be read: {reason}; mend the setting agents_file") from None
+        raise AgentsFileError(f"{path} cannot be read: {reason}; correct the setting agents_file") from None
     except (ValueError, RecursionError) as error:
-        raise AgentsFileError(f"{path} is no TOML: {error}; mend it there") from None
+        raise AgentsFileError(f"{path} is not valid TOML: {error}; correct the file") from None
     return {name: _agent(path, name, table) for name, table in tables.items()}
 
 
 def _agent(path: Path, name: str, table: object) -> KnownAgent:
     if not _NAME.fullmatch(name):
         raise AgentsFileError(
-            f"{path} has an agent called {name!r}; call it by small letters, digits and hyphens, such as [my-agent]"
+            f"{path} has an agent called {name!r}; use lower-case letters, digits and hyphens, such as [my-agent]"
         )
     try:
         agent = convert(table, KnownAgent)
@@ -137,10 +137,10 @@ def _agent(path: Path, name: str, table: object) -> KnownAgent:
         words, _, place = str(error).partition(" - at `$")
         where = f"[{name}]" + (f", {place.strip('.`')}" if place else "")
         raise AgentsFileError(
-            f"{path} says of {where}: {words}; docs/agents.md has what an agent may have"
+            f"{path} is wrong at {where}: {words}; docs/agents.md lists the fields of an agent"
         ) from None
     if not agent.command:
-        raise AgentsFileError(f"{path} gives [{name}] no command; name its program and arguments")
+        raise AgentsFileError(f"{path} has no command for [{name}]; give its program and arguments")
     return agent
 
 

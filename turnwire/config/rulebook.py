@@ -40,7 +40,7 @@ def read_rulebook(path: Path | None) -> Rulebook:
             raise RecursionError(TOO_DEEP)
         unknown = sorted(content.keys() - {"rules", "hooks"})
         if unknown:
-            raise ConfigurationError(f"{path}: {unknown[0]!r} is neither rules nor hooks; mend the name")
+            raise ConfigurationError(f"{path}: {unknown[0]!r} is neither rules nor hooks; correct the name")
         return Rulebook(read_rules(_tables(content, "rules")), read_hooks(_tables(content, "hooks")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigurationError(unreadable(path, error, "--rules")) from error

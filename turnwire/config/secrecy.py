@@ -26,7 +26,7 @@ _kept: dict[str, str] = {}
 
 
 class SecretsNotPassed(TurnwireError):
-    """The process cannot begin anew without its secrets; the message says why and what to do."""
+    """The process cannot restart without its secrets; the message says why and what to do."""
 
 
 def is_secret(name: str) -> bool:
@@ -80,7 +80,7 @@ def _begin_anew(secrets: Mapping[str, str]) -> None:
         ) from None
     except OSError as error:
         raise SecretsNotPassed(
-            f"cannot begin anew without {', '.join(secrets)} in the environment ({error.strerror}); "
+            f"cannot restart without {', '.join(secrets)} in the environment ({error.strerror}); "
             "name a file with TURNWIRE_TOKEN_FILE instead"
         ) from error
 
@@ -94,6 +94,6 @@ def _received(number: str) -> Mapping[str, str]:
         with os.fdopen(int(number), "rb") as pipe:
             rows = os.fsdecode(pipe.read()).split("\0")
     except (OSError, ValueError, TypeError, OverflowError) as error:
-        raise SecretsNotPassed(f"{HANDED} is turnwire's own and not to be set ({error}); unset it") from error
+        raise SecretsNotPassed(f"{HANDED} is an internal variable of turnwire ({error}); unset it") from error
     pairs = (row.partition("=") for row in rows if row)
     return {name: value for name, _, value in pairs if is_secret(name)}

@@ -544,7 +544,9 @@ def load(
             f"{error}: {error.__cause__}; the TURNWIRE_ variable of a table takes JSON"
         ) from None
     except RecursionError:
-        raise ConfigurationError("a TURNWIRE_ variable holds JSON that is nested too deep; mend it") from None
+        raise ConfigurationError(
+            "a TURNWIRE_ variable holds JSON that is nested too deeply; correct it"
+        ) from None
     if settings.agents_file is not None:
         try:
             add_agents(settings.agents_file.expanduser())

@@ -23,7 +23,7 @@ def with_tokens(settings: Settings) -> Settings:
         ways = [way for way in (name, f"{name}_file", f"{name}_fd") if getattr(settings, way) is not None]
         if len(ways) > 1:
             raise ConfigurationError(
-                f"the settings {' and '.join(ways)} are one token too many; keep one of them"
+                f"the settings {' and '.join(ways)} set one token twice; keep one of them"
             )
         match ways:
             case [way] if way.endswith("_file"):
@@ -42,7 +42,7 @@ def _of_file(setting: str, path: Path) -> str:
     except OSError as error:
         raise ConfigurationError(
             f"setting {setting}: {path} is not used: {error.strerror}; "
-            f"it must be a file of yours with the token alone (chmod 600 {path})"
+            f"it must be your own file, with only the token in it (chmod 600 {path})"
         ) from error
 
 
@@ -61,6 +61,6 @@ def _token(setting: str, text: str) -> SecretStr:
     token = text.strip()
     if len(token) > LIMIT or not token or not token.isprintable() or " " in token:
         raise ConfigurationError(
-            f"setting {setting}: what it names does not hold a token: one word of at most {LIMIT} characters"
+            f"setting {setting}: this does not hold a token; a token is one word of at most {LIMIT} characters"
         )
     return SecretStr(token)

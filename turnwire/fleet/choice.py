@@ -12,7 +12,7 @@ def candidates(command: SessionCreate, workers: Mapping[str, KnownWorker]) -> li
     """Return the workers that can begin a session, the best first; raises CommandRefused when there is none."""
     if not workers:
         raise CommandRefused(
-            "no_worker", "no worker of the fleet is there; start one by `turnwire serve --worker NAME`"
+            "no_worker", "the fleet has no running worker; start one with `turnwire serve --worker NAME`"
         )
     fitting = dict(workers)
     if (wish := command.worker) is not None:
@@ -22,7 +22,7 @@ def candidates(command: SessionCreate, workers: Mapping[str, KnownWorker]) -> li
         if not fitting:
             raise CommandRefused(
                 "no_worker",
-                f"no worker that is there has the name or the label {wish!r}; there are {listed(workers)}",
+                f"no running worker has the name or label {wish!r}; there are {listed(workers)}",
                 "worker",
             )
     if (folder := command.workspace) is not None and PurePosixPath(folder).is_absolute():
@@ -30,7 +30,7 @@ def candidates(command: SessionCreate, workers: Mapping[str, KnownWorker]) -> li
         if not fitting:
             raise CommandRefused(
                 "no_worker",
-                "no worker that is there may work in this workspace; see frontend_workspaces of theirs",
+                "no running worker may work in this workspace; see the workers' setting frontend_workspaces",
                 "workspace",
             )
     if (agent := command.agent) is not None:
@@ -40,13 +40,13 @@ def candidates(command: SessionCreate, workers: Mapping[str, KnownWorker]) -> li
             if any(choice.agent == agent for choice in known.about.agents)
         }
         if not fitting:
-            raise CommandRefused("no_worker", f"no worker that is there has the agent {agent!r}", "agent")
+            raise CommandRefused("no_worker", f"no running worker has the agent {agent!r}", "agent")
     ordered = sorted(fitting, key=lambda name: (-fitting[name].room, name))
     with_room = [name for name in ordered if fitting[name].room > 0]
     if not with_room:
         raise CommandRefused(
             "limit_sessions",
-            f"{listed(ordered)} cannot begin another session; close some, or raise max_sessions and max_processes there",
+            f"{listed(ordered)} cannot start another session; close some, or raise max_sessions and max_processes of these workers",
         )
     return with_room
 

@@ -125,7 +125,7 @@ class Directory:
                 log.warning("a worker's lease cannot be read", extra={"worker": name, "error": str(error)})
                 continue
             if known is None:
-                log.info("a worker is there", extra={"worker": name})
+                log.info("a worker has joined the fleet", extra={"worker": name})
                 self.workers[name] = KnownWorker(told)
                 self._tell()
             else:
@@ -148,7 +148,7 @@ class Directory:
     async def _follow(self) -> None:
         changes = await self._store.changes(self._place, self._timing.block_ms)
         if changes is None:
-            log.warning("this hub was too far behind the fleet's changes, and reads the directory anew")
+            log.warning("this hub was too far behind the fleet's changes; it reads the directory again")
             await self.load()
             self._tell()
             return
@@ -178,7 +178,7 @@ class Directory:
                 self.trouble = f"The fleet's Redis cannot be used at present: {error}. It is tried again."
                 await asyncio.sleep(self._timing.pause_s)
             except Exception:
-                log.exception("a part of the hub's directory failed and begins again")
+                log.exception("a task of the hub's directory failed and is restarted")
                 await asyncio.sleep(self._timing.pause_s)
 
     def _enter(self, entries: dict[str, DirectoryEntry | None]) -> None:
@@ -195,7 +195,7 @@ class Directory:
             self.sessions[name] = KnownSession(entry.worker, entry.fence, summary, group)
 
     def _lose(self, worker: str) -> None:
-        log.warning("a worker is gone: its sessions cannot be reached", extra={"worker": worker})
+        log.warning("a worker is gone; its sessions are unreachable", extra={"worker": worker})
         del self.workers[worker]
         for watcher in self._gone:
             watcher(worker)

@@ -161,7 +161,7 @@ class FleetHost:
         except (RedisError, OSError, JournalUnavailable) as error:
             raise CommandRefused(
                 "journal_unavailable",
-                f"the fleet's Redis cannot be used: {error}; whether the command was done shows in the session's events",
+                f"the fleet's Redis cannot be used: {error}; the session's events show whether the command was carried out",
             ) from error
 
     async def _execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
@@ -169,7 +169,7 @@ class FleetHost:
             case frames.SessionList():
                 return [to_builtins(summary) for summary in self.sessions()]
             case frames.Hello():
-                raise CommandRefused("invalid_params", "hello is the hub's own", "type")
+                raise CommandRefused("invalid_params", "hello is only for the hub", "type")
             case frames.SessionCreate():
                 return await self._create(command, frontend)
             case frames.LibraryExport() if command.conversation.startswith(LIVE):
@@ -185,12 +185,12 @@ class FleetHost:
             case frames.PushCommand():
                 raise CommandRefused(
                     "no_push",
-                    "browsers are notified by a worker itself, with a key of its own; subscribe at the hub of a worker",
+                    "each worker notifies browsers itself, with its own key; subscribe at the hub of a worker",
                 )
             case _:
                 raise CommandRefused(
                     "not_supported",
-                    f"{command.type} is about one machine, and this is the hub of a fleet; ask the hub of a worker itself",
+                    f"{command.type} is about one machine, but this is the hub of a fleet; ask the hub of a worker",
                     "type",
                 )
 
@@ -241,7 +241,7 @@ class FleetHost:
         if (name := holder(answers)) is None:
             raise CommandRefused(
                 "unknown_conversation",
-                f"no worker that is there has a conversation {conversation!r}",
+                f"no running worker has a conversation {conversation!r}",
                 "conversation",
             )
         return name
@@ -330,7 +330,7 @@ class FleetHost:
             has_moved = True
         raise CommandRefused(
             UNREACHABLE,
-            "the session has no worker that can go on with it at present, or goes from one to another; send the command again",
+            "the session has no worker at present, or moves to another one; send the command again",
             "session",
         )
 
@@ -363,12 +363,12 @@ class FleetHost:
         gone = f"the worker {owner!r}, which has this session, has not been heard of for {self._timing.lease_s:g} s"
         if (group := known.group) is None:
             raise CommandRefused(
-                UNREACHABLE, f"{gone}; the session goes on when it is there again", "session"
+                UNREACHABLE, f"{gone}; the session goes on when that worker is back", "session"
             )
         if not isinstance(command, TAKES_UP):
             raise CommandRefused(
                 UNREACHABLE,
-                f"{gone}; a prompt, or session.resume, lets another worker of its group take it",
+                f"{gone}; send a prompt or session.resume, and another worker of its group takes it",
                 "session",
             )
         heirs = [
@@ -378,7 +378,9 @@ class FleetHost:
         ]
         if not heirs:
             raise CommandRefused(
-                UNREACHABLE, f"{gone}, and no other worker of the group {group!r} has room for it", "session"
+                UNREACHABLE,
+                f"{gone}, and no other worker of the group {group!r} has room for the session",
+                "session",
             )
         return min(heirs)[1]
 
@@ -391,7 +393,9 @@ class FleetHost:
         adopt: PreviousOwner | None = None,
     ) -> Answer:
         if self._in_flight >= IN_FLIGHT:
-            raise CommandRefused("rate_limited", "too many commands wait for workers; send it again later")
+            raise CommandRefused(
+                "rate_limited", "too many commands wait for workers; send the command again later"
+            )
         text = _text(command)
         waiting = _PendingReply(worker, asyncio.get_running_loop().create_future())
         self._waiting[order].append(waiting)
@@ -412,7 +416,7 @@ class FleetHost:
             await self._withdraw(worker, place)
             raise CommandRefused(
                 "timeout",
-                f"the worker {worker!r} has not answered for {self._timing.done_s:g} s; whether it was done shows in the events",
+                f"the worker {worker!r} has not answered for {self._timing.done_s:g} s; the events show whether the command was carried out",
             ) from None
         except CommandRefused:
             await self._withdraw(worker, place)
@@ -456,7 +460,7 @@ class FleetHost:
                 # the directory tells of it
                 await asyncio.sleep(self._timing.pause_s)
             except Exception:
-                log.exception("the fleet's answers were not heard; it is tried again")
+                log.exception("the fleet's answers could not be read; the hub tries again")
                 await asyncio.sleep(self._timing.pause_s)
 
     def _heard(self, order: str, data: bytes) -> None:

@@ -29,7 +29,7 @@ def asked(
     """Return the workers that a command about conversations is for; raises CommandRefused when there is none."""
     if not workers:
         raise CommandRefused(
-            "no_worker", "no worker of the fleet is there; start one by `turnwire serve --worker NAME`"
+            "no_worker", "the fleet has no running worker; start one with `turnwire serve --worker NAME`"
         )
     wish = command.worker
     names = sorted(
@@ -38,7 +38,7 @@ def asked(
     if not names:
         raise CommandRefused(
             "no_worker",
-            f"no worker that is there has the name or the label {wish!r}; there are {listed(workers)}",
+            f"no running worker has the name or label {wish!r}; there are {listed(workers)}",
             "worker",
         )
     if not isinstance(command, frames.LibraryUsage):

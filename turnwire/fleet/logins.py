@@ -53,7 +53,7 @@ class FleetLogins:
                 await self._store.log_out(logins, REMEMBERED)
             except (RedisError, OSError) as error:
                 if not failing:
-                    log.warning("other hubs were not told of a logout yet", extra={"error": str(error)})
+                    log.warning("a logout has not reached the other hubs yet", extra={"error": str(error)})
                 failing = True
                 await asyncio.sleep(self._pause_s)
             else:

@@ -155,7 +155,7 @@ class Worker:
         """Take the lease; raises NameTaken and RedisError."""
         if not await self._renew():
             raise NameTaken(
-                f"A worker named {self._name!r} lives already, elsewhere or with another state directory: "
+                f"A worker named {self._name!r} is already running, elsewhere or with another state directory: "
                 "give this one another --worker NAME, or wait until the lease of the other has ended."
             )
         await self._store.join(self._name)
@@ -187,7 +187,7 @@ class Worker:
                 await self._show_all()
                 await self._store.release(self._name, self._instance)
         except (RedisError, OSError, TimeoutError) as error:
-            log.warning("the fleet was not told that this worker ends", extra={"error": str(error)})
+            log.warning("the fleet could not be informed that this worker ends", extra={"error": str(error)})
 
     async def _again(self, part: Callable[[], Coroutine[None, None, None]]) -> None:
         """Do one of the parts for ever; what Redis cannot do now it can later."""
@@ -207,7 +207,7 @@ class Worker:
                     await self._rejoin()
                 await asyncio.sleep(self._timing.pause_s)
             except Exception:
-                log.exception("a part of the fleet's worker failed and begins again")
+                log.exception("a task of the fleet's worker failed and is restarted")
                 await asyncio.sleep(self._timing.pause_s)
 
     async def _rejoin(self) -> None:
@@ -252,7 +252,7 @@ class Worker:
     async def _let_go_of_what_moved(self) -> None:
         for session in tuple(self._shown):
             if self._host.owns(session) and not await self._host.still_owns(session):
-                log.warning("a session has another worker by now, and ends here", extra={"session": session})
+                log.warning("another worker owns the session now; it ends here", extra={"session": session})
                 await self._host.abandon(session)
 
     async def _show(self) -> None:
@@ -320,7 +320,7 @@ class Worker:
         except msgspec.DecodeError as error:
             if data:
                 log.warning(
-                    "something that is no command came in the worker's stream",
+                    "the worker's stream has an entry that is not a command",
                     extra={"place": place, "error": str(error)},
                 )
             await self._done(place)

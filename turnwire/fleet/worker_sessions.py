@@ -42,7 +42,7 @@ class ClaimedRecords:
             try:
                 is_own = await self._journal.claim(record.session)
             except LogUnreadable:
-                log.exception("a session is not gone on with", extra={"session": record.session})
+                log.exception("a session cannot be continued", extra={"session": record.session})
                 continue
             if is_own:
                 claimed.append(record)
@@ -109,11 +109,12 @@ class WorkerSessions:
             known = msgspec.json.decode(record, type=SessionRecord)
         except msgspec.DecodeError as error:
             raise CommandRefused(
-                "cannot_start", f"what the worker {worker!r} left of the session cannot be read here: {error}"
+                "cannot_start",
+                f"this worker cannot read the files that the worker {worker!r} left of the session: {error}",
             ) from error
         if not await self._journal.claim(session, Ownership(worker, fence)):
             return False
-        log.info("a session is taken over", extra={"session": session, "from": worker})
+        log.info("this worker takes over a session", extra={"session": session, "from": worker})
         await self._host.take_over(known)
         return True
 
@@ -147,10 +148,8 @@ async def _let_go(journal: RedisJournal, record: SessionRecord) -> None:
     """Remove what is left here of a session that was deleted while this worker was gone; raises JournalError."""
     owner = await journal.ownership(record.session)
     if owner is not None and owner.owner == NOBODY:
-        log.warning(
-            "a session was deleted while this worker was not heard of", extra={"session": record.session}
-        )
+        log.warning("a session was deleted while this worker was away", extra={"session": record.session})
         # of one that went to another worker these are the other's, too
         AttachmentFolder(Path(record.workspace or "."), record.session).remove()
     else:
-        log.warning("a session went to another worker meanwhile", extra={"session": record.session})
+        log.warning("another worker took the session in the meantime", extra={"session": record.session})

@@ -76,7 +76,7 @@ async def listed_by_agent(name: str, settings: Settings, folder: Path) -> list[L
         AgentNotFoundError, CommandError, EnvironmentRefused, OSError, ProcessGone, ProgramNotFound, RequestFailed, RequestTimeout,
         SandboxUnavailable,
     ) as error:  # fmt: skip
-        raise LibraryError(f"the agent {name!r} does not tell its conversations: {error}") from error
+        raise LibraryError(f"the agent {name!r} did not list its conversations: {error}") from error
     found = [
         ListedConversation(
             id=one.id,

@@ -223,7 +223,7 @@ class Index:
             self._prepare()
         except (OSError, sqlite3.Error) as error:
             raise LibraryError(
-                f"the index of conversations {file} cannot be used ({error}); remove it, and it is made anew"
+                f"the index of conversations {file} cannot be used ({error}); remove it, and turnwire makes a new one"
             ) from error
 
     def _estimated(self, model: str, at: float | None, *tokens: int) -> float | None:
@@ -262,7 +262,7 @@ class Index:
         try:
             if self._closed:
                 raise LibraryError(
-                    "the index of conversations is closed; ask again once the sidecar has started anew"
+                    "the index of conversations is closed; ask again after the sidecar has restarted"
                 )
             yield
         finally:
@@ -611,7 +611,7 @@ class Index:
         """
         query = query_of(text)
         if not query:
-            raise LibraryError("there is no word to look for; give letters or digits")
+            raise LibraryError("the search has no word; give letters or digits")
         # A conversation that is also one of turnwire's own sessions is found there, where it is open.
         conditions = [
             "words MATCH ?",

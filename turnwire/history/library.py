@@ -75,7 +75,7 @@ class Library:
         self._agents = agents
         if not settings.history:
             raise LibraryError(
-                "the conversations of agents are not listed here; the setting `history` is off"
+                "the conversations of agents are not listed here, because the setting `history` is off"
             )
         self.folders = folders(settings)
         try:
@@ -126,12 +126,10 @@ class Library:
         """Return a conversation's file, and what it is; raises LibraryError and OSError."""
         path = Path(listed.path)
         if not any(path.is_relative_to(folder) for folder in self.folders):
-            raise LibraryError(
-                f"{path} is in none of the folders that the settings allow; see `history_dirs`"
-            )
+            raise LibraryError(f"{path} is not in a folder that the settings allow; see `history_dirs`")
         found = format_of(path)
         if found is None:
-            raise LibraryError(f"{path} is no conversation any more; look again")
+            raise LibraryError(f"{path} is not a conversation any more; list them again")
         return path, found
 
     def follower(self, listed: ListedConversation, leaf: str | None = None) -> Follower:

@@ -21,7 +21,7 @@ def export_file(
     try:
         kept = format_of(path) if path.is_file() and not is_rows(path) else None
         if kept is None and leaf is not None:
-            raise LibraryError(f"{path} is a recording, which has no branches; leave --branch away")
+            raise LibraryError(f"{path} is a recording, which has no branches; leave out --branch")
         return document(
             _heading(path, kept, prices, leaf), _events(_read(path, kept, leaf)), form, redact=redact
         )

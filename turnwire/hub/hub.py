@@ -118,7 +118,7 @@ class Hub:
         self._proxies = Proxies(self.config.trusted_proxies)
         if self.config.proxy_user_header is not None and not self.config.trusted_proxies:
             raise AccessError(
-                "proxy_user_header lets in whom a reverse proxy names: say in trusted_proxies which address that proxy has."
+                "proxy_user_header trusts the names that a reverse proxy sends: set trusted_proxies to the address of that proxy."
             )
         self._stop = asyncio.Event()
         self._tasks = TaskOwner()
@@ -289,7 +289,7 @@ class Hub:
         certificate, key = self.config.certificate, self.config.key
         if certificate is None:
             if key is not None:
-                raise CertificateError(f"tls_key {key} is of no use without tls_certificate; name both files")
+                raise CertificateError(f"tls_key {key} needs tls_certificate, too; name both files")
             return None
         for setting, path in (("tls_certificate", certificate), ("tls_key", key)):
             if path is not None:
@@ -311,5 +311,5 @@ def _check_readable(setting: str, path: Path) -> None:
             pass
     except OSError as error:
         raise CertificateError(
-            f"{setting} {path} cannot be read: {error.strerror}; mend the path or its permissions"
+            f"{setting} {path} cannot be read: {error.strerror}; correct the path or its permissions"
         ) from error

@@ -32,7 +32,7 @@ def checked_name(name: str) -> str:
     """Return a principal's name; raises BadPrincipal."""
     if _NAME.fullmatch(name) is None:
         raise BadPrincipal(
-            f"{name[:64]!r} is no name: 1 to 64 letters, digits and ._@+- of ASCII, the first a letter or a digit"
+            f"{name[:64]!r} is not a name: use 1 to 64 ASCII letters, digits and ._@+-, and begin with a letter or a digit"
         )
     return name
 
@@ -58,9 +58,9 @@ class Scope(Struct, frozen=True):
             elif kind == "folder" and path.startswith("/") and ".." not in PurePosixPath(path).parts:
                 folders.append(str(PurePosixPath(path)))
             else:
-                raise BadPrincipal(f"{word!r} is no scope: give all, own, or folder:/ABSOLUTE/PATH")
+                raise BadPrincipal(f"{word!r} is not a scope: give all, own, or folder:/ABSOLUTE/PATH")
         if not (found or folders):
-            raise BadPrincipal("a scope without anything in it shows nothing: give all, own, or folder:/PATH")
+            raise BadPrincipal("an empty scope shows nothing: give all, own, or folder:/PATH")
         return cls("all" in found, "own" in found, tuple(folders))
 
     def words(self) -> list[str]:

@@ -101,11 +101,11 @@ class AgeClock:
             trusted = expected
             if waited >= self._limits.grace:
                 trusted, waited = wall, 0
-                log.warning("the clock that is ahead is believed now: events grow old by it")
+                log.warning("turnwire now trusts the clock that was ahead; events age by it")
             elif not self._told:
                 self._told = True
                 log.warning(
-                    "the clock is ahead of what is known to have passed: no event grows old by it for a while",
+                    "the clock is ahead of the time that is known to have passed; events do not age by it for now",
                     extra={
                         "ahead_s": (wall - expected) // MICROSECONDS,
                         "believed_in_s": (self._limits.grace - waited) // MICROSECONDS,

@@ -123,7 +123,7 @@ class Backlog:
             try:
                 watcher()
             except Exception:
-                log.exception("whoever was told of the journal's trouble failed")
+                log.exception("an observer of the journal's trouble failed")
 
     def close(self, refusal: JournalUnavailable) -> None:
         """Accept no more."""

@@ -72,7 +72,7 @@ class Recorder:
             if self._size > BACKLOG:
                 self._open = False
                 log.error(
-                    "recording ended: the disk does not keep up",
+                    "recording ended: the disk is too slow",
                     extra={"path": str(self.path), "backlog": self._size},
                 )
             else:

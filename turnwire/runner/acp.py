@@ -28,7 +28,7 @@ def content_blocks(message: User) -> tuple[JsonObject, ...]:
     """Return a prompt's content blocks in the protocol's form; raises ValueError for what is neither text nor an image."""
     blocks = tuple(_block(block, number) for number, block in enumerate(message.blocks))
     if not blocks:
-        raise ValueError("the message says nothing - at `$.message`")
+        raise ValueError("the message is empty - at `$.message`")
     return blocks
 
 

@@ -76,7 +76,7 @@ class ClientRun:
     async def __aiter__(self) -> AsyncIterator[JsonObject]:
         """Yield the events until the end; a cancelled run just ends. Raises RunError, and RuntimeError the second time."""
         if self._is_iterated:
-            raise RuntimeError("a run is iterated once; its events are gone")
+            raise RuntimeError("a run can be iterated only once; start another run")
         self._is_iterated = True
         try:
             while True:
@@ -215,7 +215,7 @@ class _RunnerProcess:
                 readers.create_task(self._read_notes())
         except* Exception as failed:
             # What it says is heard no more, so nothing of it may be waited for.
-            log.exception("a runner was not understood to its end")
+            log.exception("the runner's last output could not be read")
             self._last_words = f"reading what it says failed: {failed.exceptions[0]!r}"
             if self.process.returncode is None:
                 self.process.kill()

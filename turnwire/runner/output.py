@@ -78,7 +78,7 @@ class Output:
 
     def _check(self) -> None:
         if self._error is not None:
-            raise OutputLost(f"nobody reads the output any more: {self._error.strerror}")
+            raise OutputLost(f"the reader of the output is gone: {self._error.strerror}")
 
     def _write(self) -> None:
         while True:

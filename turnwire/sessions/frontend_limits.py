@@ -266,5 +266,5 @@ def _sentence(name: str, configured: object) -> str:
 
 def _refuse(sentence: str, setting: str, field: str) -> NoReturn:
     raise CommandRefused(
-        "not_allowed", f"{sentence}; the operator can allow it by the setting {setting}", field
+        "not_allowed", f"{sentence}; the operator can allow it with the setting {setting}", field
     )

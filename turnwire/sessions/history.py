@@ -365,7 +365,7 @@ class History:
         from turnwire.history.show import hit  # noqa: PLC0415 - as above
 
         if not query_of(command.text):
-            refuse("invalid_params", "there is no word to look for; give letters or digits", "text")
+            refuse("invalid_params", "the search has no word; give letters or digits", "text")
         library, complete = self.library(), await self._look()
         await self._index(sessions)
         found = await self._in_pool(

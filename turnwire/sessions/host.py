@@ -139,7 +139,8 @@ class LiveHost:
             except Exception:
                 # One session that cannot be read must not keep the others from being served.
                 log.exception(
-                    "a session of an earlier life was not closed", extra={"session": record.session}
+                    "a session of an earlier run of turnwire could not be closed",
+                    extra={"session": record.session},
                 )
             self._registry.sessions[record.session] = LiveSession(known, self._services)
         if left:
@@ -161,15 +162,13 @@ class LiveHost:
         for failed in await asyncio.gather(*closing, return_exceptions=True):
             # One that was deleted meanwhile is refused.
             if isinstance(failed, BaseException) and not isinstance(failed, CommandRefused):
-                log.error("a session was not stopped as it should be", exc_info=failed)
+                log.error("a session could not be stopped in order", exc_info=failed)
         try:
             async with asyncio.timeout(USAGE_S):
                 for name in list(self._used):
                     await self._take_in(name)
         except TimeoutError:
-            log.warning(
-                "what the last turns have used is not in the index yet; the next turn or look takes it in"
-            )
+            log.warning("the usage of the last turns is not in the index yet; the next turn or look adds it")
         self._history.close()
 
     def _turn_over(self, name: str) -> None:
@@ -326,7 +325,7 @@ class LiveHost:
                 await session.import_history(follower, about(listed), running=False)
             except KeyError:
                 # 2.0.14 names messages as the API does, which its file cannot be read up to
-                log.info("what was said before is not shown: its file has no such message")
+                log.info("the earlier conversation cannot be shown: its file has no such message")
 
         return record, replace(point, resume=listed.id, latest=False), show
 
@@ -556,7 +555,7 @@ class LiveHost:
         if is_anothers(claim, record, others, began, ended, origin_began=origin_began):
             refuse(
                 "not_allowed",
-                f"the agent of {record.session} names the conversation {claim.conversation}, which is another's; begin a new session",
+                f"the agent of {record.session} names the conversation {claim.conversation}, which is another's; start a new session",
                 "session",
             )
 
@@ -585,7 +584,7 @@ class LiveHost:
         if origin.cli_session_id is None:
             refuse("nothing_to_resume", f"session {origin.session} has no conversation yet", "session")
         if not parent.capabilities.forks:
-            _cannot(parent, "branch off a conversation; begin a new session")
+            _cannot(parent, "branch off a conversation; start a new session")
         record = SessionRecord(
             session=_new_id(),
             created=timestamp(),

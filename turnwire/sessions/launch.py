@@ -129,7 +129,7 @@ def _agent_options(record: SessionRecord) -> dict[str, Any]:
         first = error.errors(include_url=False)[0]
         name = ".".join(map(str, first["loc"])) or "agent_options"
         raise CommandError(
-            name, f"the session's record has what this version does not take: {first['msg']}"
+            name, f"this version does not accept the session's record: {first['msg']}"
         ) from None
     return options.model_dump(exclude_none=True)
 

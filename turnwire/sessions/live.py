@@ -375,7 +375,7 @@ class LiveSession:
                     unwatch()
                 if cli.blank_lines:
                     fields = {"session": self.session, "count": cli.blank_lines}
-                    log.info("blank lines of the agent were passed over", extra=fields)
+                    log.info("blank lines of the agent were skipped", extra=fields)
                 whole = True
         except Exception as error:  # noqa: BLE001 - whatever fails in one session ends that one
             if self._cli is not None:
@@ -438,7 +438,7 @@ class LiveSession:
 
     async def _failed(self, error: Exception) -> bool:
         """End the session after something of ours has failed in it, and tell; return whether its log says so."""
-        log.error("a session failed and is ended", exc_info=error, extra={"session": self.session})
+        log.error("a session failed and was ended", exc_info=error, extra={"session": self.session})
         while isinstance(error, ExceptionGroup):
             error = error.exceptions[0]
         why = str(error) if isinstance(error, JournalError) else f"{type(error).__name__}: {error}"
@@ -450,7 +450,7 @@ class LiveSession:
             _, closing = await close_left_open(self._services.journal, self.session, failure)
         except JournalError as refusal:
             log.warning(
-                "the end of a session is not in its log; the next start puts it there",
+                "the end of a session is not in its log; the next start adds it",
                 extra={"session": self.session, "error": str(refusal)},
             )
             return False

@@ -91,7 +91,7 @@ class Pipeline:
                 # Whoever looks on must not cost a session: the others go on, and so does the session.
                 self._observers.remove(observer)
                 log.exception(
-                    "what looks on at a session failed and is left out",
+                    "an observer of a session failed and was removed",
                     extra={"session": self.session},
                 )
 

@@ -43,14 +43,14 @@ def test_a_file_that_is_not_there_is_told_as_missing(workspace: Path) -> None:
         ("{workspace}/../secret.txt", "has `..`"),
         ("{workspace}/sub/../../secret.txt", "has `..`"),
         ("{workspace}-other/a.txt", "not in the workspace"),
-        ("secret.txt", "not absolute"),
+        ("secret.txt", "not an absolute path"),
         ("{workspace}/a\0b", "NUL"),
         ("{workspace}", "the workspace itself"),
-        ("{workspace}/sub", "cannot be opened|no regular file"),
+        ("{workspace}/sub", "cannot be opened|not a regular file"),
         ("{workspace}/link.txt", "without following links"),
         ("{workspace}/out/secret.txt", "without following links"),
-        ("{workspace}/fifo", "no regular file|cannot be opened"),
-        ("", "not absolute"),
+        ("{workspace}/fifo", "not a regular file|cannot be opened"),
+        ("", "not an absolute path"),
         ("{workspace}/" + "n" * 5000, "cannot be opened"),
     ],
 )
@@ -72,9 +72,9 @@ def test_sizes_are_bounded_and_what_is_no_utf8_is_read_all_the_same(workspace: P
     files = WorkspaceFiles(workspace, max_size=10)
     (workspace / "large").write_bytes(b"x" * 11)
     (workspace / "fits").write_bytes(b"\xff" * 10)
-    with pytest.raises(FileRefused, match="larger than 10 bytes"):
+    with pytest.raises(FileRefused, match="more than 10 bytes"):
         files.read(f"{workspace}/large")
     assert files.read(f"{workspace}/fits") == "�" * 10
-    with pytest.raises(FileRefused, match="at most 10"):
+    with pytest.raises(FileRefused, match="the maximum is 10"):
         files.write(f"{workspace}/new", "x" * 11)
     assert not (workspace / "new").exists()

@@ -76,7 +76,7 @@ async def test_a_human_answers_with_one_of_the_agents_options(
         asked = await run.asked()
         with pytest.raises(AnswerRefused, match="option_id must be one of once, always, no"):
             run.session.answer(asked.pending_id, PermissionAnswer("maybe"), "anna")
-        with pytest.raises(AnswerRefused, match="no other arguments"):
+        with pytest.raises(AnswerRefused, match="does not accept changed arguments"):
             run.session.answer(asked.pending_id, PermissionAnswer("once", updated_input={}), "anna")
         run.session.answer(asked.pending_id, PermissionAnswer(option), "anna")
         with pytest.raises(AnswerRefused, match="anna has already decided"):
@@ -230,11 +230,11 @@ async def test_what_an_agent_lets_nobody_choose_is_refused_in_words(stage: AcpSt
         ):
             with pytest.raises(RequestFailed, match=words):
                 await run.session.control({**chosen, **odd})
-        with pytest.raises(RequestFailed, match="no word for its default model; name one"):
+        with pytest.raises(RequestFailed, match="no name for its default model; name a model"):
             await run.session.control({"subtype": "set_model", "model": None})
     async with stage.session("bare") as run:
         await run.turn("text")
-        with pytest.raises(RequestFailed, match="lets nobody choose its model"):
+        with pytest.raises(RequestFailed, match="agent's model cannot be chosen here"):
             await run.session.set_model("large")
         with pytest.raises(RequestFailed, match="the agent has no modes"):
             await run.session.set_permission_mode("plan")
@@ -316,7 +316,9 @@ async def test_a_conversation_that_an_agent_cannot_begin_is_refused_in_words(
 
 async def test_folders_beside_the_workspace_are_refused_where_the_agent_takes_none(stage: AcpStage) -> None:
     async with stage.session(command=CommandOptions(add_dirs=("/elsewhere",))) as run:
-        with pytest.raises(RequestFailed, match="takes no folders beside the workspace; leave out add_dirs"):
+        with pytest.raises(
+            RequestFailed, match="takes no folders other than the workspace; leave out add_dirs"
+        ):
             await run.session.prompt("text")
 
 
@@ -350,11 +352,11 @@ async def test_an_agent_that_cannot_go_on_with_a_conversation_is_told_of(stage: 
 
 async def test_an_agent_that_wants_a_login_says_so_and_is_stopped(stage: AcpStage) -> None:
     async with stage.session("login") as run:
-        with pytest.raises(RequestFailed, match=r"Tester wants a login first.*it offers: A key"):
+        with pytest.raises(RequestFailed, match=r"Tester needs a login first.*it offers: A key"):
             await run.session.prompt("text")
         await run.until(lambda: run.of(ev.ProcessStatus))
         assert [notice.code for notice in run.notices] == ["initialize_failed"]
-        with pytest.raises(RequestFailed, match="wants a login"):
+        with pytest.raises(RequestFailed, match="needs a login"):
             await run.session.prompt("again")
 
 
@@ -386,7 +388,7 @@ async def test_an_agent_that_is_gone_before_it_could_be_spoken_to_is_told_of(sta
         ({"command": CommandOptions(disallowed_tools=["Bash"])}, "disallowed_tools: .* cannot do this"),
         ({"command": CommandOptions(max_turns=3)}, "max_turns: .* cannot do this"),
         ({"command": CommandOptions(resume="x", resume_at="y")}, "cannot go back to a message"),
-        ({"command": CommandOptions(continue_latest=True)}, "by its id; name it"),
+        ({"command": CommandOptions(continue_latest=True)}, "by its id only; give the id"),
         ({"executable": ()}, "no program to run"),
         ({"executable": ("a\0b",)}, "NUL"),
     ],

@@ -72,10 +72,10 @@ async def test_what_runs_is_killed_and_released_and_nothing_outlives_the_session
 @pytest.mark.parametrize(
     ("params", "why"),
     [
-        ({"command": "ls", "cwd": "/etc"}, "no folder in the workspace"),
-        ({"command": "ls", "cwd": "{workspace}/.."}, "no folder in the workspace"),
-        ({"command": "ls", "cwd": "{workspace}/out"}, "no folder in the workspace"),
-        ({"command": "ls", "cwd": "{workspace}/a\0"}, "no folder in the workspace"),
+        ({"command": "ls", "cwd": "/etc"}, "not a folder in the workspace"),
+        ({"command": "ls", "cwd": "{workspace}/.."}, "not a folder in the workspace"),
+        ({"command": "ls", "cwd": "{workspace}/out"}, "not a folder in the workspace"),
+        ({"command": "ls", "cwd": "{workspace}/a\0"}, "not a folder in the workspace"),
         ({"command": ""}, "needs a command"),
         ({"command": "a\0b"}, "needs a command"),
         ({"command": "ls", "args": ["a\0b"]}, "cannot be started"),

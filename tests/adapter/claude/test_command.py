@@ -137,7 +137,7 @@ def test_version_1_cannot_go_back_to_a_message() -> None:
 
 
 def test_version_2_0_14_wants_the_message_id_of_the_api() -> None:
-    with pytest.raises(CommandError, match="wants the API's message id"):
+    with pytest.raises(CommandError, match="needs the API's message id"):
         argv(CommandOptions(resume="a", resume_at=UUID), MIDDLE)
     assert "--resume-session-at=msg_01" in argv(CommandOptions(resume="a", resume_at="msg_01"), MIDDLE)
 
@@ -145,7 +145,7 @@ def test_version_2_0_14_wants_the_message_id_of_the_api() -> None:
 @pytest.mark.parametrize("version", [NEW, Version(2, 0, 76), None])
 def test_later_versions_want_a_uuid(version: Version | None) -> None:
     assert f"--resume-session-at={UUID}" in argv(CommandOptions(resume="a", resume_at=UUID), version)
-    with pytest.raises(CommandError, match="wants the uuid of a message"):
+    with pytest.raises(CommandError, match="needs the uuid of a message"):
         argv(CommandOptions(resume="a", resume_at="msg_01"), version)
 
 
@@ -170,7 +170,10 @@ def test_a_bare_agent_gets_nothing_added() -> None:
 def test_an_option_that_a_version_lacks_is_refused_with_words(
     options: CommandOptions, field: str, oldest: Version
 ) -> None:
-    with pytest.raises(CommandError, match=rf"^{field}: CLI 1\.0\.120 is not known to have it, {oldest} is"):
+    with pytest.raises(
+        CommandError,
+        match=rf"^{field}: CLI 1\.0\.120 is not known to have this option; .*use CLI {oldest} or",
+    ):
         argv(options, OLD)
     assert argv(options, oldest) == argv(options, None)
 
@@ -186,5 +189,5 @@ def test_the_oldest_versions_are_spared_what_they_do_not_know() -> None:
 def test_a_policy_that_needs_hooks_is_refused_where_there_are_none() -> None:
     options = SessionOptions(workspace=Path(), policy="supervised")
     early = Version(1, 0, 60)
-    with pytest.raises(CommandError, match=r"hooks are needed, which CLI 1\.0\.60 does not have"):
+    with pytest.raises(CommandError, match=r"this needs hooks, which CLI 1\.0\.60 does not have"):
         build_argv(options, claude_permissions(options, capabilities(early)), early)

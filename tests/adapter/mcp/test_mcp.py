@@ -123,7 +123,7 @@ def test_hosted_servers_are_announced_to_the_cli() -> None:
     assert '--mcp-config={"mcpServers":{"calc":{"type":"sdk","name":"calc"}}}' in argv
     assert HOST.names == ["calc"]
     both = replace(options, command=CommandOptions(mcp_servers={"calc": {"command": "y"}}))
-    with pytest.raises(CommandError, match="calc: hosted in the sidecar and configured as well"):
+    with pytest.raises(CommandError, match="calc: in hosted_mcp and in mcp_servers; remove one of the two"):
         build_argv(both, PermissionSettings(), None)
 
 

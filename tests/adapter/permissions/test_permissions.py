@@ -349,9 +349,9 @@ def test_a_question_without_answers_is_not_allowed_by_accident() -> None:
         ({"Who?": "a"}, "no question 'Who?'"),
         ({"Which?": "a", "why?": "c"}, "no question 'why?'"),
         ({"Why?": ["c", "d"]}, "takes one answer, not 2"),
-        ({"Why?": []}, "without an answer"),
-        ({"Why?": "  "}, "without an answer"),
-        ({"Which?": ["a", ""]}, "without an answer"),
+        ({"Why?": []}, "has an empty answer"),
+        ({"Why?": "  "}, "has an empty answer"),
+        ({"Which?": ["a", ""]}, "has an empty answer"),
     ],
 )
 def test_an_answer_that_does_not_fit_its_question_is_refused_and_the_question_waits_on(

@@ -50,7 +50,7 @@ async def test_no_more_prompts_wait_than_are_allowed() -> None:
     queue = PromptQueue(limit=2)
     queue.put(_prompt("a"))
     queue.put(_prompt("b"))
-    with pytest.raises(TooManyPrompts, match="2 prompts wait"):
+    with pytest.raises(TooManyPrompts, match="2 prompts already wait"):
         queue.put(_prompt("c"))
     assert [prompt.uuid for prompt in queue.clear()] == ["a", "b"]
 

@@ -145,7 +145,7 @@ for line in sys.stdin:
     say({"type": "control_response", "response": {"subtype": "error", "request_id": message["request_id"], "error": "no"}})
 """
     async with stage.harness(program) as harness:
-        with pytest.raises(RequestFailed, match="refuses to be initialised: no"):
+        with pytest.raises(RequestFailed, match="the CLI refused initialize: no"):
             await harness.session.prompt("Go.")
 
 
@@ -289,7 +289,7 @@ async def test_a_subtype_that_an_old_version_never_answers_has_a_deadline(stage:
 
 async def test_nobody_initialises_a_second_time_and_so_undoes_the_hooks(stage: Stage) -> None:
     async with stage.harness("for message in messages(): pass") as harness:
-        with pytest.raises(RequestFailed, match="belongs to turnwire"):
+        with pytest.raises(RequestFailed, match="only turnwire may send initialize"):
             await harness.session.control({"subtype": "initialize", "hooks": {}})
 
 

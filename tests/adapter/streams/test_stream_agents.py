@@ -142,7 +142,7 @@ async def test_nothing_runs_without_a_program_or_with_a_core_of_another_kind(tmp
         async with ECHO_AGENTS.open(SessionOptions(workspace=tmp_path, executable=())):
             pass
     other = stream_agents(CLAUDE, EchoWords(), Capabilities())
-    with pytest.raises(CommandError, match="family: claude has a core of its own"):
+    with pytest.raises(CommandError, match="family: claude has its own core"):
         async with other.open(SessionOptions(workspace=tmp_path, executable=AGENT)):
             pass
 
@@ -150,5 +150,5 @@ async def test_nothing_runs_without_a_program_or_with_a_core_of_another_kind(tmp
 def test_agents_of_a_family_that_is_only_read_are_not_run() -> None:
     assert "gemini" not in [*FAMILIES]
     assert len(FAMILIES) == len([*FAMILIES])
-    with pytest.raises(CommandError, match=r"family: agents of Gemini CLI .* are not run"):
+    with pytest.raises(CommandError, match=r"family: agents of Gemini CLI .* cannot be run"):
         FAMILIES["gemini"]

@@ -40,7 +40,10 @@ async def test_a_start_with_the_clock_a_month_ahead_takes_nothing(tmp_path: Path
     async with running(tmp_path, setup, PYTHONPATH=path) as (again, _):
         await again.turn("with the wrong clock")
     assert dropped(tmp_path) == 0
-    assert "the clock is ahead of what is known to have passed" in (tmp_path / "turnwire.log").read_text()
+    assert (
+        "the clock is ahead of the time that is known to have passed"
+        in (tmp_path / "turnwire.log").read_text()
+    )
     async with running(tmp_path, setup) as (last, _):
         await last.turn("with the right one again")
         assert {frontend.session, again.session} <= {known.session for known in last.client.known_sessions}

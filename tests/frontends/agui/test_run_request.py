@@ -44,7 +44,7 @@ def test_texts_of_a_message_are_lines_of_the_prompt_and_data_is_attached() -> No
         ),
         (
             {"type": "url", "value": "https://example.org/a.png"},
-            "messages.0.content.1.source: only data can be attached; send the bytes, as base64",
+            "messages.0.content.1.source: only data can be attached; send the bytes as base64",
         ),
     ],
 )

@@ -82,7 +82,7 @@ async def test_a_log_that_cannot_be_read_is_told_of_and_others_are_read(
     await append(journal, "whole", DONE)
     async with asyncio.timeout(60):
         await noting.told.wait()
-    await until(lambda: "nobody is told: the log cannot be read" in caplog.text)
+    await until(lambda: "no webhook gets events: the log cannot be read" in caplog.text)
     running.cancel()
 
 

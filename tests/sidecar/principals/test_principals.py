@@ -137,8 +137,8 @@ def test_tokens_are_made_listed_and_revoked_on_the_command_line(tmp_path: Path) 
     listed = run(application(), ["token", "list", *place]).stdout
     assert listed.split()[:4] == [kept.id, "ann", "control", "folder:/srv/a"]
     for wrong, sentence in (
-        (["create", "a b"], "no name"),
-        (["create", "a", "--sessions", "x"], "no scope"),
+        (["create", "a b"], "not a name"),
+        (["create", "a", "--sessions", "x"], "not a scope"),
         (["create", "a", "--expires", "soon"], "no time"),
         (["revoke", "bob"], "there is no token"),
     ):

@@ -117,7 +117,7 @@ async def test_tokens_count_while_their_redis_is_gone_and_each_time_it_is_gone_i
                 assert here.of_token(token) is not None
                 server.start()  # it has kept nothing
                 await until(lambda: here.of_token(token) is None)
-                assert heard.messages == ["what becomes of tokens is not heard; it is tried again"] * time
+                assert heard.messages == ["changes of tokens cannot be read; turnwire tries again"] * time
     finally:
         log.removeHandler(heard)
 
@@ -134,8 +134,8 @@ async def test_a_row_in_redis_that_is_no_token_lets_nobody_in_and_is_told_to_who
             client.hset("turnwire:tokens", "x", "{")
             client.publish("turnwire:tokens", "x")
         await until(lambda: here.of_token(token) is None)
-    assert "nobody gets in by one" in caplog.text
-    with pytest.raises(TokensUnusable, match="one of them is no token"):
+    assert "nobody can log in with one" in caplog.text
+    with pytest.raises(TokensUnusable, match="one entry is not a token"):
         await asyncio.to_thread(tokens.tokens)
 
 
@@ -149,5 +149,5 @@ async def test_a_hub_does_not_begin_without_the_redis_of_its_tokens(gone: str) -
 def test_tokens_of_a_redis_that_does_not_answer_or_is_none_can_be_neither_made_nor_read(gone: str) -> None:
     with pytest.raises(TokensUnusable, match=r"nobody.sock cannot be used"):
         tokens_of(Settings(journal="redis", redis_url=gone)).add(made("ann")[1])
-    with pytest.raises(TokensUnusable, match="is no URL of a Redis"):
+    with pytest.raises(TokensUnusable, match="is not a URL of a Redis"):
         RedisTokens("http://example.org").tokens()

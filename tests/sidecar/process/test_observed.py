@@ -141,7 +141,7 @@ async def test_a_protocol_that_nobody_speaks_is_one_sentence(tmp_path: Path) -> 
             _, stderr = await process.communicate()
         assert process.returncode == 1
         assert stderr.decode().strip() == (
-            "turnwire: OTEL_EXPORTER_OTLP_PROTOCOL is 'carrier-pigeon'; it can be grpc or http/protobuf"
+            "turnwire: OTEL_EXPORTER_OTLP_PROTOCOL is 'carrier-pigeon'; it must be grpc or http/protobuf"
         )
 
 

@@ -124,7 +124,7 @@ async def test_a_person_does_with_it_what_they_do_with_claude(folder: Path) -> N
 @pytest.mark.long
 async def test_what_an_agent_cannot_do_is_said_to_who_asks_and_nothing_hangs(folder: Path) -> None:
     async with _serving(folder) as served, connect(served.url) as client:
-        with pytest.raises(CommandFailed, match="wants a login first") as caught:
+        with pytest.raises(CommandFailed, match="needs a login first") as caught:
             await client.create(agent="login", prompt="text")
         assert caught.value.code == "refused_by_cli"
         bare = await client.create(agent="bare")

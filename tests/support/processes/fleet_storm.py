@@ -251,7 +251,9 @@ class Storm:
             await self._delete_what_is_out_of_reach(leading, members[-1])
             for member in reversed(members):
                 await member.end()
-            self._outcome.adopted = sum(member.log.count("a session is taken over") for member in members)
+            self._outcome.adopted = sum(
+                member.log.count("this worker takes over a session") for member in members
+            )
         self._outcome.orphans = _agents(self._folder)
         return self._outcome
 
@@ -409,7 +411,7 @@ class Storm:
         await worker.kill()
         await _insist(lambda: client.command(commands.SessionDelete(session=session)))
         await worker.start()
-        await until(lambda: "a session was deleted while this worker was not heard of" in worker.log)
+        await until(lambda: "a session was deleted while this worker was away" in worker.log)
         await until(lambda: all(one.state != "unreachable" for one in client.known_sessions))
         self._outcome.brought_back = [
             one.session for one in await client.sessions() if one.session == session

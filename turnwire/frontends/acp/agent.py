@@ -325,7 +325,7 @@ class Agent:
         if session is None:
             raise RpcError(
                 json_rpc.RESOURCE_NOT_FOUND,
-                f"the session {name[: json_rpc.SHOWN]!r} is not open; session/load opens one that there is",
+                f"the session {name[: json_rpc.SHOWN]!r} is not open; open it with session/load",
             )
         return session
 
@@ -355,7 +355,7 @@ def _server(number: int, server: JsonObject) -> tuple[str, JsonObject]:
         case _:
             raise RpcError(
                 json_rpc.INVALID_PARAMS,
-                f"mcpServers[{number}] is none that turnwire can start: a name with a command, or with an http or sse url",
+                f"mcpServers[{number}] cannot be started: a server needs a name and a command, or a name and an http or sse url",
             )
 
 

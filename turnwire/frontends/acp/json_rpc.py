@@ -98,7 +98,7 @@ class Peer:
         """Send a notification; raises TooLarge."""
         line = _line({"method": method, "params": params})
         if len(line) > MOST_LINE:
-            raise TooLarge(f"{method} has {len(line)} bytes, and clients take {MOST_LINE}")
+            raise TooLarge(f"{method} has {len(line)} bytes; clients accept at most {MOST_LINE}")
         await self._lines.put(line)
 
     async def request(self, method: str, params: JsonObject) -> JsonValue:
@@ -224,7 +224,7 @@ async def _tell(method: str, taking: Awaitable[JsonValue | ResultThen]) -> None:
     try:
         await taking
     except RpcError as error:
-        log.warning("a notification was not taken", extra={"method": method, "error": error.message})
+        log.warning("a notification was not accepted", extra={"method": method, "error": error.message})
 
 
 def _line(message: JsonObject) -> bytes:

@@ -43,19 +43,21 @@ def read_prompt(blocks: Sequence[JsonValue]) -> Prompt:
             case {"type": "resource", "resource": {"uri": str(uri), "blob": str(data)} as resource}:
                 attachments.append(_attachment(resource, data, _name(uri)))
             case {"type": "audio"}:
-                raise BadPrompt(f"prompt[{number}] is audio, which agents below turnwire cannot be sent")
+                raise BadPrompt(
+                    f"prompt[{number}] is audio, which turnwire cannot send to agents; leave it out"
+                )
             case {"type": str(kind)}:
-                raise BadPrompt(f"prompt[{number}] is no {kind} block of ACP 1 with what that needs")
+                raise BadPrompt(f"prompt[{number}] is not a complete {kind} block of ACP 1")
             case _:
                 raise BadPrompt(f"prompt[{number}] must be a content block: an object with a `type`")
     prompt = Prompt("".join([*texts, *contexts]), attachments)
     size = len(prompt.text.encode("utf-8", "surrogatepass")) + sum(len(each.base64) for each in attachments)
     if size > MOST_BYTES:
         raise BadPrompt(
-            f"the prompt has {size} bytes, and may have {MOST_BYTES}; name files instead of sending them"
+            f"the prompt has {size} bytes; the maximum is {MOST_BYTES}. Name files instead of sending them"
         )
     if not prompt.text.strip() and not attachments:
-        raise BadPrompt("the prompt says nothing")
+        raise BadPrompt("the prompt is empty; send text")
     return prompt
 
 

@@ -126,7 +126,7 @@ def _first(request: events.PermissionRequest, entry: ResumeEntry, what: str) -> 
             if option.kind == kind:
                 return option.option_id
     raise InvalidAnswer(
-        entry.interrupt_id, f"the request has no option to {what}; name one by payload.option_id"
+        entry.interrupt_id, f"the request has no option to {what}; name an option in payload.option_id"
     )
 
 

@@ -149,7 +149,7 @@ class Server:
     async def _client(self, request: Request) -> AbstractAsyncContextManager[Client]:
         token = await self._token_of(request)
         if token is None:
-            raise AccessRefused("No token was shown: send it as Authorization: Bearer.")
+            raise AccessRefused("The request has no token: send it as Authorization: Bearer.")
         return connect(self._hub, token, name=NAME, timeout=self._limits.connect_s)
 
     async def _run(self, request: Request, send: Send) -> Response | None:
@@ -187,7 +187,9 @@ class Server:
                         return None
                     parts.append(part)
         except TimeoutError:
-            raise run_request.BadInput("", f"the body has not come in {self._limits.body_s:g} s") from None
+            raise run_request.BadInput(
+                "", f"the body did not arrive within {self._limits.body_s:g} s"
+            ) from None
         return b"".join(parts)
 
     async def _stream(self, run: SessionRun, request: Request, send: Send) -> bool:

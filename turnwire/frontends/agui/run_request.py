@@ -92,5 +92,5 @@ def _content(message: UserMessage, field: str) -> tuple[str, tuple[Attachment, .
                 raise BadInput(f"{field}.{number}.source.value", "is not base64") from None
             attachments.append(Attachment(base64=part.source.value, media_type=part.source.mime_type))
         else:
-            raise BadInput(f"{field}.{number}.source", "only data can be attached; send the bytes, as base64")
+            raise BadInput(f"{field}.{number}.source", "only data can be attached; send the bytes as base64")
     return "\n".join(texts), tuple(attachments)

@@ -139,7 +139,7 @@ class AgentTrial:
         ids = [info.session_id for info in infos if info.session_id]
         models = [info.model for info in infos if info.model]
         if not ids:
-            raise PromiseBroken("no id of its session was told: it could not be resumed")
+            raise PromiseBroken("it did not report the id of its session, so it cannot be resumed")
         return f"model {models[-1]}" if models else "no model was told"
 
     async def obeys_a_refusal(self) -> str:
@@ -151,7 +151,7 @@ class AgentTrial:
             if made.exists():
                 raise AsksNobody("it ran the command without asking")
             _called_a_tool(events)
-            raise PromiseBroken("it did not ask for leave, and did not run the command either")
+            raise PromiseBroken("it did not ask for permission, and did not run the command either")
         if made.exists():
             raise PromiseBroken("it ran what was refused")
         return f"the turn ends {outcome_of(events)}"
@@ -180,12 +180,12 @@ class AgentTrial:
             if isinstance(body, ShellExecPayload) and body.shell_exec.output is not None
         ]
         if not any(printed in (output.stdout or "") for output in outputs):
-            raise NotSupported("its output is not told")
+            raise NotSupported("it does not report the output")
         codes = [output.exit_code for output in outputs if output.exit_code is not None]
         if not codes:
-            raise NotSupported("its output is told, and no exit code")
+            raise NotSupported("it reports the output, but no exit code")
         if codes[-1] != EXIT_CODE:
-            raise PromiseBroken(f"it tells exit code {codes[-1]} of a command that ended with {EXIT_CODE}")
+            raise PromiseBroken(f"it reports exit code {codes[-1]} for a command that ended with {EXIT_CODE}")
         return f"exit code {codes[-1]}"
 
     async def asks_when_supervised(self) -> str:
@@ -304,7 +304,7 @@ class AgentTrial:
             return str(failed)[:120]
         except TimeoutError:
             raise PromiseBroken("it does not answer") from None
-        raise PromiseBroken("it says that it did what nobody knows")
+        raise PromiseBroken("it reports success for an unknown request")
 
     async def goes_on_with_a_conversation(self) -> str:
         """Another process of it goes on with the conversation."""

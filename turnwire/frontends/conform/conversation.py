@@ -30,7 +30,7 @@ def option(request: PermissionRequest, kind: str) -> str:
         if one.kind == kind:
             return one.option_id
     offered = ", ".join(one.kind for one in request.permission_options) or "nothing"
-    raise PromiseBroken(f"a request for leave offers {offered}, and no {kind}")
+    raise PromiseBroken(f"a permission request offers {offered}, but no {kind}")
 
 
 def allow(request: PermissionRequest) -> str:
@@ -77,7 +77,7 @@ class Conversation:
                 case Complete():
                     return events
                 case ProcessStatus(state="exited"):
-                    raise PromiseBroken(f"the process ended in the middle of a turn: {_how(event)}")
+                    raise PromiseBroken(f"the process ended during a turn: {_how(event)}")
                 case _:
                     pass
 

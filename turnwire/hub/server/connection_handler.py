@@ -320,7 +320,7 @@ class ConnectionHandler:
         """Begin what waits for its turn, while other frames are taken: that the frontend has left is seen by these alone."""
         if len(self._readings) >= self._context.config.limits.commands_in_flight:
             raise CommandRefused(
-                "rate_limited", "Too many of these wait; send it again once some are answered."
+                "rate_limited", "Too many of these commands wait; send it again once some are answered."
             )
         reading = self._context.tasks.create_task(self._do(command, frontend))
         self._readings.add(reading)
@@ -353,7 +353,7 @@ class ConnectionHandler:
         principal = self._principal
         assert principal is not None, "it was welcomed"
         if principal.name is not None and principal.id is None:
-            raise CommandRefused("forbidden", "Who is named by a proxy logs in there.", "type")
+            raise CommandRefused("forbidden", "The proxy logs you in; log in there.", "type")
         invited = principal.as_viewer() if command.role == "view" else principal
         code = await self._context.invitations.give(invited)
         self._reply(command, {"code": code, "seconds": LIFE_S})
@@ -374,7 +374,9 @@ class ConnectionHandler:
                 message = "This connection is somebody else's; open another with this token."
                 raise CommandRefused("forbidden", message, "token")
             if not self._sink.admitted(principal):
-                raise CommandRefused("forbidden", "There are too many connections of the role view.", "token")
+                raise CommandRefused(
+                    "forbidden", "There are too many connections with the role view; close one.", "token"
+                )
         name = frontend.name
         if principal.name is None and hello.name is not None and hello.name != name:
             self._context.frontends.free_name(name)
@@ -399,7 +401,9 @@ class ConnectionHandler:
             ):
                 pass  # the host holds these to the scope
             case _:
-                raise CommandRefused("forbidden", f"{command.type} is for who may see all sessions.", "type")
+                raise CommandRefused(
+                    "forbidden", f"{command.type} is only for principals that may see all sessions.", "type"
+                )
 
     def _check_seen(self, principal: Principal, session: str, field: str) -> None:
         if not self._context.knows(principal, session):
@@ -417,7 +421,7 @@ class ConnectionHandler:
             raise CommandRefused("unknown_session", f"There is no session {command.session!r}.", "session")
         if command.after > 0 and command.epoch is None:
             raise CommandRefused(
-                "invalid_params", "`epoch` is needed when `after` is not 0: it comes with `welcome`.", "epoch"
+                "invalid_params", "`epoch` is needed when `after` is not 0: take it from `welcome`.", "epoch"
             )
         return Cursor(command.epoch or "", command.after)
 

@@ -175,7 +175,7 @@ class FrontendConnection(ServerConnection):
         except OSError:
             pass  # it failed, took too long, or the peer has gone
         except Exception:  # whatever a stranger's handshake does must not end the hub
-            log.exception("A TLS handshake failed in a way that is not known.")
+            log.exception("A TLS handshake failed for an unknown reason.")
 
     def _secured(self, own: socket.socket, _task: asyncio.Task[None]) -> None:
         """The TLS handshake is done, or failed, or was given up."""
@@ -526,9 +526,7 @@ class Listener:
                     connection.beat(now, max(now - due, 0))
                 except Exception:
                     # The others are asked all the same, now and later.
-                    log.exception(
-                        "A peer could not be asked whether it lives.", extra={"peer": connection.address}
-                    )
+                    log.exception("A ping could not be sent to a peer.", extra={"peer": connection.address})
 
     async def _answer(self, connection: ServerConnection, head: HttpRequest) -> Response | None:
         assert isinstance(connection, FrontendConnection), "made by create_connection"

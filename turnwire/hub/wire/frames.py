@@ -35,11 +35,11 @@ NAME = 64
 def _name(name: str) -> str:
     if not name.isprintable() or name != name.strip():
         raise PydanticCustomError(
-            "unprintable_name", "A name has no control characters, and no space around it"
+            "unprintable_name", "A name must not have control characters, or spaces around it"
         )
     if is_reserved(name):
         raise PydanticCustomError(
-            "reserved_name", "This name is kept for policies, rules, hooks and turnwire itself; take another"
+            "reserved_name", "This name is reserved for policies, rules, hooks and turnwire; choose another"
         )
     return name
 
@@ -47,7 +47,9 @@ def _name(name: str) -> str:
 def _with_subtype(request: JsonObject) -> JsonObject:
     subtype = request.get("subtype")
     if not isinstance(subtype, str) or not subtype:
-        raise PydanticCustomError("no_subtype", "A control request needs a `subtype`: it names what is asked")
+        raise PydanticCustomError(
+            "no_subtype", "A control request needs a `subtype`, which names the request"
+        )
     return request
 
 

@@ -174,7 +174,7 @@ def connect(url: str) -> Connection:
     except (ValueError, TypeError) as error:
         # Neither the URL nor the library's words about it, which may hold the password.
         raise JournalUnavailable(
-            f"The setting redis_url is no URL of a Redis ({type(error).__name__}). It begins with redis://, rediss:// or unix://, or "
+            f"The setting redis_url is not a URL of a Redis ({type(error).__name__}). Such a URL begins with redis://, rediss:// or unix://, or "
             "with redis+sentinel:// or redis+cluster:// and hosts with commas (rediss+ for TLS); docs/journal.md shows each."
         ) from None
 

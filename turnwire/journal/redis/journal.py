@@ -369,7 +369,9 @@ class RedisJournal:
                         await self._sweep()
             except Exception as error:
                 # Without this task nothing would be written any more, and nobody would know.
-                log.exception("the journal's writer failed and goes on", extra={"server": self._server.name})
+                log.exception(
+                    "the journal's writer failed and is restarted", extra={"server": self._server.name}
+                )
                 self._backlog.stuck(self._explain(error))
                 if self._closing.is_set():
                     return
@@ -438,7 +440,7 @@ class RedisJournal:
             try:
                 if await self._server.adopt(batch.session, batch.first - 1):
                     log.error(
-                        "the server lost events of a session, which goes on behind them: readers get a gap",
+                        "the server lost events of a session; the session goes on after them, and readers get a gap",
                         extra={"server": self._server.name, "session": batch.session, "before": batch.first},
                     )
                     return True
@@ -511,7 +513,7 @@ class RedisJournal:
                 )
                 if self._subscription_error is None:
                     log.warning(
-                        "the journal's listener failed and begins again", extra={"error": str(reason)}
+                        "the journal's listener failed and is restarted", extra={"error": str(reason)}
                     )
                 self._hear(reason)
                 heed_cancellation()
@@ -528,7 +530,7 @@ class RedisJournal:
         former = self._logs
         if epoch != self._epoch:
             log.warning(
-                "the server may have lost events that were read: all readers begin anew",
+                "the server may have lost events that frontends have read; all readers start again",
                 extra={"server": self._server.name},
             )
             self._epoch, self._logs = epoch, LogIndex()

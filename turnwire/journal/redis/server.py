@@ -118,12 +118,12 @@ class RedisServer:
                 )
             if about.get("cluster_enabled") and not self._connection.is_cluster:
                 raise JournalUnavailable(
-                    f"The Redis at {self.name} is one of a cluster: let redis_url begin with redis+cluster:// (rediss+cluster:// for TLS)."
+                    f"The Redis at {self.name} belongs to a cluster: redis_url must begin with redis+cluster:// (rediss+cluster:// for TLS)."
                 )
         synced = await self._connection.always_synced()
         if lossy := _may_lose(told, self._replicas, synced=synced):
             log.warning(
-                "the Redis may lose the newest events that frontends have seen; docs/journal.md says how it does not",
+                "the Redis may lose the newest events that frontends have seen; docs/journal.md says how to prevent it",
                 extra={"server": self.name, "when": lossy},
             )
         own = f"{self._prefix}{{own}}:" if self._connection.is_cluster else self._prefix
@@ -224,13 +224,13 @@ class RedisServer:
         answers = list(await pipeline.execute(raise_on_error=False))
         if homes != self._connection.homes(keys):
             # Something was sent on to another node than the one whose replicas were asked.
-            raise RedisError("the cluster has moved a session meanwhile")
+            raise RedisError("the cluster moved a session during the command")
         for found in answers[-len(homes) :]:
             if isinstance(found, RedisError):
                 raise found
             if found < self._replicas:
                 raise RedisError(
-                    f"{found} of the {self._replicas} replicas (redis_replicas) have what is there"
+                    f"{found} of the {self._replicas} replicas (redis_replicas) have the newest events"
                 )
         return answers[: -len(homes)]
 
@@ -270,7 +270,9 @@ class RedisServer:
         try:
             return Ownership(owner.decode(), _counted(fence))
         except ValueError as error:
-            raise RedisError(f"whose the log of session {session!r} is cannot be read ({error})") from error
+            raise RedisError(
+                f"the owner of the log of session {session!r} cannot be read ({error})"
+            ) from error
 
     async def claim(self, session: str, former: Ownership | None) -> LogState | None:
         """Make a log the owner's in a new life; return it, or None where it is another's than the former one."""
@@ -335,7 +337,7 @@ class RedisServer:
                     if told is None:
                         if not puzzled:
                             log.warning(
-                                "something that is not ours is published on the journal's channel",
+                                "another program published on the journal's channel",
                                 extra={"server": self.name, "channel": self._channel},
                             )
                         puzzled = True
@@ -399,7 +401,7 @@ def _event(key: bytes, fields: Mapping[bytes, bytes]) -> EventRow | None:
 def _counted(value: bytes) -> int:
     """Read a number that a log can have; raises ValueError. Beyond these neither Lua nor JavaScript counts one by one."""
     if not value.isdigit() or len(value) > len(str(LARGEST)) or (number := int(value)) > LARGEST:
-        raise ValueError(f"no number of a log: {value[:40]!r}")
+        raise ValueError(f"not a number of a log: {value[:40]!r}")
     return number
 
 

@@ -140,7 +140,7 @@ class Checkpoints:
             self._emptying = False
         if not emptied and (size := self._wal_size()) > self._thresholds.told:
             log.warning(
-                "the journal's write-ahead log grows, since a reader holds on to what it began with",
+                "the journal's write-ahead log grows, because a reader holds an old state",
                 extra={"path": str(self._path), "bytes": size},
             )
 

@@ -103,7 +103,7 @@ class Mark:
         except OSError as error:
             if not self._failed:
                 log.warning(
-                    "the journal's mark cannot be written; commits that get lost would not be noticed",
+                    "the journal's mark cannot be written; lost commits would not be noticed",
                     extra={"path": str(self._path), "error": str(error)},
                 )
             self._failed = True

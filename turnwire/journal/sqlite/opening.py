@@ -148,7 +148,7 @@ def set_aside(path: Path) -> Path:
 
 def _make(path: Path) -> None:
     if path.with_name(path.name + "-wal").exists():
-        raise damaged(path, "its write-ahead log is there but the file itself is missing")
+        raise damaged(path, "its write-ahead log exists but the file itself is missing")
     unfinished = path.with_name(path.name + ".new")
     for suffix in ("", "-wal", "-shm"):
         unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
@@ -169,7 +169,7 @@ def _look_at(path: Path) -> None:
     if not header:
         raise damaged(path, "it is empty")
     if not header.startswith(_MAGIC):
-        raise foreign(path, "it does not begin like a SQLite database")
+        raise foreign(path, "it is not a SQLite database")
     if len(header) < 100:
         raise damaged(path, "it ends within its header")
 
@@ -206,7 +206,9 @@ def _has_lost(connection: sqlite3.Connection, path: Path) -> bool:
         return False
     fields: dict[str, object] = {"path": str(path)}
     if isinstance(noted, ValueError):
-        log.error("the journal's mark is damaged: whether commits are lost cannot be told", extra=fields)
+        log.error(
+            "the journal's mark is damaged; turnwire cannot tell whether commits are lost", extra=fields
+        )
         return True
     if not has.lacks(noted):
         return False

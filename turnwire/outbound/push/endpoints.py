@@ -66,19 +66,19 @@ def looked_up(host: str, port: int) -> list[str]:
 def place_of(endpoint: str, named: Sequence[str] = ()) -> EndpointAddress:
     """Return where an endpoint is; `named` are the operator's services, as HOST or HOST:PORT. Raises EndpointRefused."""
     if len(endpoint) > LONGEST or not endpoint.isascii() or not endpoint.isprintable() or " " in endpoint:
-        raise EndpointRefused("the endpoint is no URL of a push service")
+        raise EndpointRefused("the endpoint is not a URL of a push service")
     try:
         parts = urlsplit(endpoint)
         port = parts.port or PORT
     except ValueError:
-        raise EndpointRefused("the endpoint is no URL of a push service") from None
+        raise EndpointRefused("the endpoint is not a URL of a push service") from None
     host = parts.hostname or ""
     if parts.scheme != "https" or not host or parts.username is not None or parts.password is not None:
-        raise EndpointRefused("the endpoint is not https, or carries a user's name")
+        raise EndpointRefused("the endpoint must be https, without a user name")
     is_named = _is_among(host, port, named)
     if not is_named and not _is_among(host, port, KNOWN):
         raise EndpointRefused(
-            f"{host} is no push service of a browser that turnwire knows; push_services can name more"
+            f"{host} is not a known push service of a browser; add it to push_services if you trust it"
         )
     target = parts.path or "/"
     return EndpointAddress(host, port, f"{target}?{parts.query}" if parts.query else target, is_named)

@@ -52,14 +52,18 @@ class VapidKeys:
             pem = read_private(path, owners={os.getuid()}, follows_links=False)
             key = serialization.load_pem_private_key(pem.encode(), None)
             if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
-                raise KeyRefused(f"{path} holds no key of P-256; move it away, and a new one is made")
+                raise KeyRefused(
+                    f"{path} does not hold a P-256 key; move it away, and turnwire makes a new one"
+                )
             return cls(key)
         except FileNotFoundError:
             made = ec.generate_private_key(ec.SECP256R1())
         except OSError as error:
             raise KeyRefused(f"the key in {path} is not used: {error.strerror}") from error
         except ValueError as error:
-            raise KeyRefused(f"{path} holds no key; move it away, and a new one is made") from error
+            raise KeyRefused(
+                f"{path} does not hold a key; move it away, and turnwire makes a new one"
+            ) from error
         text = made.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
@@ -68,7 +72,7 @@ class VapidKeys:
             with os.fdopen(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                 file.write(text)
         except OSError as error:
-            raise KeyRefused(f"no key can be kept in {path}: {error.strerror}") from error
+            raise KeyRefused(f"the key cannot be written to {path}: {error.strerror}") from error
         return cls(made)
 
     @property
@@ -102,7 +106,7 @@ def encrypted(body: bytes, p256dh: str, auth: str) -> bytes:
             body, private_key=mine, dh=point, auth_secret=secret, version="aes128gcm"
         )
     except ValueError as error:
-        raise KeyRefused("the browser's public key is no point of P-256") from error
+        raise KeyRefused("invalid push key: p256dh is not a point of P-256") from error
     return sealed
 
 
@@ -114,7 +118,7 @@ def browser_keys(p256dh: str, auth: str) -> tuple[bytes, bytes]:
             for text in (p256dh, auth)
         )
     except (binascii.Error, ValueError):
-        raise KeyRefused("the browser's keys are no base64url") from None
+        raise KeyRefused("invalid push keys: they are not base64url") from None
     if len(point) != POINT or point[0] != 4 or len(secret) != AUTH:
-        raise KeyRefused("the browser's keys are a point of 65 bytes and a secret of 16")
+        raise KeyRefused("invalid push keys: p256dh must have 65 bytes and auth 16")
     return point, secret

@@ -106,7 +106,9 @@ class Push:
             case frames.PushSubscribe():
                 if frontend.user is not None and frontend.token is None:
                     # Nobody would tell us when the proxy's user is no more.
-                    raise CommandRefused("forbidden", "Web push is for who has a token of their own.", "type")
+                    raise CommandRefused(
+                        "forbidden", "Web push needs your own token; ask the operator for one.", "type"
+                    )
                 one = Subscription(
                     command.endpoint, command.p256dh, command.auth, frontend.role, frontend.token
                 )

@@ -84,7 +84,7 @@ class Subscriptions:
             fresh.replace(self._path)
         except OSError as error:
             log.warning(
-                "browsers to notify are not kept: after the next start they have to subscribe again",
+                "push subscriptions cannot be stored; after the next start browsers must subscribe again",
                 extra={"path": str(self._path), "error": str(error)},
             )
 
@@ -95,7 +95,7 @@ class Subscriptions:
             return []
         except (OSError, ValueError, RecursionError) as error:
             log.warning(
-                "the kept browsers are not notified",
+                "the stored push subscriptions cannot be used",
                 extra={"path": str(self._path), "reason": getattr(error, "strerror", None) or str(error)},
             )
             return []

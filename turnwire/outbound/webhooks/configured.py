@@ -50,7 +50,7 @@ def _secret(number: int, webhook: Webhook) -> str:
         except OSError as error:
             raise ConfigurationError(
                 f"setting webhooks: {path} of webhook {number} is not used: {error.strerror}; "
-                f"it must be a file of yours with the secret alone (chmod 600 {path})"
+                f"it must be your own file, with only the secret in it (chmod 600 {path})"
             ) from error
     name = webhook.secret_env or ""
     found = secrecy.kept().get(name) or os.environ.get(name)

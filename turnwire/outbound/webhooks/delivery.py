@@ -147,7 +147,7 @@ class Deliverer:
             if outcome == "done":
                 return
             if outcome == "gone":
-                log.warning("a webhook is gone and told nothing more", extra={"webhook": self._to.name})
+                log.warning("a webhook is gone and gets no more events", extra={"webhook": self._to.name})
                 self.stop()
             if outcome != "again" or attempt == ATTEMPTS:
                 break
@@ -174,7 +174,7 @@ class Deliverer:
     def _drop(self, why: str, count: int = 1) -> None:
         self.dropped += count
         log.warning(
-            "a webhook was not told of an event",
+            "a webhook did not get an event",
             extra={"webhook": self._to.name, "reason": why, "count": count, "dropped": self.dropped},
         )
 

@@ -103,6 +103,6 @@ class EventWatcher:
                     return
         except JournalError as error:
             log.warning(
-                "nobody is told: the log cannot be read",
+                "no webhook gets events: the log cannot be read",
                 extra={"session": session, "error": str(error)},
             )

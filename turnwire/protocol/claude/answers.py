@@ -58,7 +58,7 @@ class HookOutput(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
 def answer_permission(request_id: str, answer: Answer) -> ControlResponse:
     """Return the control response for a permission request; EncodeError for an allow without `updated_input`."""
     if isinstance(answer, Allow) and answer.updated_input is None:
-        raise EncodeError("an allow must carry updatedInput: older CLIs take a bare one for a denial")
+        raise EncodeError("an allow needs updatedInput, because older CLIs treat one without it as a denial")
     return success(request_id, to_json(answer))
 
 

@@ -30,7 +30,7 @@ class EncodeError(TurnwireError, ValueError):
 def encode(message: Message) -> bytes:
     """Return the message as a line. None and empty lists of optional fields are left out; raises EncodeError."""
     if isinstance(message, Malformed):
-        raise EncodeError(f"a malformed line has no JSON: {message.reason}")
+        raise EncodeError(f"a malformed line cannot be encoded: {message.reason}")
     return line_of(to_json(message))
 
 

@@ -18,7 +18,9 @@ from turnwire.recordings.standard_output import standard_output
 def run(source: Path, target: Path | None) -> None:
     """Write the copy, to standard output where none is named; raises OSError and RecordingError."""
     if target is None and source.is_dir():
-        raise RecordingError(f"{source}: the copy of a folder is a folder; name one that does not exist yet")
+        raise RecordingError(
+            f"{source}: the copy of a folder is a folder; name a folder that does not exist yet"
+        )
     files = [file for file in source.iterdir() if file.is_file()] if source.is_dir() else [source]
     for file in files:
         check_file(file)

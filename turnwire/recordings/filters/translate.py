@@ -66,7 +66,7 @@ def _translate(
     if source is None:
         if sys.stdin.isatty():
             raise InputError(
-                "no FILE was given and standard input is a terminal; name a file or pipe the CLI's stdout into this"
+                "no FILE was given and standard input is a terminal; name a file, or pipe the CLI's stdout into this command"
             )
         _piped(core, sys.stdin.buffer, out, field_limit, family)
     elif source.is_dir():

@@ -32,8 +32,8 @@ def acp_command(
         str | None,
         typer.Option(
             metavar="URL",
-            help="A running turnwire to connect to, instead of a sidecar in this process; its token by TURNWIRE_TOKEN, "
-            "TURNWIRE_TOKEN_FILE or in the URL.",
+            help="Running turnwire to connect to, instead of a sidecar in this process. Its token comes from TURNWIRE_TOKEN, "
+            "TURNWIRE_TOKEN_FILE or the URL.",
             show_default=False,
         ),
     ] = None,

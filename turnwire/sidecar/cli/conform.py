@@ -10,7 +10,7 @@ from turnwire.sidecar.cli.event_loop import serving
 from turnwire.sidecar.cli.options import AgentFamilyOption, ConfigOption, FamilyOption, configured
 
 conform_app = typer.Typer(
-    help="Try an agent, a frontend or a recording: what it supports, and where it breaks its protocol.",
+    help="Test an agent, a frontend or a recording: what it supports, and where it breaks its protocol.",
     short_help="Test an agent, a frontend or a recording.",
     no_args_is_help=True,
 )
@@ -49,7 +49,7 @@ def agent_command(
     ] = False,
     config: ConfigOption = None,
 ) -> None:
-    """Try an agent: it is started, asked, refused, interrupted, resumed. Its model is asked about 20 short questions.
+    """Test an agent: start, ask, refuse, interrupt and resume it. Its model gets about 20 short questions.
 
     Exit code 1 when something is broken.
     """
@@ -91,9 +91,9 @@ def frontend_command(
         bool, typer.Option("--json", help="Print a JSON array at the end, and nothing else.")
     ] = False,
 ) -> None:
-    """Try a frontend: a hub plays every event, restarts, gaps and floods to it, and asks what it has delivered.
+    """Test a frontend: a hub plays every event, restarts, gaps and floods to it, and asks what it has delivered.
 
-    docs/frontends.md says what it has to answer. Exit code 1 when something is broken.
+    docs/frontends.md says what a frontend has to answer. Exit code 1 when something is broken.
     """
     from turnwire.sidecar.checks.conform.command import try_frontend
 

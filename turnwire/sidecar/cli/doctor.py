@@ -57,7 +57,7 @@ def doctor_command(
     record_dir: RecordDir = None,
     config: ConfigOption = None,
 ) -> None:
-    """Look whether turnwire can work here: CLI, ports, journal, collector, and what is new in a recording."""
+    """Check that turnwire can work here: CLI, ports, journal, collector, and what is new in a recording."""
     import asyncio
 
     from turnwire.recordings.recorded import RecordingError

@@ -47,7 +47,7 @@ def schema_command(
         Literal["events", "commands", "frames", "asyncapi"], typer.Argument(help="Which schema.")
     ] = "asyncapi",
 ) -> None:
-    """Print the wire's JSON Schema, or the AsyncAPI document of all of it."""
+    """Print a JSON Schema of the protocol, or the AsyncAPI document with all of them."""
     from turnwire.hub.schema import document
     from turnwire.protocol.visible import to_json
 
@@ -70,7 +70,7 @@ def inspect_command(
     prices: PricesOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Say what happened in a recording (`-`: standard input): turns, tools, permissions, cost, and where the time went."""
+    """Summarize a recording (`-`: standard input): turns, tools, permissions, cost, and where the time went."""
     from turnwire.normalize.families import UnknownFamily
     from turnwire.recordings.filters.inspect import run
     from turnwire.recordings.recorded import RecordingError

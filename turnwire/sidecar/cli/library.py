@@ -19,7 +19,7 @@ Agent = Annotated[
     str | None,
     typer.Option(
         "--agent",
-        help="Only conversations of this agent: claude, codex, gemini or qwen; `sessions` asks others themselves.",
+        help="Only conversations of this agent: claude, codex, gemini or qwen. `turnwire sessions` also asks other agents.",
         show_default=False,
     ),
 ]
@@ -79,7 +79,7 @@ def sessions_command(
 ) -> None:
     """List the conversations that agents on this machine have kept, the newest first.
 
-    An agent that keeps them elsewhere than in files that are read here is started and asked, if it is named.
+    With --agent NAME, turnwire starts an agent that lists its conversations itself, and asks it.
     """
     from turnwire.history.show import conversation, table
 
@@ -195,7 +195,7 @@ def usage_command(
     state_dir: StateDir = None,
     config: ConfigOption = None,
 ) -> None:
-    """Say what was used, by day, week, month, session, project, model or agent: tokens, and dollars, estimated where agents do not tell them."""
+    """Add up tokens and dollars by day, week, month, session, project, model or agent. Dollars are estimates if the agent does not report them."""
     from turnwire.history.index import GROUPS
     from turnwire.history.show import spending, spent, time_of
 
@@ -232,7 +232,7 @@ def export_command(
     session: Annotated[
         str,
         typer.Argument(
-            help="The conversation's id, or how it begins; or a recording: a file, a folder with a timeline, `-`."
+            help="Id of the conversation, or the beginning of the id. Or a recording: a file, a folder with a timeline, `-`."
         ),
     ],
     out: Annotated[Path | None, typer.Argument(help="File to write; standard output when absent.")] = None,

@@ -37,7 +37,9 @@ FleetJournal = Annotated[
 WorkerName = Annotated[
     str | None,
     typer.Option(
-        "--worker", help="Be a worker of this name in a fleet, reached by `turnwire hub`.", show_default=False
+        "--worker",
+        help="Run as a worker of a fleet under this name; `turnwire hub` reaches it.",
+        show_default=False,
     ),
 ]
 NewTokens = Annotated[
@@ -48,7 +50,7 @@ Qr = Annotated[
     bool,
     typer.Option(
         "--qr",
-        help="Draw the URL for a phone's camera; needs an address that others reach, and the extra `qr`.",
+        help="Draw the URL as a QR code for a phone. Needs an address that the phone reaches, and the extra `qr`.",
     ),
 ]
 
@@ -70,7 +72,7 @@ def run_command(
         list[str] | None,
         typer.Argument(
             metavar="-- CLI ARGUMENTS...",
-            help="The CLI to start, with arguments of its own; a prompt among those of claude is sent as the first.",
+            help="The CLI to start, with its own arguments. A prompt among the arguments of claude is the first prompt.",
             show_default="the configured agent",
         ),
     ] = None,
@@ -84,7 +86,9 @@ def run_command(
     ] = None,
     resume_session_at: Annotated[
         str | None,
-        typer.Option(help="Message to go back to: the resume_token of a `complete`.", show_default=False),
+        typer.Option(
+            help="Message to go back to: the `resume_token` of a `complete` event.", show_default=False
+        ),
     ] = None,
     fork_session: Annotated[
         bool, typer.Option("--fork-session", help="Continue under a new session id, with --resume.")
@@ -208,7 +212,7 @@ def hub_command(
     log_level: LogLevel = None,
     config: ConfigOption = None,
 ) -> None:
-    """Serve the frontends of a fleet, whose sessions are in workers: `turnwire serve --worker NAME` with the same journal."""
+    """Serve the frontends of a fleet. Its sessions run in workers: `turnwire serve --worker NAME` with the same journal."""
     from turnwire.sidecar.serving.run import run_hub
 
     settings = configured(context)
@@ -233,7 +237,7 @@ def replay_command(
     speed: Annotated[
         float | None,
         typer.Option(
-            help="Factor of the recorded pace; 0 does not wait.",
+            help="Factor of the recorded pace. 0 plays without waiting.",
             min=0,
             show_default="1 on a terminal and with --serve, else 0",
         ),

@@ -37,7 +37,7 @@ FamilyOption = Annotated[
     str | None,
     typer.Option(
         "--family",
-        help="Whose lines they are, where the lines do not tell: claude, acp, gemini or another registered family.",
+        help="Family of the agent, if its lines do not show it: claude, acp, gemini or another registered family.",
         show_default=False,
     ),
 ]
@@ -109,7 +109,7 @@ LogLevel = Annotated[
 PricesOption = Annotated[
     Path | None,
     typer.Option(
-        help="JSON file with prices of models; they replace those of turnwire's table.", show_default=False
+        help="JSON file with prices of models. It takes precedence over turnwire's table.", show_default=False
     ),
 ]
 

@@ -92,7 +92,7 @@ def without_prompt(argv: Sequence[str]) -> tuple[list[str], str | None]:
     words = [word for word in words if word]
     if len(words) > 1:
         raise PromptError(
-            f"the CLI takes one prompt, not {len(words)} words ({' '.join(words)[:80]!r}); put it into quotes, or give it by --prompt"
+            f"the CLI takes one prompt, not {len(words)} words ({' '.join(words)[:80]!r}); put it in quotes, or give it with --prompt"
         )
     return kept, words[0] if words else None
 

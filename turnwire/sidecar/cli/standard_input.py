@@ -28,7 +28,7 @@ def on_disk(files: Sequence[Path]) -> Iterator[list[Path]]:
         yield list(files)
         return
     if DASH in pipes and sys.stdin.isatty():
-        raise RecordingError("standard input is a terminal; name a recording, or pipe one into this")
+        raise RecordingError("standard input is a terminal; name a recording, or pipe one into this command")
     with tempfile.TemporaryDirectory(prefix="turnwire-") as folder:
         kept = {pipe: _kept(pipe, Path(folder) / str(number)) for number, pipe in enumerate(pipes)}
         yield [kept.get(file, file) for file in files]

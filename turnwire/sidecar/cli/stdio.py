@@ -41,7 +41,7 @@ def runner_command(
         list[str] | None,
         typer.Argument(
             metavar="-- CLI ARGUMENTS...",
-            help="The CLI to start for each run, with arguments of its own.",
+            help="The CLI to start for each run, with its own arguments.",
             show_default="the configured agent",
         ),
     ] = None,

@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--family",
         metavar="NAME",
-        help="whose lines they are, where the lines do not tell: claude, acp, gemini or another registered family",
+        help="family of the agent, if its lines do not show it: claude, acp, gemini or another registered family",
     )
     parser.add_argument(
         "--field-limit",
@@ -80,5 +80,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _field_limit(text: str) -> int:
     if not text.isdecimal() or int(text) < SMALLEST_FIELD_LIMIT:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of bytes from {SMALLEST_FIELD_LIMIT} on")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of bytes of at least {SMALLEST_FIELD_LIMIT}"
+        )
     return int(text)

@@ -24,7 +24,7 @@ def trust_command(
     *,
     revoke: Annotated[bool, typer.Option("--revoke", help="Stop trusting it.")] = False,
 ) -> None:
-    """Let all settings of a folder's turnwire.toml count, as it is now; a change is to be trusted anew."""
+    """Accept all settings of a folder's turnwire.toml, as it is now. After a change, trust it again."""
     from turnwire.config.settings import ConfigurationError, read_file, trust_store
     from turnwire.config.trust import PROJECT_FILE, full_name
     from turnwire.protocol.visible import ordered, visible_line

@@ -62,7 +62,7 @@ class FilePrincipals(WatchedTokens):
         except (OSError, BadPrincipal) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
             log.warning(
-                "the tokens of principals are not used: nobody gets in by one",
+                "the tokens of principals cannot be used; nobody can log in with one",
                 extra={"path": str(self._path), "error": why},
             )
             self.replace(TokenTable())

@@ -99,7 +99,7 @@ def read_all(text: bytes) -> list[KeptToken]:
     try:
         return _several.decode(text)
     except msgspec.DecodeError as error:
-        raise BadPrincipal(f"it does not hold tokens: {error}") from None
+        raise BadPrincipal(f"the file does not hold tokens: {error}") from None
 
 
 def written(tokens: Iterable[KeptToken]) -> bytes:
@@ -112,7 +112,7 @@ def read_each(rows: Mapping[bytes, bytes]) -> list[KeptToken]:
     try:
         return [_one.decode(row) for row in rows.values()]
     except msgspec.DecodeError as error:
-        raise BadPrincipal(f"one of them is no token: {error}") from None
+        raise BadPrincipal(f"one entry is not a token: {error}") from None
 
 
 def row(token: KeptToken) -> bytes:

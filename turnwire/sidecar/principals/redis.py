@@ -61,7 +61,7 @@ class RedisPrincipals(WatchedTokens):
                 except (RedisError, OSError, RuntimeError, AttributeError) as error:
                     if self._is_heard:
                         log.warning(
-                            "what becomes of tokens is not heard; it is tried again",
+                            "changes of tokens cannot be read; turnwire tries again",
                             extra={"server": self._connection.name, "error": str(error)},
                         )
                     self._is_heard = False
@@ -85,7 +85,7 @@ class RedisPrincipals(WatchedTokens):
             self.replace(TokenTable(await _all(self._connection, self._name)))
         except BadPrincipal as error:
             log.warning(
-                "the tokens of principals are not used: nobody gets in by one",
+                "the tokens of principals cannot be used; nobody can log in with one",
                 extra={"server": self._connection.name, "error": str(error)},
             )
             self.replace(TokenTable())

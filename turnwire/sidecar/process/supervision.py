@@ -85,7 +85,7 @@ async def kept_up(
             await job()
         except Exception:
             log.exception(
-                "a part of the sidecar failed and begins again", extra={"part": name, "pause_s": pause}
+                "a task of the sidecar failed and is restarted", extra={"part": name, "pause_s": pause}
             )
         else:
             return
@@ -97,4 +97,4 @@ async def _contained(session: str, work: Coroutine[None, None, None]) -> None:
     try:
         await work
     except Exception:
-        log.exception("a task of a session failed and is over", extra={"session": session})
+        log.exception("a task of a session failed and has ended", extra={"session": session})

@@ -133,9 +133,7 @@ async def to_otlp(settings: Settings, files: Sequence[Path], family: str | None 
     finally:
         lost = export.close(REPLAY_CLOSE_S)
     if lost:
-        raise TracingError(
-            f"{lost} spans were not taken by the collector; is it there? `turnwire doctor` tells"
-        )
+        raise TracingError(f"{lost} spans did not reach the collector. Check it with `turnwire doctor`")
 
 
 def _export(

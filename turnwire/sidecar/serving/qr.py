@@ -40,7 +40,7 @@ def reachable(url: str, host: str, public: str | None, own: Callable[[], str] | 
         return f"{public.rstrip('/')}/#{parts.fragment}"
     if is_loopback(host):
         raise NoCode(
-            f"--qr: turnwire listens on {host}, which a phone does not reach; give --host with a token, or set public_url "
+            f"--qr: turnwire listens on {host}, which a phone cannot reach; give --host with a token, or set public_url "
             "to the address of your proxy"
         )
     named = host

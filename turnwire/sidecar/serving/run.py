@@ -76,7 +76,7 @@ async def run(
     async def check() -> None:
         trouble = await started.greeting(GREETING_S)
         if trouble is not None:
-            raise StartError(f"{trouble}; run it by hand to see why, or name another after `--`")
+            raise StartError(f"{trouble}; run it by hand to see why, or name another program after `--`")
 
     try:
         workspace = workspace_of(str(first.workspace) if first.workspace else None)

@@ -134,7 +134,9 @@ def _empty(folder: Path) -> Path:
     """Return an empty folder's whole path, after making it if it is not there; raises StartError for one that is not empty."""
     folder.mkdir(exist_ok=True)
     if any(folder.iterdir()):
-        raise StartError(f"{folder} is not empty; the agent runs commands in it: name an empty folder")
+        raise StartError(
+            f"{folder} is not empty. The agent runs commands in this folder, so name an empty one"
+        )
     return folder.resolve()
 
 

@@ -195,7 +195,9 @@ class ScriptedHost:
         self._pending = 0
         answer = self._answers[0]
         if answer.option_id not in {option.option_id for option in options}:
-            raise PromiseBroken(f"it answered with {answer.option_id!r}, which was not offered")
+            raise PromiseBroken(
+                f"it answered with {answer.option_id!r}, which is not an option of the request"
+            )
         behavior: Literal["allow", "deny"] = "allow" if answer.option_id == "allow_once" else "deny"
         await self._publish(
             [
@@ -251,7 +253,7 @@ class ScriptedHost:
         if events != self._count:
             raise PromiseBroken(f"it delivered {events} events, of {self._count}")
         if digest != self._delivered.hexdigest():
-            raise PromiseBroken(f"it delivered {events} events, but others, or in another order")
+            raise PromiseBroken(f"it delivered {events} events, but different ones or in another order")
 
     async def _restart(self, meanwhile: Callable[[], Awaitable[None]]) -> None:
         await self._hub.stop()
@@ -278,7 +280,9 @@ class ScriptedHost:
                 self._answered.set()
                 return {}
             case _:
-                raise CommandRefused("not_supported", "This session is a play for frontends.", "type")
+                raise CommandRefused(
+                    "not_supported", "This session only tests frontends; it takes no other commands.", "type"
+                )
 
     def sessions(self) -> Sequence[SessionSummary]:
         """Return the one session."""

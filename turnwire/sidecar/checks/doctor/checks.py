@@ -101,7 +101,7 @@ async def access(settings: Settings) -> Finding:
                 "access",
                 "broken",
                 f"{name} {path} cannot be read",
-                f"mend the path or its permissions ({name})",
+                f"correct the path or its permissions ({name})",
             )
     kind = "a configured token" if settings.token else "random tokens, kept from one start to the next"
     return Finding("access", "ok", f"{kind}, {'TLS' if settings.tls_certificate else 'no TLS'}")

@@ -109,7 +109,7 @@ class _Conversation:
 
     async def begin(self, session: AgentSession) -> None:
         if self._cannot is not None:
-            raise RequestFailed(f"the run asks for what the agent cannot do: {self._cannot}")
+            raise RequestFailed(f"the agent cannot do what the run needs: {self._cannot}")
         await session.say(msgspec.json.encode(content_blocks(self._run.message)))
 
     def is_answer(self, received: Received) -> bool:

@@ -17,11 +17,11 @@ class RunnerLogFile:
         self._counts[what] += 1
         number = self._counts[what]
         if number & (number - 1) == 0:
-            log.warning("a line of the caller came to nothing", extra={"reason": what, "so_far": number})
+            log.warning("a line of the caller was ignored", extra={"reason": what, "so_far": number})
 
     def failed(self, run_id: str, error: Exception) -> None:
         """Note a defect of ours."""
-        log.error("a run failed by our fault", exc_info=error, extra={"run": run_id})
+        log.error("a run failed because of an error in turnwire", exc_info=error, extra={"run": run_id})
 
     def close(self) -> None:
         """Write the counts."""

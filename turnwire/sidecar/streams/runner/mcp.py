@@ -38,7 +38,7 @@ async def connect_servers(session: AgentSession, names: Collection[str], deadlin
                 waiting = [name for name in waiting if not _is_connected(name, told.get(name))]
                 unlisted = [name for name in waiting if name not in told]
                 if timer.left(clock()) <= 0 and unlisted:
-                    raise RunFailed(f"MCP server {unlisted[0]}: the CLI does not take its configuration")
+                    raise RunFailed(f"MCP server {unlisted[0]}: the CLI rejects its configuration")
                 if waiting:
                     await asyncio.sleep(pause)
                     pause = min(2 * pause, LONGEST_PAUSE)

@@ -18,7 +18,7 @@ def read_prompt(prompt: User) -> tuple[str, list[Attachment]]:
                 images.append(decode_attachment(text_at(source, "data")))
             case _:
                 raise AttachmentRefused(
-                    f"an agent of another kind is told text and base64 images, nothing else - at `$.message.content[{number}]`"
+                    f"an agent of another family takes only text and base64 images - at `$.message.content[{number}]`"
                 )
     text = "\n".join(texts)
     if not text.strip() and not images:

@@ -21,7 +21,7 @@ usage: turnwire stdio [--as auto|claude|miriad|json_rpc] [--agent NAME] [--confi
 
 The whole sidecar as one agent on stdin and stdout, over any CLI underneath.
 
-  --as      what is spoken here; auto (the default) hears it from the first line
+  --as      protocol of the caller; auto (the default) takes it from the first line
   --agent   claude (the default), demo, or another agent that `turnwire agents` lists
   --config  TOML file with settings
   -v        the version of the CLI underneath
