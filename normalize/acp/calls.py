@@ -14,6 +14,7 @@ from turnwire.normalize.acp.agents import SAFE
 from turnwire.normalize.acp.tool_call_state import ToolCallState
 from turnwire.normalize.acp.tools import Status, name_of, payload, subject_of, title_of
 from turnwire.normalize.common.bounded_dict import BoundedDict
+from turnwire.normalize.common.endings import LOST_CALLS, LostReason
 from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import AgentEvent, ToolUpdate
 from turnwire.normalize.events import ToolCall as CallEvent
@@ -21,15 +22,9 @@ from turnwire.normalize.payloads import NormalizedPayload, ShellExecPayload
 from turnwire.protocol.acp.content import Terminal
 from turnwire.protocol.acp.updates import ToolCall, ToolCallUpdate
 
-LostReason = Literal["interrupted", "process_exited", "no_result"]
 PermissionOutcome = Literal["asked", "allowed", "denied", "cancelled"]
 """What is known of the question whether a call may run."""
 
-_LOST = {
-    "interrupted": "The turn was interrupted before the tool answered.",
-    "process_exited": "The agent's process ended before the tool answered.",
-    "no_result": "The turn ended without a result for this call.",
-}
 _DENIED = "Leave to run was refused."
 _REMEMBERED = 1024
 _ALWAYS_TOLD = 8
@@ -288,7 +283,7 @@ class Calls:
         if reason == "denied":
             return words or _DENIED
         if reason == "interrupted":
-            return words or _LOST["interrupted"]
+            return words or LOST_CALLS["interrupted"]
         return words or (
             f"The command ended with exit code {code}."
             if code is not None
@@ -314,7 +309,7 @@ class Calls:
             tool_title=title_of(call.facts, made),
             tool_status="unknown" if succeeded else "error",
             normalized=made,
-            error=None if succeeded else _DENIED if denied else _LOST[reason],
+            error=None if succeeded else _DENIED if denied else LOST_CALLS[reason],
             reason="denied" if denied else reason,
         )
 

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from turnwire.normalize.acp import session_updates, subagents, turns
 from turnwire.normalize.acp.agents import OWN_REQUESTS, agent_info, grok
 from turnwire.normalize.acp.calls import PermissionOutcome
-from turnwire.normalize.acp.errors import AUTHENTICATION_REQUIRED, problem
 from turnwire.normalize.acp.own_requests import Plan
 from turnwire.normalize.acp.parts import blocks_of, prompt_of
 from turnwire.normalize.acp.requests import Asked, Pending, leave_of, permission, question
@@ -22,7 +21,9 @@ from turnwire.normalize.acp.session import Prompt, Session
 from turnwire.normalize.acp.state import NOWHERE, OutgoingRequest, State, Terminal, key, named, notice
 from turnwire.normalize.acp.tool_call_state import ToolCallState, command_line
 from turnwire.normalize.acp.tools import name_of, told_of
+from turnwire.normalize.common.endings import exited
 from turnwire.normalize.common.outcomes import DecidedAhead
+from turnwire.normalize.common.problems import AUTHENTICATION_REQUIRED, problem
 from turnwire.normalize.core import Stats
 from turnwire.normalize.events import AgentEvent, AuthMethod, Error, Malformed, SessionInfo, Unknown
 from turnwire.normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
@@ -539,7 +540,7 @@ class AcpCore:
         state.incoming_requests.clear()
         state.terminals.clear()
         last = state.last
-        return [*events, turns.exited(None if last is None else last.id, end)]
+        return [*events, exited(None if last is None else last.id, end)]
 
     def _batch(self, message: messages.Batch, line: bytes | None) -> list[AgentEvent]:
         """Take several messages of one line, which counts once."""

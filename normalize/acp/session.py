@@ -7,9 +7,9 @@ from msgspec import Struct, field
 from turnwire.normalize.acp.agents import Quirks
 from turnwire.normalize.acp.calls import Calls
 from turnwire.normalize.acp.requests import Requests
-from turnwire.normalize.acp.texts import Texts
 from turnwire.normalize.acp.usage import Usage
 from turnwire.normalize.common.event_context import EventContext
+from turnwire.normalize.common.texts import Texts
 from turnwire.normalize.events import (
     AgentEvent,
     AvailableCommands,

@@ -7,13 +7,13 @@ from typing import Any
 
 from turnwire.normalize.acp import turns
 from turnwire.normalize.acp.agents import SAFE
-from turnwire.normalize.acp.errors import problem
 from turnwire.normalize.acp.parts import part, prompt_of
 from turnwire.normalize.acp.session import Session
 from turnwire.normalize.acp.state import State, notice
-from turnwire.normalize.acp.texts import Kind
 from turnwire.normalize.acp.tool_call_state import parent_of
 from turnwire.normalize.acp.tools import entries
+from turnwire.normalize.common.problems import problem
+from turnwire.normalize.common.texts import Kind
 from turnwire.normalize.events import AgentEvent, AgentPlan, ApiRetry, ToolUpdate, Unknown, UserMessage
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
 from turnwire.normalize.payloads.work import TodoItem

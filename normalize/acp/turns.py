@@ -1,11 +1,11 @@
 """Turns: from a prompt to the answer to it. One is open at most in a session, each is started once and ended once."""
 
 from collections.abc import Iterable
-from typing import Literal
 
-from turnwire.normalize.acp.errors import CANCELLED, Problem, problem
 from turnwire.normalize.acp.session import Prompt, Session, Turn
 from turnwire.normalize.acp.state import State, notice
+from turnwire.normalize.common.endings import FAILED_TURNS, Origin, exit_sentence
+from turnwire.normalize.common.problems import CANCELLED, Problem, problem
 from turnwire.normalize.events import (
     AgentEvent,
     AgentPlan,
@@ -17,7 +17,6 @@ from turnwire.normalize.events import (
     Notice,
     Outcome,
     PermissionRequest,
-    ProcessStatus,
     QuestionRequest,
     Queued,
     Reasoning,
@@ -33,8 +32,6 @@ from turnwire.normalize.payloads.files import ContentPart
 from turnwire.protocol.acp.messages import Id, RpcError
 from turnwire.protocol.json_values import JsonObject
 
-Origin = Literal["user", "queued", "background", "autonomous"]
-
 _OUTCOMES: dict[str, Outcome] = {
     "end_turn": "completed",
     "max_tokens": "max_tokens",
@@ -43,12 +40,6 @@ _OUTCOMES: dict[str, Outcome] = {
     "cancelled": "interrupted",
     "canceled": "interrupted",
     "error": "error",
-}
-_WORDS: dict[str, str] = {
-    "max_tokens": "The answer was cut off: it reached the maximum number of tokens.",
-    "max_turns": "The turn reached its maximum number of rounds.",
-    "refusal": "The agent refused to go on.",
-    "error": "The turn failed without a reason given by the agent.",
 }
 _NO_OUTPUT = "The agent ended the turn without a word, a tool call or an error: its request to the model may have failed."
 _OUTPUT = frozenset(
@@ -64,13 +55,6 @@ _OUTPUT = frozenset(
         Notice,
     }
 )
-
-EXIT_REASONS = {
-    "exited": "the process ended by itself",
-    "stopped": "stop requested",
-    "end_of_input": "end of the recording",
-    "hung": "given up: it did not react",
-}
 
 
 def has_output(events: Iterable[AgentEvent]) -> bool:
@@ -255,18 +239,6 @@ def by_process(session: Session, end: Ended) -> list[AgentEvent]:
     return events
 
 
-def exited(session_id: str | None, end: Ended) -> ProcessStatus:
-    """Return the event of the end of a process."""
-    return ProcessStatus(
-        session_id=session_id,
-        state="exited",
-        exit_code=end.exit_code,
-        signal=end.signal,
-        stderr_tail=end.stderr_tail or None,
-        reason=EXIT_REASONS[end.reason],
-    )
-
-
 def _complete(  # noqa: PLR0917 - what an answer says, taken apart once
     session: Session,
     turn: Turn,
@@ -276,8 +248,8 @@ def _complete(  # noqa: PLR0917 - what an answer says, taken apart once
     failed: Problem | None,
 ) -> list[AgentEvent]:
     bill = session.usage.bill(result, goes_on=session.is_loaded)
-    is_error = outcome in _WORDS
-    words = failed.message if failed is not None else _WORDS.get(outcome)
+    is_error = outcome in FAILED_TURNS
+    words = failed.message if failed is not None else FAILED_TURNS.get(outcome)
     errors = [words] if words is not None and is_error else None
     spent, total = bill.turn, bill.total
     data = CompleteData(
@@ -316,16 +288,3 @@ def _joined(session: Session, prompt: Prompt) -> Injected:
         content_length=len(prompt.text) or None,
         prompts=[prompt.uuid] if prompt.uuid else None,
     )
-
-
-def exit_sentence(end: Ended) -> str:
-    """Return why a turn that was open ended with its process."""
-    match end.reason:
-        case "end_of_input":
-            return "The stream ended before the turn did."
-        case "hung":
-            return "The agent did not react and was given up."
-        case _:
-            how = f" by {end.signal}" if end.signal else ""
-            how = how or (f" with code {end.exit_code}" if end.exit_code is not None else "")
-            return f"The agent's process ended{how} before the turn did."

@@ -7,7 +7,6 @@ lines of the model and at the latest until the turn ends: two writers may swap l
 
 from collections.abc import Collection
 from itertools import islice
-from typing import Literal
 
 from msgspec import Struct
 
@@ -15,19 +14,12 @@ from turnwire.normalize.claude import results, tools
 from turnwire.normalize.claude.results.answer import PermissionOutcome
 from turnwire.normalize.claude.tools.work_dir import WorkDir
 from turnwire.normalize.common.bounded_dict import BoundedDict
+from turnwire.normalize.common.endings import LOST_CALLS, LostReason
 from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import ToolCall, ToolUpdate
 from turnwire.normalize.payloads import NormalizedPayload
 from turnwire.protocol.claude.blocks import ToolResultBlock
 from turnwire.protocol.json_values import Json, JsonObject
-
-LostReason = Literal["interrupted", "process_exited", "no_result"]
-
-_LOST = {
-    "interrupted": "The turn was interrupted before the tool answered.",
-    "process_exited": "The agent's process ended before the tool answered.",
-    "no_result": "The turn ended without a result for this call.",
-}
 
 _REMEMBERED = 1024
 """Calls that have ended, and calls that went on in the background; more may still be said of them."""
@@ -334,7 +326,7 @@ class Calls:
             tool_title=call.title,
             tool_status="complete" if succeeded else "error",
             normalized=call.payload,
-            error=None if succeeded else _LOST[reason],
+            error=None if succeeded else LOST_CALLS[reason],
             reason=reason,
         )
 

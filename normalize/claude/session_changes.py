@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from turnwire.normalize.claude import notices, user_lines
-from turnwire.normalize.claude.calls import LostReason
 from turnwire.normalize.claude.notices import notice
 from turnwire.normalize.claude.state import State
 from turnwire.normalize.claude.tasks import AnyTaskMessage, why_lost
 from turnwire.normalize.claude.turns import Failure
+from turnwire.normalize.common.endings import LostReason
 from turnwire.normalize.common.event_context import EventFields
 from turnwire.normalize.events import (
     AgentEvent,

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from turnwire.normalize.claude.calls import LostReason
 from turnwire.normalize.common.bounded_dict import BoundedDict
+from turnwire.normalize.common.endings import LostReason
 from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import TaskUpdate
 from turnwire.protocol.claude.tasks import TaskNotification, TaskProgress, TaskStarted, TaskUpdated

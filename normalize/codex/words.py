@@ -3,8 +3,8 @@
 import re
 import shlex
 
-from turnwire.normalize.acp.errors import problem
 from turnwire.normalize.acp.tool_call_state import command_line
+from turnwire.normalize.common.problems import problem
 from turnwire.normalize.streams.observations import Failure
 from turnwire.protocol.acp.messages import RpcError
 

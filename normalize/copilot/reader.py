@@ -6,7 +6,7 @@ message and whole. Standard output and standard error are told apart while a com
 
 from collections.abc import Sequence
 
-from turnwire.normalize.acp.errors import Problem, problem
+from turnwire.normalize.common.problems import Problem, problem
 from turnwire.normalize.copilot import tools
 from turnwire.normalize.events import CompactBoundary
 from turnwire.normalize.inputs import Ended

@@ -6,7 +6,7 @@ whole texts follow that repeat them. The tool of a call is the one member of `to
 
 from collections.abc import Sequence
 
-from turnwire.normalize.acp.errors import problem
+from turnwire.normalize.common.problems import problem
 from turnwire.normalize.cursor import results
 from turnwire.normalize.inputs import Ended
 from turnwire.normalize.payloads.fields import fields, flag, objects, text, whole

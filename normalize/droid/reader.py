@@ -7,7 +7,7 @@ text with the lines of the change. A run that fails tells errors, and has no las
 import re
 from collections.abc import Sequence
 
-from turnwire.normalize.acp.errors import problem
+from turnwire.normalize.common.problems import problem
 from turnwire.normalize.inputs import Ended
 from turnwire.normalize.payloads import diff
 from turnwire.normalize.payloads.fields import fields, flag, objects, text, texts, whole

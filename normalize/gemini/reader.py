@@ -6,7 +6,7 @@ The wire has no ids of messages, no thoughts, no exit codes and no diffs: an edi
 import re
 from collections.abc import Sequence
 
-from turnwire.normalize.acp.errors import Problem, problem
+from turnwire.normalize.common.problems import Problem, problem
 from turnwire.normalize.inputs import Ended
 from turnwire.normalize.payloads.fields import fields, text, whole
 from turnwire.normalize.streams.observations import (

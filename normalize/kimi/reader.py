@@ -7,7 +7,7 @@ tool failed stands in the words of its result. Each process answers one prompt.
 import re
 from collections.abc import Sequence
 
-from turnwire.normalize.acp.errors import problem
+from turnwire.normalize.common.problems import problem
 from turnwire.normalize.inputs import Ended
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
 from turnwire.normalize.streams.observations import (

@@ -2,7 +2,7 @@
 
 import re
 
-from turnwire.normalize.acp.errors import problem
+from turnwire.normalize.common.problems import problem
 from turnwire.normalize.payloads.fields import fields, text, whole
 from turnwire.normalize.streams.observations import Failure, Kind, ToolCalled, ToolEnded, TurnEnded, Usage
 from turnwire.protocol.acp.messages import RpcError

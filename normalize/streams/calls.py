@@ -7,8 +7,9 @@ from msgspec.structs import replace
 from turnwire.normalize.acp.agents import Quirks
 from turnwire.normalize.acp.calls import Calls, PermissionOutcome
 from turnwire.normalize.acp.requests import permission
+from turnwire.normalize.common.endings import lost_reason
 from turnwire.normalize.common.event_context import EventContext
-from turnwire.normalize.events import AgentEvent, PermissionRequest, ToolUpdate
+from turnwire.normalize.events import AgentEvent, Outcome, PermissionRequest, ToolUpdate
 from turnwire.normalize.streams.observations import Change, PermissionAsked, ToolCalled, ToolEnded, ToolOutput
 from turnwire.protocol.acp import messages
 from turnwire.protocol.acp.content import AnyShown, Diff
@@ -103,14 +104,10 @@ class StreamCalls:
         """The question whether a call may run was answered."""
         return [] if call_id is None else self._calls.left([call_id], permission_outcome)
 
-    def over(self, outcome: str) -> list[AgentEvent]:
+    def over(self, outcome: Outcome) -> list[AgentEvent]:
         """A turn has ended, and with it the calls that were open."""
         return self._calls.turn_over(
-            "interrupted"
-            if outcome == "interrupted"
-            else "process_exited"
-            if outcome in ("process_exited", "hung")
-            else "no_result",
+            lost_reason(outcome),
             succeeded=outcome == "completed",
         )
 

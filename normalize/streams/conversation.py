@@ -5,7 +5,7 @@ from typing import Literal, assert_never
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from turnwire.normalize.acp.turns import exit_sentence
+from turnwire.normalize.common.endings import FAILED_TURNS, Origin, exit_sentence
 from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import (
     AgentEvent,
@@ -38,15 +38,6 @@ from turnwire.normalize.streams.requests import Requests
 from turnwire.normalize.streams.texts import StreamTexts
 from turnwire.normalize.streams.usage import Counter
 
-Origin = Literal["user", "queued", "background", "autonomous"]
-
-_WORDS: dict[Outcome, str] = {
-    "error": "The turn failed without a reason given by the agent.",
-    "max_turns": "The turn reached its maximum number of rounds.",
-    "max_tokens": "The answer was cut off: it reached the maximum number of tokens.",
-    "refusal": "The agent refused to go on.",
-    "budget": "The turn reached its budget.",
-}
 _MARKS = {"completed": "x", "in_progress": "-"}
 _BROKEN_OFF = frozenset({"SIGINT", "SIGTERM"})
 """Signals by which somebody stops an agent."""
@@ -255,7 +246,7 @@ class Conversation:
         is_error = outcome not in ("completed", "interrupted")
         words = told.message or (None if failure is None else failure.message)
         if is_error and words is None:
-            words = _WORDS.get(outcome) or exit_sentence(end or Ended("end_of_input"))
+            words = FAILED_TURNS.get(outcome) or exit_sentence(end or Ended("end_of_input"))
         events = [*self._texts.pause(), *self._calls.over(outcome)]
         events += self.requests.void(
             "interrupted"

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
 
-from turnwire.normalize.acp.turns import exited
+from turnwire.normalize.common.endings import exited
 from turnwire.normalize.common.outcomes import DecidedAhead
 from turnwire.normalize.core import Stats
 from turnwire.normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown

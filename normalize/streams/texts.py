@@ -1,8 +1,8 @@
 """Texts of wires that tell pieces, wholes, or both: each is told once."""
 
-from turnwire.normalize.acp.texts import Kind, Texts
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.common.event_context import EventContext
+from turnwire.normalize.common.texts import Kind, Texts
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.streams.observations import TextPiece, TextWhole
 

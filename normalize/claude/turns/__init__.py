@@ -3,14 +3,11 @@
 `Turn` also keeps what is known of the turn until its end: whether it was interrupted, what failed in it.
 """
 
-from typing import Literal
-
 from msgspec import Struct, field
 
+from turnwire.normalize.common.endings import Origin
 from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import Complete, CompleteData, TurnStarted
-
-Origin = Literal["user", "queued", "background", "autonomous"]
 
 
 class Failure(Struct):

@@ -6,18 +6,17 @@ complete, error.
 
 from msgspec.structs import replace
 
-from turnwire.normalize.claude.calls import LostReason
 from turnwire.normalize.claude.costs import CostReport
 from turnwire.normalize.claude.state import State
 from turnwire.normalize.claude.turns import Turn, outcomes
 from turnwire.normalize.claude.turns.starting import start
+from turnwire.normalize.common.endings import LostReason, exit_sentence, exited
 from turnwire.normalize.events import (
     AgentEvent,
     CompleteData,
     Error,
     MessageChunk,
     Outcome,
-    ProcessStatus,
     Withdrawn,
 )
 from turnwire.normalize.events.limits import pieces
@@ -128,7 +127,7 @@ def by_process(state: State, end: Ended) -> list[AgentEvent]:
         if turn.interrupted and end.reason not in ("hung", "stopped"):
             outcome = "interrupted"
         is_error = outcome != "interrupted"
-        errors = [*([turn.failure.message] if turn.failure else []), outcomes.exit_sentence(end)]
+        errors = [*([turn.failure.message] if turn.failure else []), exit_sentence(end)]
         data = CompleteData(
             outcome=outcome,
             is_error=is_error,
@@ -145,16 +144,7 @@ def by_process(state: State, end: Ended) -> list[AgentEvent]:
         error = Error(**state.place.here, error="; ".join(errors), code=code) if is_error else None
         events += _complete(state, turn, data, error)
     events += [Withdrawn(**state.place.here, prompt=uuid) for uuid in state.prompts.forget()]
-    events.append(
-        ProcessStatus(
-            **state.place.here,
-            state="exited",
-            exit_code=end.exit_code,
-            signal=end.signal,
-            stderr_tail=end.stderr_tail or None,
-            reason=outcomes.EXIT_REASONS[end.reason],
-        )
-    )
+    events.append(replace(exited(state.place.session_id, end), operation_id=state.place.here["operation_id"]))
     state.tasks.forget()
     state.sent_requests.clear()
     state.forget_turn()

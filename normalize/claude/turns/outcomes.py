@@ -1,8 +1,8 @@
 """What a result means: how the turn ended, whether it failed, and the best words for it."""
 
 from turnwire.normalize.claude.turns import Failure
+from turnwire.normalize.common.endings import FAILED_TURNS, NO_REASON
 from turnwire.normalize.events import Outcome
-from turnwire.normalize.inputs import Ended
 from turnwire.normalize.payloads.fields import fields, text
 from turnwire.protocol.claude.results import Result
 
@@ -10,18 +10,6 @@ _BY_SUBTYPE: dict[str, Outcome] = {
     "error_max_turns": "max_turns",
     "error_max_budget_usd": "budget",
     "cancelled": "interrupted",
-}
-
-_WORDS: dict[str, str] = {
-    "max_turns": "The turn reached its maximum number of rounds.",
-    "budget": "The turn reached its budget.",
-}
-
-EXIT_REASONS = {
-    "exited": "the process ended by itself",
-    "stopped": "stop requested",
-    "end_of_input": "end of the recording",
-    "hung": "given up: it did not react",
 }
 
 
@@ -55,7 +43,7 @@ def errors(message: Result, outcome: Outcome, failure: Failure | None) -> list[s
     if words:
         return [words]
     told = list(dict.fromkeys(error for error in message.errors if error))
-    return told or [_WORDS.get(outcome, "The turn failed without a reason given by the agent.")]
+    return told or [FAILED_TURNS.get(outcome, NO_REASON)]
 
 
 def code(message: Result, failure: Failure | None) -> str | None:
@@ -63,16 +51,3 @@ def code(message: Result, failure: Failure | None) -> str | None:
     if failure is not None and failure.code is not None:
         return failure.code
     return message.subtype if message.subtype.startswith("error_") else message.api_error_type
-
-
-def exit_sentence(end: Ended) -> str:
-    """Return why a turn has no result."""
-    match end.reason:
-        case "end_of_input":
-            return "The stream ended before the turn did."
-        case "hung":
-            return "The agent did not react and was given up."
-        case _:
-            how = f" by {end.signal}" if end.signal else ""
-            how = how or (f" with code {end.exit_code}" if end.exit_code is not None else "")
-            return f"The agent's process ended{how} before the turn did."

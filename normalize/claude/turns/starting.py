@@ -1,7 +1,8 @@
 """Why a turn begins, as far as one can know before its end."""
 
 from turnwire.normalize.claude.state import State
-from turnwire.normalize.claude.turns import Origin, Turn
+from turnwire.normalize.claude.turns import Turn
+from turnwire.normalize.common.endings import Origin
 from turnwire.normalize.events import TurnStarted
 
 
