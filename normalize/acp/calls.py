@@ -112,7 +112,11 @@ class Calls:
         waiting = (
             call for call in self._open.values() if call.permission_outcome is None and call.over is None
         )
-        return next((call for call in waiting if subject_of(call.facts, self.quirks) == subject), None)
+        for call in waiting:
+            kind, about = subject_of(call.facts, self.quirks) or ("", "")
+            if about == subject[1] and subject[0] in ("", kind):
+                return call
+        return None
 
     def newest(self, name: str, title: str | None) -> Call | None:
         """Return the newest open call of a tool, of a title if there is one."""

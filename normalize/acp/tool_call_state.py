@@ -25,6 +25,8 @@ _CLAUDE_EXIT = re.compile(r"\A(?:Error: )?Exit code (-?\d{1,10})(?:\n|\Z)")
 _COPILOT_EXIT = re.compile(
     r"\n?<(?:shellId: \S{1,80} )?(?:completed|exited)? ?with exit code (-?\d{1,10})>\s*\Z"
 )
+_DEEPAGENTS_EXIT = re.compile(r"\n?\[Command (?:failed|succeeded) with exit code (-?\d{1,10})\]\s*\Z")
+"""How deepagents-acp, which gives no name, ends the output of a command."""
 _SAID_EXIT = re.compile(
     r"(?i)(?:exit(?:ed)?|failed|completed|finished)(?: with)?(?: an?)?(?: exit)?[ _](?:code|status)[\s:=>]{0,5}(-?\d{1,10})\b"
 )
@@ -268,10 +270,11 @@ class ToolCallState(Struct, gc=False):
         if claude is not None and (self.exit_code is None or int(claude[1]) == self.exit_code):
             self.exit_code = int(claude[1])
             output = output[claude.end() :]
-        copilot = _COPILOT_EXIT.search(output, max(len(output) - _END, 0))
-        if copilot is not None:
-            self.exit_code = int(copilot[1]) if self.exit_code is None else self.exit_code
-            output = output[: copilot.start()]
+        for last_line in (_COPILOT_EXIT, _DEEPAGENTS_EXIT):
+            found = last_line.search(output, max(len(output) - _END, 0))
+            if found is not None:
+                self.exit_code = int(found[1]) if self.exit_code is None else self.exit_code
+                output = output[: found.start()]
         if self.exit_code is None:
             self.exit_code = _exit_in(self.raw_output)
         if self.exit_code is None and failed:

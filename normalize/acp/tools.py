@@ -372,12 +372,15 @@ def command_of(facts: ToolCallState, quirks: Quirks) -> str | None:
 
 
 def subject_of(facts: ToolCallState, quirks: Quirks) -> tuple[str, str] | None:
-    """Return what a call is about, for whom its id says nothing: its command, or its kind and path; None where it tells neither."""
-    if facts.does == "execute":
-        command = command_of(facts, quirks)
+    """Return what a call is about, for whom its id says nothing: its command, or its kind and path; None where it tells neither.
+
+    The kind is empty where a call with a path tells none.
+    """
+    command = command_of(facts, quirks)
+    if command is not None or facts.does == "execute":
         return None if command is None else ("execute", command)
     path = _path(facts)
-    return (facts.does, path) if facts.does and path else None
+    return (facts.does or "", path) if path else None
 
 
 def told_of(facts: ToolCallState, quirks: Quirks, call_id: str) -> ToolCallUpdate:

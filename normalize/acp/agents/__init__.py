@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from turnwire.normalize.acp.agents import (
     codex,
     copilot,
-    deepagents,
     droid,
     gemini,
     grok,
@@ -43,7 +42,6 @@ _KNOWN: tuple[tuple[str, Quirks], ...] = (
     ("oh-my-pi", oh_my_pi.OhMyPi()),
     ("@factory/", droid.Droid()),
     ("hermes", hermes.Hermes()),
-    ("deepagents", deepagents.DeepAgents()),
     ("grok", grok.Grok()),
 )
 """A part of the agent's name in small letters -> what is special; the first that fits."""

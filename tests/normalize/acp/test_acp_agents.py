@@ -69,6 +69,19 @@ def test_a_request_under_an_id_of_its_own_joins_the_call_of_its_kind_and_path() 
     assert only(asked, "tool_update")["tool_title"] == "edit: /p/n"
 
 
+def test_a_request_without_a_kind_joins_the_call_of_its_command_or_its_path() -> None:
+    talk = Talk()  # deepagents-acp gives no name
+    talk.prompt(1)
+    talk.update("tool_call", toolCallId="run", kind="execute", title="x", rawInput={"command": "ls"})
+    talk.update("tool_call", toolCallId="read", kind="read", title="Read", rawInput={"file_path": "/p/m"})
+    talk.update("tool_call", toolCallId="edit", kind="edit", title="Edit", rawInput={"file_path": "/p/n"})
+    told = [
+        talk.asks(1, "i-1", title="Execute: `ls`", rawInput={"command": "ls"}),
+        talk.asks(2, "i-2", title="Edit `/p/n`", rawInput={"file_path": "/p/n", "new_string": "x"}),
+    ]
+    assert [only(events, "permission_request")["tool_call_id"] for events in told] == ["run", "edit"]
+
+
 def test_a_request_that_is_about_no_open_call_begins_one() -> None:
     talk = Talk()
     talk.prompt(1)
@@ -117,10 +130,10 @@ def test_a_call_that_has_been_asked_about_is_not_joined_again() -> None:
             "terminal result\n- **output:** - **exit_code:** none",
         ),
         ("hermes-agent", "completed", "BLOCKED", None, "BLOCKED"),
-        ("deepagents-acp", "completed", "oops\n[Command failed with exit code 3]", 3, "oops"),
-        ("deepagents-acp", "completed", "[Command succeeded with exit code 0]", 0, None),
+        ("", "completed", "oops\n[Command failed with exit code 3]", 3, "oops"),
+        ("", "completed", "[Command succeeded with exit code 0]", 0, None),
         (
-            "deepagents-acp",
+            "",
             "completed",
             "It failed with exit code 3, they say.",
             None,
