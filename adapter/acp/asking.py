@@ -53,7 +53,7 @@ HABITS = (
         programs=("opencode",),
         variables={"OPENCODE_PERMISSION": '{"*":"ask"}'},
     ),
-    Habit(name="kilo", programs=("kilocode", "kilo"), never_asks=(EVERYTHING,), is_enough=False),
+    Habit(name="kilo", programs=("kilocode", "kilo"), variables={"KILO_PERMISSION": '{"*":"ask"}'}),
     Habit(name="pi-acp", programs=("pi-acp",), never_asks=(EVERYTHING,), is_enough=False),
     Habit(name="oh-my-pi", programs=("omp",), never_asks=("edits of files",), is_enough=False),
     Habit(

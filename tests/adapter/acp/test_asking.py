@@ -60,7 +60,6 @@ def test_the_asking_mode_of_recorded_agents_is_found(agent: str, mode: str) -> N
 @pytest.mark.parametrize(
     ("name", "modes"),
     [
-        ("Kilo", offered(code="Code", ask="Ask: answers without making changes")),
         ("pi-acp", offered(off="Thinking: off")),
         ("hermes-agent", offered(default="Default Ask before edits.")),
         ("grok", []),
@@ -96,6 +95,8 @@ def test_a_known_agent_without_its_asking_mode_is_as_one_that_nobody_knows() -> 
     assert not asking_of("gemini-cli", offered(yolo="Auto-approves all tools"), []).is_enough
     assert not asking_of("OpenCode", [], [], "/bin/a-wrapper").is_enough
     assert asking_of("OpenCode", [], [], "/bin/opencode").is_enough
+    assert not asking_of("Kilo", [], [], "/bin/a-wrapper").is_enough
+    assert asking_of("Kilo", [], [], "/bin/kilo").is_enough
 
 
 def test_what_an_agent_never_asks_about_is_known_before_it_runs() -> None:
