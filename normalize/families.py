@@ -1,8 +1,9 @@
 """The families of agents by name: turnwire's own, and those that other distributions register.
 
-A distribution registers a `Family` as an entry point of the group `turnwire.families`; the entry point's name is the family's.
-turnwire's own are listed here in the same form, as `package.module:NAME`, since reading the entry points of an environment takes
-longer than the start of a command: they are read for a name that is not here, and for a line that none of these claims.
+A distribution registers a `Family` as an entry point of the group `turnwire.families`; the entry point's name is the
+family's. turnwire's own families are listed here in the same form, as `package.module:NAME`. Reading the entry points of
+an environment takes longer than the start of a command. So they are read only for a name that is not here, and for a
+line that none of these families claims.
 
 Most processes meet one family, so each is imported when something of it is there. Claude's core comes with this module, since
 nearly all lines are of it.

@@ -52,8 +52,8 @@ async def detect_version(
 ) -> Version | None:
     """Ask a CLI for its version; None when it does not say one in time.
 
-    The answer is kept for the life of this process, for as long as the file of the CLI is the same; one that did not come in
-    time is none: the machine was slow, and the next session asks again.
+    turnwire keeps the answer for the life of this process, as long as the CLI's file does not change. An answer that
+    came too late is not kept: the machine was slow, and the next session asks again.
     """
     key = (*executable, _stamp(executable[0]))
     if key not in _known:

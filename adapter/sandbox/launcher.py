@@ -1,9 +1,10 @@
 """The first program in a sandbox (Linux): CONTROL PORTS PROGRAM ARGUMENT…; it becomes the agent.
 
-bwrap ignores the signals that ask a program to end, so that they reach the agent alone; here they get their meaning back. With a
-CONTROL other than -1 it opens the listening sockets of the new network namespace, one for each of PORTS on 127.0.0.1, and sends them
-to turnwire: a socket belongs to the namespace that it was made in, so nothing has to run in here to pass on bytes.
-Read as text and run by `python -c`: standard library alone, and nothing of turnwire is visible where it runs.
+bwrap ignores the signals that ask a program to end, so that they reach the agent alone; here they get their meaning
+back. With a CONTROL other than -1 it opens the listening sockets of the new network namespace, one for each of PORTS
+on 127.0.0.1. It sends them to turnwire. A socket belongs to the namespace in which it was made, so no process has to
+pass on bytes in here. Read as text and run by `python -c`: standard library alone, and nothing of turnwire is visible
+where it runs.
 """
 
 import os

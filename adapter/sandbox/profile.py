@@ -1,7 +1,8 @@
 """Which files an agent sees: the places of a session, as the disk has them when its sandbox is made.
 
-Everything that is not named is not there. What starts programs later (hooks, settings of agents and editors) is protected inside the
-workspace; a folder among these that is missing is made, empty, and removed at the end: else the agent could make it itself.
+Everything that is not named is not there. Files that start programs later (hooks, settings of agents and editors) are
+protected inside the workspace. A missing folder among these is made, empty, and removed at the end. Otherwise the
+agent could make it itself.
 """
 
 import os

@@ -1,8 +1,8 @@
 """The state machine of one session: what happens goes in; what is published and what is to be done come out. Pure.
 
-It joins the family's core, which owns turns, calls, prompts and pending requests, with the permission machine, which
-decides: the machine follows the core, so that what is published as cancelled can be answered no more, and what is
-pending is one list. A decision is published before the response that carries it is to be written.
+It joins the family's core with the permission machine. The core owns turns, calls, prompts and pending requests. The
+machine decides, and follows the core: nobody can answer a request that was published as cancelled, and there is one
+list of pending requests. A decision is published before the response that carries it is to be written.
 """
 
 from collections.abc import Callable, Mapping, Sequence

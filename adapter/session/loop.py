@@ -1,7 +1,7 @@
 """The one loop of a session: what an agent writes goes to the core, what follows is done, until the agent has gone.
 
-A family brings what it speaks (a client, and what is done with a line beside the core) and what begins its conversations;
-the order in which all of it starts, reads, writes, waits and ends is here, and nothing of it is left behind.
+A family brings its client, its handling of a line beside the core, and the start of its conversations. This loop has
+the order in which all of it starts, reads, writes, waits and ends. It leaves nothing behind.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
-"""Prompts that wait for their turn: agents differ in what a second prompt does (it is queued, refused, or ends the first),
-so a session may say one at a time, and keep the others here, where they can be taken back.
+"""Prompts that wait for their turn. Agents differ in what a second prompt does: they queue it, refuse it, or end the
+first turn. So a session may send one at a time and keep the others here, where they can be taken back.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """The heart: messages in, events out. Deterministic, without I/O, clock or randomness.
 
-News of sessions go by their kind (session_updates.py); requests of the agent and answers to ours are taken here, and what we sent,
-where it is heard: it tells which answer ends which turn, and where the past that a load tells again is over. A stdout
-alone gives a whole stream, too.
+Session updates are handled by their kind (session_updates.py). Requests of the agent, and answers to our own
+requests, are handled here. So are our own lines, where they are seen: they tell which answer ends which turn, and
+where replay ends. A stdout alone gives a whole stream, too.
 """
 
 import json

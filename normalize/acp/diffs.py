@@ -1,8 +1,8 @@
 """Changes of files as agents tell them, as mutations with unified diffs that `patch` takes.
 
 A diff of the protocol holds two texts: whole files of some agents, of most the passage with or without what is around
-it, and nobody says which. Line numbers are only true where hunks are told too (Claude's structured result, a patch in
-the result) or the agent is known to send whole files; elsewhere the diff counts from its own first line.
+it, and nobody says which. Line numbers are true in two cases: the agent also sends hunks (Claude's structured result,
+a patch in the result), or it is known to send whole files. Otherwise the diff counts from its own first line.
 """
 
 import re

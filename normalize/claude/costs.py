@@ -1,9 +1,10 @@
 """What a turn cost. The CLI's total is cumulative for its process, so a turn's share is the difference.
 
-Four things break the difference: a new process counts from zero, /clear does too (2.1.220, not 2.1.160), another
-session in the same stream may be of another process, and from 2.1.277 on a resumed process begins with the cost of its conversation, if the one before it ended in order: one that was
-killed has left nothing to begin with. From 2.1.318 at the latest a result tells the share itself. Where a past cannot
-be told apart, the share is unknown rather than wrong. Qwen Code tells no money, and its tokens count the session.
+Four things break the difference. A new process counts from zero. /clear does too (2.1.220, not 2.1.160). Another
+session in the same stream may be of another process. From 2.1.277 on a resumed process begins with the cost of its
+conversation, unless the process before it was killed. From 2.1.318 at the latest a result tells the share itself.
+Where a past cannot be told apart, the share is unknown rather than wrong. Qwen Code tells no money, and its tokens
+count the session.
 """
 
 from typing import NamedTuple

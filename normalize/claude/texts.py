@@ -2,9 +2,9 @@
 
 The same text comes as streamed deltas and again as an assistant line. A block is identified by (message id, block
 index): what was streamed is not sent again, what disagrees is replaced. The index of a line's block is the place of
-the first unconfirmed block of its kind in the stream, blank ones left out: most versions write no line for a block
-that is nothing but whitespace. So the whitespace a block begins with waits for the first word. Without a stream the
-index is counted, since the CLI writes one line a block. A message that breaks off and is begun anew is retracted.
+the first unconfirmed block of its kind in the stream. Blank blocks do not count, because most versions write no line
+for a block of whitespace. So the whitespace a block begins with waits for the first word. Without a stream the index
+is counted, since the CLI writes one line a block. A message that breaks off and is begun anew is retracted.
 
 Qwen Code writes one stream for an answer and a message of its own for each kind of block in it: the indices begin anew
 in the stream, and the next line has another id. Both are taken for what streams: the same message, its next blocks.

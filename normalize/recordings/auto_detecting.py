@@ -1,8 +1,9 @@
 """A core for recordings: of the family that the first message is of.
 
-What comes before a line that tells (a banner, an answer that could be anybody's) is taken as Claude's; a family that is
-told later goes on from there, once, and what was open before is ended. A message of another family has an attribute `family`, and
-Claude's core has no handler for it: so most lines are not looked at twice, and the other family is not imported before it is there.
+Lines before the deciding one (a banner, an answer of any family) count as Claude's. A family that is recognised later
+continues from there, once. What was open before is ended. A message of another family has an attribute `family`, and
+Claude's core has no handler for it. So most lines are looked at once, and the other family is imported only when it
+is there.
 """
 
 from turnwire.normalize.claude.core import ClaudeCore

@@ -1,7 +1,7 @@
 """The core of all wires of JSON objects: a reader says what lines tell, and this makes events of it.
 
-It keeps what no wire should have to keep: turns, each with one end; calls, each with one beginning and one end; texts, each told
-once; requests, each with one end; and the sums of tokens.
+It does what every wire needs. Turns and requests have one end each. Calls have one beginning and one end each. Each
+text is published once. Tokens are summed up.
 """
 
 import json

@@ -1,12 +1,14 @@
-"""Measure the sentences of documents and of turnwire's help: how many, their mean length in words, and how many are too long.
+"""Measure the sentences of documents, docstrings and turnwire's help: how many, their mean length, and how many are too long.
 
-    python tests/docs/sentences.py                  # all documents, and the help of all commands
+    python tests/docs/sentences.py                  # all documents, the help of all commands, the docstrings of each package
     python tests/docs/sentences.py README.md --long # of some files, and print their sentences of more than 35 words
 
 Code blocks and headings do not count; a cell of a table and an item of a list are texts of their own. Inline code is one word.
 Fragments of less than four words do not count.
 """
 
+import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -75,6 +77,35 @@ def helps() -> str:
     return re.sub(r"^ +", "", options, flags=re.MULTILINE)
 
 
+def packages() -> dict[str, list[str]]:
+    """Return the sources of each package that is in git, by path."""
+    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
+    found: dict[str, list[str]] = {}
+    for name in listed.stdout.splitlines():
+        parts = name.split("/")
+        if parts[0] in ("adapter", "normalize", "tracing", "turnwire"):
+            found.setdefault("/".join(parts[: 2 if len(parts) > 2 else 1]), []).append(name)
+    return found
+
+
+def docstrings(source: str) -> Iterator[str]:
+    """Yield the docstrings of a module, its classes, functions and fields."""
+    for node in ast.walk(ast.parse(source)):
+        for child in ast.iter_child_nodes(node):
+            if (
+                isinstance(child, ast.Expr)
+                and isinstance(child.value, ast.Constant)
+                and isinstance(child.value.value, str)
+            ):
+                yield inspect.cleandoc(child.value.value)
+
+
+def sentences_of_docstrings(names: list[str]) -> list[list[str]]:
+    """Return the sentences of the docstrings of some files, each as its words."""
+    texts = (text for name in names for text in docstrings((ROOT / name).read_text("utf-8")))
+    return [words for text in texts for words in sentences(text)]
+
+
 def figures(found: list[list[str]]) -> tuple[int, float, int]:
     """Return how many sentences there are, their mean length, and how many are too long."""
     lengths = [len(words) for words in found]
@@ -87,6 +118,9 @@ def main(arguments: list[str]) -> None:
     measured = {name: sentences((ROOT / name).read_text("utf-8")) for name in names or documents()}
     if not names:
         measured["--help"] = sentences(helps())
+        measured |= {
+            f"{name} (docstrings)": sentences_of_docstrings(files) for name, files in packages().items()
+        }
     print(f"{'sentences':>9} {'mean':>5} {'> 35':>5}")
     for name, found in measured.items():
         count, mean, too_long = figures(found)

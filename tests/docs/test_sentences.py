@@ -1,4 +1,4 @@
-"""Every page has short sentences, and none that is too long."""
+"""Pages have short sentences, and neither pages nor docstrings have one that is too long."""
 
 import runpy
 from pathlib import Path
@@ -17,6 +17,18 @@ def test_a_page_has_short_sentences(page: str) -> None:
     assert count > 5
     assert mean < SCRIPT["MEAN"]
     assert [" ".join(words) for words in found if len(words) > SCRIPT["MOST"]] == []
+
+
+def test_no_sentence_of_a_docstring_is_too_long() -> None:
+    files = [name for names in SCRIPT["packages"]().values() for name in names]
+    found = SCRIPT["sentences_of_docstrings"](files)
+    assert len(found) > 5000
+    assert [" ".join(words) for words in found if len(words) > SCRIPT["MOST"]] == []
+
+
+def test_docstrings_are_those_of_modules_classes_functions_and_fields() -> None:
+    source = '"""A module."""\n\nX = 1\n"""A constant."""\n\nclass C:\n    """A class."""\n\n    def f(self):\n        """A function."""\n        return "no docstring"\n'
+    assert sorted(SCRIPT["docstrings"](source)) == ["A class.", "A constant.", "A function.", "A module."]
 
 
 def test_code_headings_and_markup_are_no_words() -> None:

@@ -1,9 +1,9 @@
 """Spans with real durations, under the OpenTelemetry conventions for generative AI.
 
-invoke_agent over the turn, chat for each API message, or for each run of what an agent says that tells of none, execute_tool for each tool call, await_human while a request
-waits for somebody; a subagent's invoke_agent stands under the call that started it, also when it goes on in the
-background after its turn. Names and attributes are those of the semantic conventions 1.41 (in development there),
-pinned in docs/tracing.md. Content only on request.
+invoke_agent spans the turn. chat is one API message, or a run of what the agent says where it reports no messages.
+execute_tool is one tool call. await_human lasts while a request waits. A subagent's invoke_agent stands under the
+call that started it, also when it goes on in the background after its turn. Names and attributes are those of the
+semantic conventions 1.41 (in development there), pinned in docs/tracing.md. Content only on request.
 """
 
 from turnwire.normalize import events as ev

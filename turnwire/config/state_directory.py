@@ -1,7 +1,7 @@
 """Where a sidecar keeps its state: in the configured directory, or in one of its workspace's own.
 
-`turnwire run` in two folders are two sidecars with a journal each, and so are two of them in one folder: the second takes
-the workspace's next directory, and the first free one is taken again at the next start.
+`turnwire run` in two folders makes two sidecars with a journal each. So do two of them in one folder: the second
+takes the workspace's next directory. The next start takes the first free one again.
 """
 
 import hashlib

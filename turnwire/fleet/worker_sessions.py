@@ -1,7 +1,8 @@
 """A worker's sessions: the live ones of this machine, each with a claim on its log that no other worker has.
 
-Session records stay in the worker's own file. At its start it claims the logs of all of them in a new life, and forgets those
-that another worker has taken; what is taken over from a worker that is gone comes with its record, out of the directory.
+Session records stay in the worker's own file. At its start it claims the logs of all of them in a new life, and
+forgets those that another worker has taken. A session that it takes over from a worker that is gone comes with its
+record, from the directory.
 """
 
 import asyncio

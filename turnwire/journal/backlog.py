@@ -1,7 +1,7 @@
 """What was accepted and is not yet readable: its bound, and those who wait for it.
 
-The policy of a journal that writes elsewhere than in the event loop: append waits while the bound is reached, however long
-that takes, so that whoever reads an agent stops reading and nothing is lost; a flush that cannot succeed fails instead of
+The policy of a journal that writes outside the event loop. append waits while the bound is reached, however long that
+takes. So the reader of an agent stops reading, and nothing is lost. A flush that cannot succeed fails instead of
 waiting for a disk or a network. A session whose log takes nothing more is refused by itself, and the others go on.
 """
 

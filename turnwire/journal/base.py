@@ -158,8 +158,7 @@ class Journal(Protocol):
     async def append(self, session: str, entries: Sequence[Entry]) -> int:
         """Accept entries in order and return the number of the last.
 
-        Returns once they are accepted and numbered, which is before they are durable; waits while more is
-        accepted than the backend's bound allows, as long as that takes: who appends is to read no more meanwhile.
+        Returns once they are accepted and numbered, which is before they are durable. Waits while the backend's bound is reached, as long as that takes. Meanwhile the caller should read no more.
         Raises JournalUnavailable when the journal is closed, and once after the session's own log has refused what
         was accepted before, which is then lost; entries are refused as a whole.
         """

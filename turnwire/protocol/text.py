@@ -1,8 +1,8 @@
 """Text that JSON allows and UTF-8 does not: lone surrogates, and pairs cut in two by streaming.
 
-The CLI (a JavaScript program) may cut a string between the two halves of a character outside the basic plane, so
-one delta ends with a high surrogate and the next begins with the low one. Halves are kept in deltas and nowhere else:
-`rejoin` makes them whole, `scrub` replaces what has no other half by U+FFFD.
+The CLI is a JavaScript program. It may cut a string between the two halves of a character outside the basic plane.
+Then one delta ends with a high surrogate and the next begins with the low one. Halves are kept in deltas and nowhere
+else: `rejoin` makes them whole, `scrub` replaces what has no other half by U+FFFD.
 """
 
 import re

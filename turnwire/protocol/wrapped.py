@@ -1,8 +1,9 @@
 r"""Lines that were wrapped on their way, as logs of CI and containers wrap them: taken out again, one JSON object a line.
 
-What is taken off: what stands before each line (a time, `[INFO]`, `worker-1 |`, a job's name), colours, the records of
-Docker's and Kubernetes' logs, lists, also as the `messages` of an object, and objects that are written over several lines. The first lines tell which of these there are;
-a stream that begins with an object on a line of its own is passed on as it is, and costs nothing more.
+It removes what stands before each line (a time, `worker-1 |`, `[INFO]`, a job's name) and colours. It unwraps the
+records of Docker's and Kubernetes' logs, and lists, also as the `messages` of an object. It joins objects that are written
+over several lines. The first lines tell which of these there are; a stream that begins with an object on a line of
+its own is passed on as it is, and costs nothing more.
 """
 
 import re

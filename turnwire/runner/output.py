@@ -1,9 +1,9 @@
 """One stream that many runs write to: whole lines, in order, by a thread, within a bound.
 
 A thread, since a stream may be a file or a terminal, and since a reader that does not read must block nobody but the
-thread. Runs `put` and wait for room in turn, so a slow reader slows them down and only who goes next is woken; what must
-be said in any case, an end of a run, is `add`ed without waiting, and whoever causes such lines waits until the stream is
-`below` a limit before the next.
+thread. Runs `put` and wait for room in turn. So a slow reader slows them down, and only the next one is woken. Lines
+that must be written in any case, such as the end of a run, do not wait. Their sender waits afterwards, until the
+stream is below a limit.
 """
 
 import asyncio

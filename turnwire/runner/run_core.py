@@ -1,7 +1,7 @@
 """The core of one run of Claude Code, over all of its CLIs: a wait for a rate limit does not end the turn.
 
-What a CLI says from the limit on, which is to be waited for, counts for nothing, and neither does its end; the one that goes on
-begins with an init that would begin a turn, and only introduces it.
+After the limit that is waited for, the CLI's further lines do not count, and neither does its end. The next CLI
+begins with an init. It would begin a turn, but here it only introduces the CLI.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
 """Plays a recording: writes the recorded lines, and waits at each recorded input for the host's own.
 
-A folder holds stdout.jsonl, stdin.jsonl and timeline.jsonl as fixtures/ does. The host need not send what was recorded
-byte for byte: a prompt is matched by any prompt, a control response by its request id, a control request by its
-subtype, and the recorded answer is written with the id that the host's own request carries. `initialize` is answered
-even where the recording has none.
+A folder holds stdout.jsonl, stdin.jsonl and timeline.jsonl as fixtures/ does. The host need not send the recorded
+bytes. Any prompt matches a prompt. A control response is matched by its request id, a control request by its subtype.
+The recorded answer is written with the id of the host's own request. `initialize` is answered even where the
+recording has none.
 """
 
 import asyncio

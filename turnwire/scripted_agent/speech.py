@@ -1,7 +1,7 @@
 """What the assistant says: blocks of API messages, as deltas where partial messages are on, and as assistant lines.
 
-One API message holds the blocks up to and including a tool call, as with a real model; the order of lines is that of
-the CLI: message_start, block start, deltas, the assistant line, block stop, …, message_delta, message_stop.
+One API message holds the blocks up to and including a tool call, as with a real model. The order of lines is that of
+the CLI: message_start, block start, deltas, the assistant line, block stop, message_delta, message_stop.
 """
 
 import asyncio

@@ -1,9 +1,10 @@
 """What frontends may ask for beyond what the operator configured: limits of every session that they start or steer.
 
-Whoever has the control token may make a session stricter than configured, never looser, unless a setting lets them: the
-token is there to steer agents, and a page or a script that has lost it must not become a way to run any program in any
-folder. What is looked at is the session's whole record, and again at each later start: what is as configured is the
-operator's own word, the rest must be allowed. All lists are of what is allowed; what is new is refused until it is listed.
+A frontend with the control token may make a session stricter than configured. It may make it looser only where a
+setting allows that. The token is there to steer agents. A page or a script that has lost it must not become a way to
+run any program in any folder. What is looked at is the session's whole record, and again at each later start: what is
+as configured is the operator's own word, the rest must be allowed. All lists are of what is allowed; what is new is
+refused until it is listed.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,8 @@
 """Which message a session can go back to: looked up in its log, and named as its version of the CLI wants it named.
 
-A frontend names a message as events do: by the `last_message_uuid` or `resume_token` of a `complete`, or by the uuid of
-a message. 2.0.14 wants the API's message id instead, and a CLI that is given a name it does not know just exits; so a
-name is looked at before the CLI that runs is stopped for it. What a conversation left behind is told by turnwire/sessions/cut.py.
+A frontend names a message as events do: by the `last_message_uuid` or `resume_token` of a `complete`, or by the uuid
+of a message. 2.0.14 needs the API's message id instead. A CLI that gets an unknown name exits. So turnwire checks the
+name before it stops the running CLI. What a conversation left behind is told by turnwire/sessions/cut.py.
 """
 
 from collections.abc import Awaitable, Callable

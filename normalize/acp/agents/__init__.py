@@ -1,7 +1,8 @@
 """What agents do that the protocol does not say: one file an agent, each a class that says otherwise where it differs.
 
-What an agent tells in `_meta` or in its results is read wherever it stands, whoever wrote it; here is only what changes how the
-same line is to be understood, and what agents add to the protocol. Each entry is a fact seen in recordings.
+What an agent writes in `_meta` or in its results is read wherever it stands, for every agent. This folder has only
+what changes the meaning of the same line, and what agents add to the protocol. Each entry is a fact seen in
+recordings.
 """
 
 from collections.abc import Mapping

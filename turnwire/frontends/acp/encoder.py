@@ -1,9 +1,9 @@
 """Events in, ACP's session updates out: a deterministic function of a session's events, without I/O or a clock.
 
-An encoder is given a session's events from the first one on. Who shows all of the past sends what they give; who joins
-late passes that over and sends `state()`, then what further events give. What ACP 1 has no update for and a human should
-know (an API that is tried again, a limit, an error within a turn) is a thought, marked in `_meta.turnwire`; docs/frontends.md
-has the whole table.
+An encoder is given a session's events from the first one on. Who shows all of the past sends what they give; who
+joins late passes that over and sends `state()`, then what further events give. ACP 1 has no update for some events
+that a human should know: an API that is tried again, a limit, an error within a turn. Such an event becomes a
+thought, marked in `_meta.turnwire`. docs/frontends.md has the whole table.
 """
 
 from collections.abc import Callable, Hashable, Iterable

@@ -16,8 +16,10 @@ class Finding(msgspec.Struct, frozen=True):
     check: str
     """Its name."""
     verdict: Verdict
-    """`not supported`: it does not do this, and breaks nothing by it; `not tried`: something before it has failed;
-    `does not ask`: it acts without leave, or says that it would; `not tested`: it did nothing from which an answer could be read."""
+    """`not supported`: it does not do this, and breaks nothing by it. `not tried`: an earlier check has failed. `does
+    not ask`: it acts without asking for permission, or says that it would. `not tested`: it did nothing that shows an
+    answer.
+    """
     detail: str = ""
     """What was seen."""
     seconds: float = 0.0

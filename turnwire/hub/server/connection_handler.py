@@ -1,8 +1,8 @@
 """One WebSocket frontend after the opening handshake: its token, its commands, and one reply to each.
 
-Commands start in the order they came and are done side by side, so a slow one holds up no other; those
-the host does go on when the frontend leaves, and their replies are then dropped. What only reads old conversations is done
-one by one, waits until its answer can be written, and ends when the frontend leaves.
+Commands start in the order they came and run side by side, so a slow one does not delay others. Commands of the host
+go on when the frontend leaves. Their replies are then dropped. What only reads old conversations is done one by one,
+waits until its answer can be written, and ends when the frontend leaves.
 """
 
 import asyncio

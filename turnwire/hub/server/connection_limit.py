@@ -1,9 +1,9 @@
 """How many connections there may be, and how one too many is turned away.
 
-Newcomers, which have not shown a token yet, are counted apart, from the first byte of TLS on. One that comes when there are too many
-takes the place of the one that has been silent for longest, of the address that has the most: who holds on to half-open
-connections loses these, and an honest newcomer, which needs its place for a moment, gets it. Those who have shown a token stay, and
-the last places are for those who may control.
+Newcomers, which have not shown a token yet, are counted apart, from the first byte of TLS on. When there are too
+many, a new connection takes the place of another: the one that was silent for longest, of the address that has the
+most. Somebody who holds half-open connections loses these. An honest newcomer needs its place for a moment, and gets
+it. Those who have shown a token stay, and the last places are for those who may control.
 """
 
 import asyncio

@@ -42,9 +42,9 @@ SENTINEL_S = 2.0
 def _failing_as_redis() -> Iterator[None]:
     """Make an error of the library's own kind of what else it raises where the server is at fault.
 
-    A cluster that is not whole is none of RedisError. Where a connection is closed on which another task is about to write, by the
-    server or by the cluster's client, which closes all of them when a node is away, uvloop raises RuntimeError and the library itself
-    AttributeError.
+    A cluster that is not whole is none of RedisError. A connection may be closed while another task is about to write
+    on it, by the server or by the cluster's client. The client closes all of them when a node is away. uvloop then
+    raises RuntimeError and the library itself AttributeError.
     """
     try:
         yield

@@ -1,8 +1,8 @@
 """The Lua that Redis runs for the journal: each script is one atomic step on one session's keys.
 
-A session has a stream of events (`SEQ-0`: t time, s bytes kept, e event), a hash `state` (first, last, size, micros,
-writer, deleted, and of a log that a worker of a fleet has: owner, fence) and a hash `beside` of what was cut. KEYS are
-always stream, state, beside. What is absent is an empty argument; what is there has a `+` before it.
+A session has a stream of events (`SEQ-0`: t time, s bytes kept, e event) and two hashes. `state` has first, last,
+size, micros, writer and deleted. In a fleet it also has owner and fence. `beside` has what was cut. KEYS are always
+stream, state, beside. What is absent is an empty argument; what is there has a `+` before it.
 """
 
 _RETAIN = """

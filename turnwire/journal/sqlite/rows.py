@@ -138,8 +138,8 @@ def _sound_rows(
 def _beyond_damage(connection: sqlite3.Connection, log: int, after: int, last: int) -> int:
     """Return the number after which the file can be read again, when the event that follows `after` cannot be.
 
-    A page that is broken takes all events that lie on it, and SQLite cannot say how many those are: they are looked for in
-    steps that double, and then between the last step that failed and the first that did not.
+    A broken page takes all events on it, and SQLite cannot say how many those are. The search doubles its steps until
+    one succeeds. Then it looks between the last step that failed and the first that did not.
     """
     failed, step = after + 1, 1
     while failed < last:

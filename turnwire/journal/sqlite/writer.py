@@ -1,8 +1,8 @@
 """The one thread that writes a journal file.
 
-It takes all that waits, writes it in one transaction, and tells the event loop what has become readable: while one group
-is being committed the next one gathers, so a slow disk makes groups larger, not the queue longer. A group that cannot
-be written is kept and tried again, so a disk that was full for a while costs nothing that was accepted.
+It takes everything that waits, writes it in one transaction, and tells the event loop what has become readable. While
+it commits one group, the next one gathers. So a slow disk makes groups larger, and not the queue longer. A group that
+cannot be written is kept and tried again, so a disk that was full for a while costs nothing that was accepted.
 """
 
 import asyncio
@@ -240,8 +240,8 @@ class Writer:
     def _write(self, group: list[Append]) -> JournalUnavailable | None:
         """Write a group, trying until it is written or the journal is closed; return why it was given up.
 
-        A group that fails is written batch by batch: on a disk with little room some of it may fit, and a batch that fails
-        for a reason of its own is refused without the others.
+        A failed group is written batch by batch. On a disk with little room some of it may fit. A batch that fails
+        for its own reason is refused without the others.
         """
         alone = False
         while group:

@@ -1,8 +1,8 @@
 """Where messages may be sent. A browser's push endpoint is a frontend's input: an address that this machine is to call.
 
-So it must be https, of a push service that is known or that the operator has named, and a name must lead to public addresses
-alone: otherwise a token would be a way into the network behind. What was looked up is what is connected to, so no name can
-lead elsewhere meanwhile. An address (not a name) that the operator has named counts as it stands.
+So it must be https, of a known push service or one that the operator has named. Its name must lead only to public
+addresses. Otherwise a token would be a way into the network behind turnwire. What was looked up is what is connected
+to, so no name can lead elsewhere meanwhile. An address (not a name) that the operator has named counts as it stands.
 """
 
 import ipaddress

@@ -1,7 +1,7 @@
 """A webhook's message and its signature, as Standard Webhooks 1.0 has them. Pure.
 
-`webhook-id` is the same for every attempt, so a receiver can tell a repetition; the signature is an HMAC-SHA256 over id, time
-and body, so that none of them can be another's; the time lets a receiver refuse what is old.
+`webhook-id` is the same for every attempt, so a receiver can tell a repetition. The signature is an HMAC-SHA256 over
+id, time and body, so none of them can belong to another message. With the time a receiver can refuse old messages.
 """
 
 import base64

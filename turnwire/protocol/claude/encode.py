@@ -1,8 +1,8 @@
 """Messages -> lines: one line, valid JSON and UTF-8, ending in a newline.
 
-`encode` writes any message. `encode_input` writes what a CLI may be told and refuses what is known to kill some
-version of it: blank lines, unknown types, a role that is not user, keep_alive, control_cancel_request, a control
-message without id or subtype.
+`encode` writes any message. `encode_input` writes what a CLI may get. It refuses what kills some version of it: blank
+lines, unknown types, a role that is not user, keep_alive, control_cancel_request, a control message without id or
+subtype.
 """
 
 from functools import cache

@@ -1,8 +1,8 @@
 """Building a struct from JSON that does not quite fit: one odd field costs only itself.
 
-Walks the struct's annotations. A field that does not fit falls to its default, an element that does not fit is left
-out of its list, and a member of a tagged union without a model becomes the union's `Foreign` member, which keeps
-the raw value.
+Walks the struct's annotations. A field that does not fit falls to its default. An element that does not fit is left
+out of its list. A member of a tagged union without a model becomes the union's `Foreign` member, which keeps the raw
+value.
 """
 
 from functools import cache

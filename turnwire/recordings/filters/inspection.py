@@ -1,7 +1,7 @@
 """What happened in a recording: a pure fold of timed events into turns, and where the time of each went.
 
-Time is given to one thing at a moment: a human who is waited for comes before a tool that runs, a tool before the
-model; silence for longer than `STALLED_S` while only the model was to speak counts as stalled.
+Each moment counts for one thing. A wait for a human comes before a running tool, and a tool before the model. When
+only the model should speak, silence for longer than `STALLED_S` counts as stalled.
 
 What a turn has cost that does not say so is estimated by the tokens of its calls of the model, where their price is known.
 """

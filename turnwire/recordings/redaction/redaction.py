@@ -1,9 +1,9 @@
 r"""What takes a secret's place: something of the same length and look, the same wherever it stands.
 
-A text is read as deep as it goes: JSON string by string, with the keys beside them; then what is left without a terminal's
-colours, under its escapes (`\u002d`, `%2D`, `&#45;`), and base64 or hexadecimal digits that hold text, wrapped or not. Only
-letters and digits inside of strings are ever replaced, by letters, and each under the escape it had; so JSON stays valid,
-and sizes, structure and times are kept.
+Each text is searched at every depth. JSON is read string by string, with the keys beside them. Then the rest is read
+without a terminal's colours, without its escapes (`\u002d`, `%2D`, `&#45;`), and as decoded base64 or hexadecimal
+digits, wrapped or not. Only letters and digits inside of strings are ever replaced, by letters, and each under the
+escape it had; so JSON stays valid, and sizes, structure and times are kept.
 """
 
 import base64

@@ -1,7 +1,7 @@
 r"""The kinds of secrets that are found, as tables: those that say themselves what they are, and those that stand in a place.
 
-The well-known formats are `detect-secrets`' detectors; the table (secret_kinds.toml) adds what these lack or match too narrowly for a copy
-that leaves the house: there, a placeholder replaced in vain costs less than a key that stays. A rule is tried only where
+The well-known formats are `detect-secrets`' detectors. The table (secret_kinds.toml) adds what these lack or match
+too narrowly. In a copy for others a needless placeholder costs less than a key that stays. A rule is tried only where
 one of its `hints` occurs, which is what keeps lines of megabytes quick. No pattern may repeat what it repeats.
 """
 

@@ -1,7 +1,7 @@
 """How a CLI comes to its conversation: a new one, an old one, back to a message of it, or a branch of another's.
 
-A way is kept in the session's record until the CLI has a conversation of its own: it takes the way only with the first
-prompt, and a sidecar or a CLI that ends before that must not make a session forget where it was to go on.
+The session's record keeps the way until the CLI has a conversation of its own. The CLI takes the way only with the
+first prompt. If a sidecar or a CLI ends before that, the session must not forget where to go on.
 """
 
 from dataclasses import asdict, dataclass, replace

@@ -1,8 +1,9 @@
 """Tokens in a file of the state directory, mode 0600, which `turnwire token` writes and running sidecars look at.
 
-A sidecar looks whenever a principal's token or cookie is shown, before each command, and twice a second beside that: what was
-revoked opens nothing and commands nothing from that moment on, and its connections are closed within half a second. A file that
-cannot be read, or that others can read, holds no tokens: nobody gets in by what may be somebody else's words.
+A sidecar checks whenever a principal's token or cookie is shown, before each command, and twice a second as well.
+From then on a revoked token opens nothing and commands nothing. Its connections are closed within half a second. A
+file that cannot be read, or that others can read, holds no tokens: nobody gets in by what may be somebody else's
+words.
 """
 
 import asyncio

@@ -1,7 +1,8 @@
 """The signals that ask a running turnwire to stop, and the time it has then.
 
-The time is watched by a thread: a session, a journal, an exporter or a server that does not end cannot hold up the end of
-the process, be it that a task waits for ever, that the event loop is blocked, or that a thread is not done.
+A thread watches the time. So nothing can delay the end of the process: not a session, a journal, an exporter or a
+server that does not end. That holds when a task waits for ever, when the event loop is blocked, and when a thread is
+not done.
 """
 
 import asyncio

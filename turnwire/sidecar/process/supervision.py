@@ -1,8 +1,7 @@
 """Who looks after the tasks of a running sidecar: what goes wrong in one of them ends that one and is told.
 
 Above all stands one task group. Nothing but a start-up error may reach it, since an exception there cancels everything in
-it: every session, and the hub. So each task in it is wrapped: a session's task that fails is over, and the session says so
-itself (turnwire/sessions/live.py); a job of the house that fails is begun again, a little later each time.
+it: every session, and the hub. So each task in it is wrapped. When a session's task fails, the session ends and says so itself (turnwire/sessions/live.py). When a job of the sidecar fails, it is restarted, a little later each time.
 """
 
 import asyncio

@@ -1,8 +1,9 @@
 """A hub that plays everything a frontend may meet: every event, one of tomorrow, restarts, gaps, floods, another life of the log.
 
-A frontend under test follows the one session that there is. After each act comes a `notice` of the kind `conform`; it answers with a
-prompt whose text is JSON, {"events": N, "digest": D}: how many events it has delivered since it began, and the SHA-256, in hexadecimal,
-of their numbers, each followed by a newline. So an event that was lost, repeated or out of order is seen.
+A frontend under test follows the one session that there is. After each act comes a `notice` of the kind `conform`.
+The frontend answers with a prompt whose text is JSON, {"events": N, "digest": D}. N is the number of events that it
+has delivered since it began. D is the SHA-256, in hexadecimal, of their numbers, each followed by a newline. So an
+event that was lost, repeated or out of order is seen.
 """
 
 import asyncio

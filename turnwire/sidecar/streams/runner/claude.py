@@ -1,7 +1,7 @@
 """Runs of Claude Code: no built-in tools, no questions, partial messages; the MCP servers of a run are all it can use.
 
-A turn that a rate limit stopped is finished by asking the CLI to go on with it by itself: a resumed CLI with
-CLAUDE_CODE_RESUME_INTERRUPTED_TURN in its environment takes up the turn without a new prompt (2.1).
+A rate limit can stop a turn. The runner then asks the CLI to finish it. A resumed CLI with
+CLAUDE_CODE_RESUME_INTERRUPTED_TURN in its environment continues the turn without a new prompt (2.1).
 """
 
 import os

@@ -1,8 +1,9 @@
 """The command line of `turnwire stdio`: its own options first, then whatever the CLI underneath is to get.
 
-The official SDK starts a CLI with dozens of options; they are not known here, but passed on in their order, so that
-what a new SDK asks of a new CLI needs no change of ours. What makes a CLI speak at all is added where it is missing.
-miriad-code's own two options are taken from whoever starts its agent: Claude Code refuses to start with what it does not know.
+The official SDK starts a CLI with dozens of options. turnwire does not know them and passes them on in their order.
+So a new option of an SDK and a CLI needs no change here. What makes a CLI speak at all is added where it is missing.
+miriad-code's own two options are taken from whoever starts its agent: Claude Code refuses to start with what it does
+not know.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,10 @@
 """What `turnwire stdio` makes of each line, from either side; pure.
 
-A caller that speaks Claude's dialect is relayed byte for byte. For the others this is the agent of the miriad-code protocol: one turn at a
-time, prompts that come meanwhile are queued with their position and go in at the next opportunity, joined by a blank
-line. That opportunity is a tool's end, before the next model call: the CLI is given a hook there, and waits for its
-answer, so what is written before the answer is heard in this turn. What no tool gave way to begins the next turn.
+A caller that speaks Claude's dialect is relayed byte for byte. For the others this is the agent of the miriad-code
+protocol. It runs one turn at a time. Prompts that come in the meantime are queued with their position. They go in at
+the next opportunity, joined by a blank line. That opportunity is a tool's end, before the next model call: the CLI is
+given a hook there, and waits for its answer, so what is written before the answer is heard in this turn. What no tool
+gave way to begins the next turn.
 """
 
 from collections import deque
