@@ -4,6 +4,7 @@ A subagent is a session of its own on the same stream: what it says belongs to t
 when its session is idle, which is told twice after an abort; what comes between is of the turn that has ended.
 """
 
+import re
 from collections.abc import Sequence
 
 from turnwire.normalize.events import CompactBoundary
@@ -58,6 +59,10 @@ _QUIET = frozenset(
     ]
 )
 """Words before the dot of events that are of the server and not of a conversation."""
+
+
+_NEW_FILE = re.compile(r"^@@ -0,0 ", re.MULTILINE)
+"""The first hunk of a file that was not there."""
 
 
 class OpenCodeServeReader(OneWay):
@@ -282,7 +287,9 @@ def _permission(
     given = {} if known is None else fields(known.arguments)
     command = text(metadata, "command")
     asked = {"command": command} if command is not None else {"filePath": path} if path is not None else {}
-    changes = [Change(path=path, diff=diff)] if path is not None and diff is not None else []
+    changes: list[Change] = []
+    if path is not None and diff is not None:
+        changes.append(Change(path=path, kind="create" if _NEW_FILE.search(diff) else "edit", diff=diff))
     shape = parts.called({**part, "state": {"input": given or asked or None}}, parent=parent)
     always = ", ".join(texts(told, "always") or ())
     options = [

@@ -8,7 +8,7 @@ import pytest
 
 from turnwire.normalize.inputs import Ended, Received, Sent
 from turnwire.recordings.folder import LARGEST_FILE, FolderRecorder, Workspace
-from turnwire.recordings.reading import read
+from turnwire.recordings.reading import RecordingError, length, read
 
 
 def rows(folder: Path) -> list[dict[str, object]]:
@@ -61,3 +61,21 @@ def test_what_a_run_has_changed_is_kept_and_nothing_else(tmp_path: Path) -> None
         "git status:\n\n\n--- binary (1 bytes)\n(not kept: no text, or too large)\n\n--- edited (3 bytes)\nnew\n\n--- gone (gone)\n"
         f"\n--- large ({LARGEST_FILE + 1} bytes)\n(not kept: no text, or too large)\n"
     )
+
+
+def test_a_folder_of_several_processes_is_one_session(tmp_path: Path) -> None:
+    line = b'{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"s","result":"Done."}\n'
+    for number in ("1", "2"):
+        (tmp_path / f"stdout.{number}.jsonl").write_bytes(line)
+        (tmp_path / f"stdin.{number}.jsonl").write_bytes(b"")
+        (tmp_path / f"timeline.{number}.jsonl").write_text('{"t": 2.5, "dir": "recv", "line": 0}\n')
+    (tmp_path / "stderr.2.txt").write_text("no more\n")
+    (tmp_path / "meta.json").write_text('{"runs": [{"exit": 0}, {"exit": 42}]}')
+    heard = list(read(tmp_path, "claude"))
+    assert [timed.at for timed in heard] == [2.5, 2.5, 5.0, 5.0]
+    ends = [timed.input for timed in heard if isinstance(timed.input, Ended)]
+    assert [(end.exit_code, end.stderr_tail) for end in ends] == [(0, ""), (42, "no more\n")]
+    assert length(tmp_path) == 4
+    (tmp_path / "stdout.2.jsonl").unlink()
+    with pytest.raises(RecordingError, match=r"stdout\.2\.jsonl"):
+        read(tmp_path)

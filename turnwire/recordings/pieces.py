@@ -97,9 +97,19 @@ def pieces(path: Path) -> list[Piece]:
     return found
 
 
+def timelines(folder: Path) -> list[str]:
+    """Return what stands in the names of a folder's timelines, the empty string where it has one: ".1", ".2", … of several processes."""
+    if (folder / TIMELINE).exists():
+        return [""]
+    found: list[str] = []
+    while (folder / f"timeline.{len(found) + 1}.jsonl").exists():
+        found.append(f".{len(found) + 1}")
+    return found
+
+
 def recordings_in(folder: Path) -> list[Path]:
     """Return the recordings in a folder by their own names; the folder itself when it is one, with a timeline."""
-    if (folder / TIMELINE).exists():
+    if timelines(folder):
         return [folder]
     return sorted({newest(path) for path in folder.iterdir() if _RECORDED.fullmatch(path.name)})
 

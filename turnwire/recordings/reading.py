@@ -3,7 +3,7 @@
 Four shapes are accepted, told apart by what is there and not by name:
 - rows of turnwire's own: {"ts","protocol","agent","event","data"}, one a line, in one file
   or in several pieces (turnwire/recordings/pieces.py), which are read as one;
-- a folder with timeline.jsonl, stdout.jsonl and stdin.jsonl;
+- a folder with timeline.jsonl, stdout.jsonl and stdin.jsonl; of several processes, with timeline.1.jsonl, stdout.1.jsonl and so on;
 - plain CLI stdout, one message a line, without times;
 - the files that agents keep of their conversations themselves (turnwire/recordings/session_file.py).
 """
@@ -22,7 +22,7 @@ from turnwire.normalize.inputs import Announced, Decision, Ended, SessionInput
 from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.parsing.depth import TOO_DEEP, is_too_deep
-from turnwire.recordings.pieces import CONTINUES, TIMELINE, Piece, one_in, pieces
+from turnwire.recordings.pieces import CONTINUES, Piece, one_in, pieces, timelines
 from turnwire.recordings.recorded import (
     CHUNK,
     RecordingError,
@@ -175,7 +175,7 @@ def length(path: Path) -> int:
     """Return about how many inputs a recording has: its lines, and its end. Reads it, but understands nothing."""
     path = _found(path)
     if path.is_dir():
-        return 1 + _lines_in(path / TIMELINE)
+        return sum(1 + _lines_in(path / f"timeline{part}.jsonl") for part in timelines(path) or [""])
     return 1 + sum(_lines_in(piece.path) for piece in pieces(path)) if is_rows(path) else 1 + _lines_in(path)
 
 

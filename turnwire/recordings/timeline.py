@@ -5,7 +5,7 @@ The three files are read side by side, so that a long session needs no more memo
 
 import os
 import signal as signals
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 from turnwire.normalize.inputs import Ended
 from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.framing import OversizeLine
-from turnwire.recordings.pieces import TIMELINE
+from turnwire.recordings.pieces import TIMELINE, timelines
 from turnwire.recordings.recorded import RecordingError, Timed, foreign, lines, missing
 
 STDERR_TAIL = 4096
@@ -65,56 +65,75 @@ class _Meta(msgspec.Struct):
 
 
 def read_timeline(folder: Path, family: str | None = None) -> Iterator[Timed]:
-    """Read a recording in a folder; raises RecordingError."""
-    if not (folder / TIMELINE).exists():
+    """Read a recording in a folder, of one process or of several, one after another; raises RecordingError."""
+    parts = timelines(folder)
+    if not parts:
         raise missing(folder / TIMELINE)
-    reader = LineReader(family)
-    return _read(folder, reader, _Side(folder / "stdout.jsonl"), _Side(folder / "stdin.jsonl"))
+    # what is missing or unknown is said at once
+    processes = [_Process(folder, part, family) for part in parts]
+    return _read(processes)
 
 
-def _read(folder: Path, reader: LineReader, received: _Side, sent: _Side) -> Iterator[Timed]:
-    code, signal, last = None, None, 0.0
-    for number, line in enumerate(lines(folder / TIMELINE), 1):
-        if not line:
-            continue
+class _Process:
+    """One process of a recording."""
+
+    def __init__(self, folder: Path, part: str, family: str | None) -> None:
+        self.folder = folder
+        self.timeline = folder / f"timeline{part}.jsonl"
+        self.reader = LineReader(family)
+        self.received = _Side(folder / f"stdout{part}.jsonl")
+        self.sent = _Side(folder / f"stdin{part}.jsonl")
+        self._stderr = folder / f"stderr{part}.txt"
+        self._number = int(part[1:]) - 1 if part else 0
+
+    def ended(self, code: int | None, signal: str | None) -> Ended:
+        """Return how it ended; meta.json says so where the timeline does not."""
+        if code is None and signal is None:
+            code, signal = _exit(self._told_exit())
+        return Ended("exited", exit_code=code, signal=signal, stderr_tail=self._tail())
+
+    def _tail(self) -> str:
         try:
-            row = _decode(b"" if isinstance(line, OversizeLine) else line)
-        except (msgspec.MsgspecError, RecursionError) as error:
-            raise RecordingError(f"{folder / TIMELINE}, row {number}: {error}") from error
-        last = row.t
-        if row.dir == "exit" or row.exit is not None:
-            code, signal = _exit(row.code if row.exit is None else row.exit)
-        if row.line is None:
-            continue
-        if row.dir == "recv" and (item := received.line(row.line)) is not None:
-            for heard in reader.received(item):
-                yield Timed(row.t, heard)
-        elif row.dir == "send" and (item := sent.line(row.line)) is not None:
-            for told in reader.sent(item):
-                yield Timed(row.t, told)
-    if reader.looks_like is not None:
-        raise foreign(folder, reader.looks_like)
-    if code is None and signal is None:
-        code, signal = _exit(_told_exit(folder))
-    yield Timed(last, Ended("exited", exit_code=code, signal=signal, stderr_tail=_tail(folder)))
+            with self._stderr.open("rb") as file:
+                file.seek(-min(STDERR_TAIL, file.seek(0, os.SEEK_END)), os.SEEK_END)
+                return file.read().decode(errors="replace")
+        except FileNotFoundError:
+            return ""
+
+    def _told_exit(self) -> int | None:
+        try:
+            runs = msgspec.json.decode((self.folder / "meta.json").read_bytes(), type=_Meta).runs
+        except (OSError, msgspec.MsgspecError):
+            return None
+        return runs[self._number].exit if self._number < len(runs) else None
 
 
-def _tail(folder: Path) -> str:
-    try:
-        with (folder / "stderr.txt").open("rb") as file:
-            file.seek(-min(STDERR_TAIL, file.seek(0, os.SEEK_END)), os.SEEK_END)
-            return file.read().decode(errors="replace")
-    except FileNotFoundError:
-        return ""
-
-
-def _told_exit(folder: Path) -> int | None:
-    """Return the exit code that stands beside a timeline which tells none."""
-    try:
-        runs = msgspec.json.decode((folder / "meta.json").read_bytes(), type=_Meta).runs
-    except (OSError, msgspec.MsgspecError):
-        return None
-    return runs[0].exit if len(runs) == 1 else None
+def _read(processes: Sequence[_Process]) -> Iterator[Timed]:
+    began = 0.0
+    for process in processes:
+        code, signal, last = None, None, 0.0
+        for number, line in enumerate(lines(process.timeline), 1):
+            if not line:
+                continue
+            try:
+                row = _decode(b"" if isinstance(line, OversizeLine) else line)
+            except (msgspec.MsgspecError, RecursionError) as error:
+                raise RecordingError(f"{process.timeline}, row {number}: {error}") from error
+            last = row.t
+            if row.dir == "exit" or row.exit is not None:
+                code, signal = _exit(row.code if row.exit is None else row.exit)
+            if row.line is None:
+                continue
+            if row.dir == "recv" and (item := process.received.line(row.line)) is not None:
+                for heard in process.reader.received(item):
+                    yield Timed(began + row.t, heard)
+            elif row.dir == "send" and (item := process.sent.line(row.line)) is not None:
+                for told in process.reader.sent(item):
+                    yield Timed(began + row.t, told)
+        if process.reader.looks_like is not None:
+            raise foreign(process.folder, process.reader.looks_like)
+        began += last
+        yield Timed(began, process.ended(code, signal))
 
 
 def _exit(code: int | None) -> tuple[int | None, str | None]:
