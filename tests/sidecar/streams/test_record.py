@@ -138,7 +138,7 @@ def test_an_edit_that_left_no_trace_is_broken(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="name a folder that is not"):
-        run(Agent("x", ("true",)), tmp_path, tmp_path, redact=False, stop_timeout=1)
+        run(Agent("x", ("true",)), tmp_path, tmp_path, Settings(), redact=False)
 
 
 def test_an_agent_is_its_program_with_the_arguments_given(
@@ -154,7 +154,7 @@ def test_an_agent_is_its_program_with_the_arguments_given(
     assert command_of("gemini", ["-p", "hi"], settings).argv == (str(gemini), "-p", "hi")
     assert command_of("gemini", [], settings).argv[0] == str(gemini)
     given = command_of("mine", ["-p"], settings)
-    assert (given.argv, given.env) == ((str(gemini), "-p"), {"A": "1"})
+    assert (given.argv, given.env) == ((str(gemini), "--mine", "-p"), {"A": "1"})
     assert command_of("demo", ["-p"], settings).argv[-1] == "-p"
-    with pytest.raises(AgentNotFoundError, match="no program of the agent 'nowhere'"):
+    with pytest.raises(AgentNotFoundError, match="no program 'nowhere'"):
         command_of("nowhere", ["x"], settings)

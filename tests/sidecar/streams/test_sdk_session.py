@@ -55,13 +55,13 @@ def configured(folder: Path) -> list[str]:
 
 
 @asynccontextmanager
-async def stdio(folder: Path, *options: str) -> AsyncIterator[AgentProcess]:
+async def stdio(folder: Path, *options: str, **env: str) -> AsyncIterator[AgentProcess]:
     process = await asyncio.create_subprocess_exec(
         *TURNWIRE,
         *configured(folder),
         *options,
         cwd=folder,
-        env=environment(folder / "home", PYTHONPATH=str(ROOT)),
+        env=environment(folder / "home", PYTHONPATH=str(ROOT), **env),
         limit=1 << 26,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -138,6 +138,11 @@ async def test_what_the_agent_cannot_do_is_refused_by_name(tmp_path: Path) -> No
         assert "--max-turns" in (await peer.result())["errors"][0]
         assert await peer.rest() == []
         assert await peer.process.wait() == 1
+    servers = json.dumps({"mcpServers": {"calc": {"type": "sdk"}}})
+    async with stdio(tmp_path, "--mcp-config", servers, TURNWIRE_SANDBOX="workspace") as peer:
+        peer.control("1", subtype="initialize")
+        assert "calc: in a sandbox" in (await peer.next())["response"]["error"]
+        assert await peer.rest() == []
     async with stdio(tmp_path) as peer:
         # the SDK for TypeScript does not wait for the answer
         peer.control("1", subtype="initialize", hooks={"PreToolUse": [{"hookCallbackIds": ["h"]}]})

@@ -45,6 +45,7 @@ def record_command(
     Standard input goes to the agent, unless it is a terminal. Ctrl-C interrupts the agent and ends the recording. The exit code is the agent's.
     """
     from turnwire.adapter.process.cli import ProgramNotFound
+    from turnwire.adapter.sandbox.settings import SandboxUnavailable
     from turnwire.config.agents import AgentNotFoundError
     from turnwire.sidecar.process.signals import die_by
     from turnwire.sidecar.streams.record.command import RecordError, command_of, record
@@ -52,7 +53,7 @@ def record_command(
     settings = configured(context)
     name = Path(agent).name
     out = out or Path(f"{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
-    with plain_errors(RecordError, ProgramNotFound, AgentNotFoundError, OSError):
+    with plain_errors(RecordError, ProgramNotFound, AgentNotFoundError, SandboxUnavailable, OSError):
         found = command_of(agent, arguments or [], settings)
-        code = record(found, out, workspace.resolve(), redact=redact, stop_timeout=settings.stop_timeout_s)
+        code = record(found, out, workspace.resolve(), settings, redact=redact)
     raise typer.Exit(code if code >= 0 else die_by(-code))

@@ -16,12 +16,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec import structs
+
 from turnwire.adapter.process.cli import CliProcess
 from turnwire.adapter.process.shutdown import StopDeadlines, kill_on_exit, shut_down
 from turnwire.adapter.process.transport import Exit
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.lines import Lines
-from turnwire.config.agents import Agent, AgentNotFoundError, find, program_of
+from turnwire.config.agents import DEMOS, Agent, AgentNotFoundError, find
 from turnwire.config.known_agents import KNOWN
 from turnwire.config.settings import Settings
 from turnwire.protocol.errors import TurnwireError
@@ -33,6 +35,7 @@ from turnwire.recordings.redaction.redaction import Redaction
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
 from turnwire.sidecar.process.signals import number_of, on_stop
+from turnwire.sidecar.streams.sandboxed import sandboxed
 
 STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
 SIGNAL_GRACE = 3.0
@@ -47,34 +50,26 @@ class RecordError(TurnwireError):
 
 
 def command_of(name: str, arguments: Sequence[str], settings: Settings) -> Agent:
-    """Return what is run: a known or configured agent's program with these arguments, or with its own where none are given.
-
-    Raises AgentNotFoundError.
+    """Return what is run: a known agent's program with these arguments, or with its own where none are given; a configured command, or
+    any program, with these behind it. Raises AgentNotFoundError.
     """
-    known = name in settings.agents or name in KNOWN or name in ("demo", "demo-acp")
-    if known and not arguments:
-        return find(name, settings.agents)
-    if name in settings.agents or not known:
-        program = settings.agents[name].command[0] if name in settings.agents else name
-        found = shutil.which(program)
-    elif name in KNOWN:
-        found = program_of(KNOWN[name])
-    else:
-        return _with(find(name, settings.agents), arguments)
-    if found is None:
+    if name in settings.agents or name in KNOWN or name in DEMOS:
+        agent = find(name, settings.agents)
+        is_replaced = bool(arguments) and name in KNOWN and name not in settings.agents
+        argv = agent.argv[:1] if is_replaced else agent.argv
+        return structs.replace(agent, argv=(*argv, *arguments))
+    program = shutil.which(name)
+    if program is None:
         raise AgentNotFoundError(
-            f"there is no program of the agent {name!r}; `turnwire agents` lists those that are here"
+            f"there is no agent and no program {name!r}; `turnwire agents` lists the agents"
         )
-    env = settings.agents[name].env if name in settings.agents else {}
-    return Agent(name, (found, *arguments), env=env)
+    return Agent(Path(name).name, (program, *arguments))
 
 
-def _with(agent: Agent, arguments: Sequence[str]) -> Agent:
-    return Agent(agent.name, (*agent.argv, *arguments), family=agent.family)
-
-
-def record(agent: Agent, out: Path, workspace: Path, *, redact: bool, stop_timeout: float) -> int:
-    """Run and record; returns the agent's exit code, of a signal -N. Raises RecordError, ProgramNotFound and OSError."""
+def record(agent: Agent, out: Path, workspace: Path, settings: Settings, *, redact: bool) -> int:
+    """Run and record; returns the agent's exit code, of a signal -N. Raises RecordError, ProgramNotFound,
+    SandboxUnavailable and OSError.
+    """
     out = out.absolute()
     if out.exists():
         raise RecordError(f"{out} is there already; name a folder that is not")
@@ -90,7 +85,7 @@ def record(agent: Agent, out: Path, workspace: Path, *, redact: bool, stop_timeo
                 "env": sorted(environment),
                 "cwd": str(workspace),
             }
-            code = asyncio.run(_run(agent.argv, environment, workspace, recorder, stop_timeout))
+            code = asyncio.run(_run(agent, environment, workspace, recorder, settings))
             recorder.close(about, code, seen.changed())
         if redact:
             redaction = Redaction(secrets.token_bytes(32))
@@ -104,18 +99,23 @@ def record(agent: Agent, out: Path, workspace: Path, *, redact: bool, stop_timeo
 
 
 async def _run(
-    argv: Sequence[str],
+    agent: Agent,
     environment: Mapping[str, str],
     workspace: Path,
     recorder: FolderRecorder,
-    stop_timeout: float,
+    settings: Settings,
 ) -> int:
-    async with Watchdog.start() as watchdog:
+    async with Watchdog.start() as watchdog, sandboxed(agent, settings, environment, workspace) as sandbox:
         process = await CliProcess.spawn(
-            argv, workspace=workspace, environment=environment, watchdog=watchdog, reads_stderr=True
+            agent.argv,
+            workspace=workspace,
+            environment=environment,
+            watchdog=watchdog,
+            reads_stderr=True,
+            sandbox=sandbox,
         )
         async with kill_on_exit(process):
-            on_stop(partial(_end, process), stop_timeout)
+            on_stop(partial(_end, process), settings.stop_timeout_s)
             try:
                 ended = await _relayed(process, recorder)
             finally:

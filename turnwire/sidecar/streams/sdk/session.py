@@ -19,6 +19,7 @@ from turnwire.adapter.families import FAMILIES, open_session
 from turnwire.adapter.options import CommandError, SessionOptions
 from turnwire.adapter.process.cli import ProgramNotFound
 from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.sandbox.settings import SandboxUnavailable
 from turnwire.adapter.session.agent import AgentSession
 from turnwire.adapter.session.notices import SessionNotice
 from turnwire.normalize import events as ev
@@ -152,7 +153,7 @@ class SdkSession:
                 self._session.set_result(session)
                 async for batch in session.batches():
                     await self._tell(batch)
-        except (CommandError, ProgramNotFound, OSError) as error:
+        except (CommandError, ProgramNotFound, SandboxUnavailable, OSError) as error:
             if not self._session.done():
                 self._session.set_exception(error)
                 self._session.exception()  # that nobody waits for it is no error
@@ -345,7 +346,12 @@ class SdkSession:
         asked = introduced(body, self._can)
         is_late = self._is_wanted and bool(asked.changes or not asked.sdk_servers <= set(self._sdk_servers))
         late = ["initialize came after the first prompt"] if is_late else []
-        self._refused = [*self._wanted.refused, *asked.refused, *late]
+        servers = sorted(self._sdk_servers | asked.sdk_servers)
+        is_apart = bool(servers) and self._options.sandbox.level != "off"
+        unreached = (
+            [f"{', '.join(servers)}: in a sandbox no server inside its caller is reached"] if is_apart else []
+        )
+        self._refused = [*self._wanted.refused, *asked.refused, *unreached, *late]
         if not self._refused:
             self._sdk_servers |= asked.sdk_servers
             command = structs.replace(self._options.command, **asked.changes)

@@ -5,13 +5,13 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from turnwire.adapter.process.cli import Enters, ProgramNotFound
+from turnwire.adapter.process.cli import ProgramNotFound
 from turnwire.adapter.sandbox.settings import SandboxUnavailable
 from turnwire.config.agents import Agent, AgentNotFoundError, find
 from turnwire.config.settings import ConfigurationError, Settings, load
@@ -19,6 +19,7 @@ from turnwire.normalize.inputs import Announced
 from turnwire.protocol.dialects import DIALECTS
 from turnwire.sidecar.process import garbage, logs
 from turnwire.sidecar.process.signals import die_by
+from turnwire.sidecar.streams.sandboxed import sandboxed
 from turnwire.sidecar.streams.stdio import serve as stdio
 from turnwire.sidecar.streams.stdio.arguments import (
     FOREIGN,
@@ -77,7 +78,7 @@ async def _serve(
 
         return await serve_any(arguments, agent, settings, environment, observed)
     options = (foreign_options if settings.dialect in FOREIGN else cli_options)(arguments.rest)
-    async with _sandbox(agent, settings, environment) as sandbox:
+    async with sandboxed(agent, settings, environment, Path.cwd()) as sandbox:
         return await stdio.serve(
             [*agent.argv, *options],
             environment,
@@ -87,29 +88,6 @@ async def _serve(
             stop_timeout=settings.stop_timeout_s,
             sandbox=sandbox,
         )
-
-
-@asynccontextmanager
-async def _sandbox(
-    agent: Agent, settings: Settings, environment: Mapping[str, str]
-) -> AsyncIterator[Enters | None]:
-    """Have the agent's sandbox, if it has one; nobody can be asked about hosts."""
-    level = agent.sandbox or settings.sandbox
-    if level == "off":
-        yield None
-        return
-    from turnwire.adapter.sandbox.sandbox import open_sandbox  # noqa: PLC0415 - few relays have one
-    from turnwire.config.sandbox import sandbox_settings  # noqa: PLC0415 - as above
-    from turnwire.config.state_directory import own_places  # noqa: PLC0415 - as above
-
-    async with open_sandbox(
-        sandbox_settings(agent, settings, level=level),
-        workspace=Path.cwd(),
-        program=agent.argv[0],
-        environment=environment,
-        own_places=own_places(settings),
-    ) as sandbox:
-        yield sandbox
 
 
 def _observe(observed: "Observed | None") -> stdio.Observe:
