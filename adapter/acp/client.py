@@ -18,9 +18,13 @@ from turnwire.protocol.acp import encode
 from turnwire.protocol.acp.decode import decode, malformed
 from turnwire.protocol.acp.messages import Batch, Id, Notification, Response, RpcError
 from turnwire.protocol.framing import DEFAULT_LIMIT, OversizeLine
-from turnwire.protocol.json_values import Json, JsonObject
+from turnwire.protocol.json_values import Json, JsonObject, text_at
 from turnwire.protocol.malformed import Malformed
 from turnwire.protocol.parsing import glued
+
+_HINTS = {
+    "MODEL_SWITCH_INCOMPATIBLE_AGENT": "; this model needs a new session"  # Grok
+}
 
 
 class AgentError(RequestFailed):
@@ -29,6 +33,7 @@ class AgentError(RequestFailed):
     def __init__(self, method: str, error: RpcError) -> None:
         super().__init__(
             f"the agent refuses {method}: {error.message or 'it does not say why'} ({error.code})"
+            + _HINTS.get(text_at(error.data, "code"), "")
         )
         self.code = error.code
         """JSON-RPC's, the protocol's (-32000: log in first; -32002: no such resource) or the agent's own."""

@@ -155,6 +155,8 @@ def client_capabilities(*, reads: bool, writes: bool, terminals: bool) -> JsonOb
         "fs": {"readTextFile": reads, "writeTextFile": writes},
         "terminal": terminals,
         "elicitation": {"form": {}, "url": {}},
+        # Cursor lists models and their options apart for who says so, and else every combination of them as a model
+        "_meta": {"parameterizedModelPicker": True},
     }
 
 

@@ -123,8 +123,9 @@ class ToolCallState(Struct, gc=False):
         self.has_arguments = self.has_arguments or update.raw_input is not None
         if update.raw_output is not None:
             self.raw_output = update.raw_output
-        if update.name and update.name != self.name:
-            self.name, changed = update.name, True
+        name = update.name or text(fields(update.raw_input), "_toolName")  # as Cursor tells it
+        if name and name != self.name:
+            self.name, changed = name, True
         if isinstance(update.meta, dict):
             changed = self._learn_meta(update.meta) or changed
         if isinstance(update, ToolCall) and self.name is None:

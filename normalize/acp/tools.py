@@ -66,6 +66,7 @@ _TODO_LISTS = ("todos", "entries", "items", "plan", "todoList")
 _MCP_NAME = re.compile(r"\Amcp__(.{1,100}?)__(.{1,200})\Z", re.DOTALL)
 _MCP_TITLE = re.compile(r"\A(.{1,200}) \((.{1,100}) MCP Server\)\Z")
 _GEMINI_SEARCH = re.compile(r"\A'(.{1,500}?)'(?: in .{1,200}?)?(?: within (.{1,500}))?\Z")
+_AUGGIE_SUBAGENT = re.compile(r"\Asub-agent-([\w-]{1,64}): (.*)\Z", re.DOTALL)
 _FOUND = re.compile(r"\AFound (\d{1,9}) (matching file|match|file|result)")
 _LIST = re.compile(r"\AList(?:ing)? files in '?(.{0,1000}?)'?\Z")
 _READS = re.compile(r"\ARead(?:ing)? (?:file )?'?([^']{0,2000}[./][^']{0,2000}?)'?\Z")
@@ -162,7 +163,7 @@ def _known(facts: ToolCallState, quirks: Quirks, status: Status, denied: bool) -
             return _http(facts, status)
         case _:
             pass
-    if _is_delegation(arguments, name):
+    if _is_delegation(arguments, name) or _AUGGIE_SUBAGENT.match(facts.title[:500]):
         return _subagent(facts, status)
     if facts.does in (None, "other", "think") and not _EDIT_FIELDS.isdisjoint(arguments):
         return _modify(facts, quirks, status, denied)
@@ -411,6 +412,7 @@ def _shell(facts: ToolCallState, quirks: Quirks, status: Status, *, denied: bool
         description=text(arguments, "description"),
         timeout=whole(arguments, "timeout", "timeout_ms"),
         background=flag(arguments, "run_in_background", "is_background", "isBackground", "background")
+        or (facts.name == "Monitor")
         or None,
         output=None if denied else _shell_output(facts, quirks, status),
     )
@@ -475,20 +477,23 @@ def _is_delegation(arguments: JsonObject, name: str) -> bool:
 
 
 def _subagent(facts: ToolCallState, status: Status) -> NormalizedPayload:
-    arguments = facts.arguments
+    arguments, response = facts.arguments, fields(facts.response)
+    titled = _AUGGIE_SUBAGENT.match(facts.title[:500])
+    launched = text(response, "status") == "async_launched"
     output = None
     if status != "running":
         output = SubagentOutput(
-            status="completed" if status == "complete" else "failed",
+            status="failed" if status == "error" else "async_launched" if launched else "completed",
             text=facts.shown_text() or facts.result_text() or None,
         )
     body = SubagentTask(
-        description=text(arguments, "description") or facts.title,
+        description=text(arguments, "description") or (titled[2] if titled else facts.title),
         prompt=text(arguments, "prompt") or "",
         subagent_type=text(
             arguments, "subagent_type", "subagentType", "agent_type", "agentType", "subagent_name"
-        ),
-        background=flag(arguments, "run_in_background") or None,
+        )
+        or (titled[1] if titled else None),
+        background=flag(arguments, "run_in_background") or launched or None,
         model=text(arguments, "model"),
         output=output,
     )

@@ -2,15 +2,18 @@
 
 import pytest
 
+from turnwire.adapter.acp.client import AgentError
 from turnwire.adapter.acp.handshake import (
     AgentFacts,
     Choice,
+    client_capabilities,
     kind_of,
     named,
     read_conversation,
     read_facts,
     server_of,
 )
+from turnwire.protocol.acp.messages import RpcError
 from turnwire.protocol.json_values import Json
 
 CLAUDE = {
@@ -134,3 +137,14 @@ def test_servers_are_named_as_the_protocol_wants_them() -> None:
 def test_an_error_names_some_of_what_there_is() -> None:
     assert named(["a", "b"]) == "a, b"
     assert named([str(number) for number in range(30)]).endswith("19 and 10 more")
+
+
+def test_cursor_is_told_that_options_of_models_are_understood() -> None:
+    told = client_capabilities(reads=False, writes=False, terminals=False)
+    assert told["_meta"] == {"parameterizedModelPicker": True}
+
+
+def test_a_model_that_grok_has_for_new_sessions_alone_is_refused_with_what_to_do() -> None:
+    refused = RpcError(-32000, "incompatible", {"code": "MODEL_SWITCH_INCOMPATIBLE_AGENT"})
+    assert str(AgentError("session/set_model", refused)).endswith("; this model needs a new session")
+    assert str(AgentError("session/set_model", RpcError(-32000, "no"))).endswith("no (-32000)")

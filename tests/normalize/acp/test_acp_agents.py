@@ -469,3 +469,81 @@ def test_answers_to_groks_plans_are_in_its_words() -> None:
     assert (asked.session_id, asked.tool_call.raw_input) == ("", None)
     assert [plan.answer(option.option_id) for option in asked.options] == [plan.yes, plan.no]
     assert plan.answer(None) == {"outcome": "abandoned"}
+
+
+# What was learnt of agents that were not recorded here.
+
+
+def test_a_request_that_overtakes_its_call_is_about_the_same_card() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    assert types(talk.asks(7, "c", title="ls", kind="execute")) == ["tool_call", "permission_request"]
+    late = talk.update("tool_call", toolCallId="c", title="ls", kind="execute", rawInput={"command": "ls"})
+    assert types(late) == ["tool_update"]
+    talk.chooses(7, "yes")
+    done = talk.update("tool_call_update", toolCallId="c", status="completed")
+    assert [(event["type"], event["tool_status"]) for event in done] == [("tool_update", "complete")]
+
+
+def test_a_call_that_goes_on_after_its_turn_was_answered_has_one_end() -> None:
+    talk = Talk("claude-agent-acp")
+    talk.prompt(1)
+    talk.answers(1, stopReason="end_turn")
+    told = talk.update("tool_call", toolCallId="c", title="Work", kind="execute", rawInput={"command": "x"})
+    told += talk.update("tool_call_update", toolCallId="c", status="completed") + talk.text(
+        "Done behind your back."
+    )
+    assert types(told) == ["tool_call", "tool_update", "message_chunk"]
+    assert all(event.get("operation_id") is None for event in told)
+
+
+def test_a_watch_of_claudes_runs_on_although_its_call_is_completed() -> None:
+    talk = Talk("claude-agent-acp")
+    talk.prompt(1)
+    meta = {"claudeCode": {"toolName": "Monitor"}}
+    given = {"command": "tail -f log", "description": "Watch the log"}
+    talk.update("tool_call", toolCallId="m", title="Watch", kind="other", rawInput=given, _meta=meta)
+    shown = shows("Monitor started (task b1, timeout 300000ms).")
+    done = only(
+        talk.update("tool_call_update", toolCallId="m", status="completed", content=shown), "tool_update"
+    )
+    assert (done["tool_status"], done["normalized"]["shell_exec"]["background"]) == ("complete", True)
+
+
+def test_a_subagent_of_claudes_in_the_background_is_launched_and_not_done() -> None:
+    talk = Talk("claude-agent-acp")
+    talk.prompt(1)
+    given = {"prompt": "Look", "description": "Look around", "subagent_type": "Explore"}
+    talk.update("tool_call", toolCallId="a", title="Look", kind="think", rawInput=given)
+    meta = {
+        "claudeCode": {"toolName": "Agent", "toolResponse": {"status": "async_launched", "isAsync": True}}
+    }
+    done = only(
+        talk.update("tool_call_update", toolCallId="a", status="completed", _meta=meta), "tool_update"
+    )
+    task = done["normalized"]["subagent_task"]
+    assert (task["background"], task["output"]["status"]) == (True, "async_launched")
+
+
+def test_auggies_subagents_are_titles() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    told = only(
+        talk.update("tool_call", toolCallId="a", kind="other", title="sub-agent-explore: Find it"),
+        "tool_call",
+    )
+    task = told["normalized"]["subagent_task"]
+    assert (task["subagent_type"], task["description"], task["prompt"]) == ("explore", "Find it", "")
+
+
+def test_cursors_tools_are_named_in_their_arguments_and_its_ids_come_again() -> None:
+    talk = Talk("cursor")
+    for number in (1, 2):
+        talk.prompt(number)
+        given = {"_toolName": "task", "prompt": "Look", "description": "Look around"}
+        told = only(
+            talk.update("tool_call", toolCallId="t", title="Task", kind="other", rawInput=given), "tool_call"
+        )
+        assert (told["tool_name"], told["normalized"]["kind"]) == ("task", "subagent_task")
+        assert "tool_update" in types(talk.update("tool_call_update", toolCallId="t", status="completed"))
+        talk.answers(number, stopReason="end_turn")
