@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct, field
 
 from turnwire.adapter.hooks.settings import HookSetting
-from turnwire.adapter.mcp.host import HostedServer
+from turnwire.adapter.mcp.mcp_host import HostedServer
 from turnwire.adapter.permissions.rules import Rule
 from turnwire.adapter.process.shutdown import StopDeadlines
 from turnwire.adapter.sandbox.settings import SandboxSettings

@@ -29,9 +29,9 @@ from websockets.asyncio.client import ClientConnection, connect  # noqa: E402
 
 from journals import RedisProcess  # noqa: E402
 from turnwire.fleet.directory import Directory  # noqa: E402
+from turnwire.fleet.messages import encode  # noqa: E402
 from turnwire.fleet.store import DirectoryEntry, FleetStore  # noqa: E402
 from turnwire.fleet.timing import Timing  # noqa: E402
-from turnwire.fleet.wire import encode  # noqa: E402
 from turnwire.hub.wire.frames_out import Sessions, SessionSummary  # noqa: E402
 from turnwire.hub.wire.frames_out import encode as encode_frame  # noqa: E402
 from turnwire_process import Served, environment, turnwire  # noqa: E402

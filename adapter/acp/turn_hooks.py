@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from turnwire.adapter.acp.hooks import EVENT, fits
-from turnwire.adapter.hooks.answers import send_back
+from turnwire.adapter.hooks.hook_answers import send_back
 from turnwire.adapter.hooks.programs import HookFailed, run_hook
 from turnwire.adapter.hooks.settings import HookSetting
 from turnwire.adapter.permissions.git_check import uncommitted_changes

@@ -32,7 +32,7 @@ from turnwire.adapter.session.wire import Asking
 from turnwire.normalize.acp.agents import OWN_REQUESTS
 from turnwire.normalize.acp.own_requests import Form, Plan
 from turnwire.normalize.acp.tool_call_state import command_line
-from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.inputs import Message
 from turnwire.normalize.payloads.fields import fields
 from turnwire.normalize.vocabulary import ToolKind

@@ -3,7 +3,7 @@
 import asyncio
 
 from turnwire.adapter.claude.client import Client
-from turnwire.adapter.mcp.host import McpHost, refuse
+from turnwire.adapter.mcp.mcp_host import McpHost, refuse
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.normalize.inputs import Received

@@ -28,7 +28,7 @@ from turnwire.normalize.claude.requests.options import DESTINATIONS, options, up
 from turnwire.normalize.claude.requests.suggestions import suggestions
 from turnwire.normalize.claude.tool_kinds import kind_of
 from turnwire.normalize.claude.tools.plan import questions
-from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.inputs import Message
 from turnwire.normalize.vocabulary import ALWAYS_MODE
 from turnwire.protocol.claude import answers

@@ -1,7 +1,7 @@
 """Run hooks of the configuration: a command with JSON on stdin, or a POST to loopback; both bounded in time and size.
 
 A command answers as hooks of the CLI's own do: exit 0 with JSON (or nothing) on stdout, exit 2 to block with the reason on
-stderr. Everything else is a failure, and what that means is decided by adapter/hooks/answers.py, never here.
+stderr. Everything else is a failure, and what that means is decided by adapter/hooks/hook_answers.py, never here.
 """
 
 import asyncio

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from turnwire.adapter.mcp.host import McpError
+from turnwire.adapter.mcp.mcp_host import McpError
 from turnwire.adapter.process.cli import CliProcess, ProgramNotFound
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.process.watchdog import Watchdog

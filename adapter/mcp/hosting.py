@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from turnwire.adapter.mcp.bridge import BridgedServer
-from turnwire.adapter.mcp.host import HostedServer, McpError, McpHost, McpServer, load_entry_point
+from turnwire.adapter.mcp.mcp_host import HostedServer, McpError, McpHost, McpServer, load_entry_point
 from turnwire.adapter.process.environment import build_environment
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.notices import Notify, SessionNotice

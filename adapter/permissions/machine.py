@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from turnwire.adapter.hooks import answers as hook_answers
+from turnwire.adapter.hooks import hook_answers
 from turnwire.adapter.hooks.settings import find_hook
 from turnwire.adapter.permissions import answers
 from turnwire.adapter.permissions.answers import InvalidAnswer, Outcome

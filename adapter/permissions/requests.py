@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.grants import Grant
-from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.payloads.work import Question
 from turnwire.protocol.json_values import Json, JsonObject
 

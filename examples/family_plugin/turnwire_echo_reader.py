@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.inputs import Ended
 from turnwire.normalize.payloads.fields import text, whole
 from turnwire.normalize.streams.observations import (

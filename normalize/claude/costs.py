@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from turnwire.normalize.claude.turns.uuids import numbers
-from turnwire.normalize.events.conversation import TokenSums
+from turnwire.normalize.events.conversation_events import TokenSums
 from turnwire.normalize.payloads.fields import as_float
 from turnwire.protocol.claude.blocks import Usage
 from turnwire.protocol.claude.results import ModelUsage, Result

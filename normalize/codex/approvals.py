@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from turnwire.normalize.codex import items
-from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.payloads.fields import fields, objects, text
 from turnwire.normalize.payloads.work import Choice, Question
 from turnwire.normalize.streams.observations import (

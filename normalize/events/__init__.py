@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from turnwire.normalize.events.control import (
+from turnwire.normalize.events.control_events import (
     AgentPlan,
     HookActivity,
     Mode,
@@ -22,7 +22,7 @@ from turnwire.normalize.events.control import (
     SandboxDenied,
     SessionMode,
 )
-from turnwire.normalize.events.conversation import (
+from turnwire.normalize.events.conversation_events import (
     Complete,
     CompleteData,
     Error,
@@ -39,7 +39,7 @@ from turnwire.normalize.events.conversation import (
     UserMessage,
     Withdrawn,
 )
-from turnwire.normalize.events.session import (
+from turnwire.normalize.events.session_events import (
     ApiRetry,
     AuthMethod,
     AvailableCommands,

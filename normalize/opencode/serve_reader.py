@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from turnwire.normalize.events import CompactBoundary
-from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.opencode import parts
 from turnwire.normalize.payloads.fields import fields, flag, objects, text, texts, whole
 from turnwire.normalize.payloads.work import Choice, Question, TodoItem

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from turnwire.normalize.common.event_context import EventFields
 from turnwire.normalize.events import AgentEvent, Model, Outcome
-from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.payloads.files import ContentPart
 from turnwire.normalize.payloads.work import Question, TodoItem
 from turnwire.protocol.json_values import Json, JsonObject

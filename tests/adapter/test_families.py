@@ -7,7 +7,7 @@ import pytest
 from turnwire.adapter.capabilities import OF_THEIR_OWN, impossible
 from turnwire.adapter.families import FAMILIES, open_session
 from turnwire.adapter.hooks.settings import HookSetting
-from turnwire.adapter.mcp.host import HostedServer
+from turnwire.adapter.mcp.mcp_host import HostedServer
 from turnwire.adapter.options import CommandError, CommandOptions, SessionOptions
 from turnwire.adapter.permissions.rules import Rule
 from turnwire.normalize.families import FAMILIES as CORES

@@ -21,7 +21,7 @@ from turnwire.hub.host import CommandRefused
 from turnwire.journal.sessions import SessionRecord
 from turnwire.sessions.choices import agent_choices
 from turnwire.sessions.frontend_limits import FrontendLimits
-from turnwire.sidecar.checks.doctor.agents import logged_in
+from turnwire.sidecar.checks.doctor.agent_checks import logged_in
 from turnwire_process import environment
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from turnwire.fleet.choice import candidates
 from turnwire.fleet.directory import KnownWorker
-from turnwire.fleet.wire import WorkerSummary
+from turnwire.fleet.messages import WorkerSummary
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire.frames import SessionCreate
 from turnwire.hub.wire.frames_out import AgentChoice

@@ -17,12 +17,12 @@ from redis_topologies import cluster
 from journals import RedisProcess
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire.fleet.errors import NameTaken
-from turnwire.fleet.host import IN_FLIGHT, FleetHost
+from turnwire.fleet.fleet_host import IN_FLIGHT, FleetHost
 from turnwire.fleet.invitations import FleetInvitations
 from turnwire.fleet.logins import FleetLogins
+from turnwire.fleet.messages import Answer, WorkerCommand, WorkerSummary, decode, encode
 from turnwire.fleet.store import DirectoryEntry, FleetStore
 from turnwire.fleet.timing import Timing
-from turnwire.fleet.wire import Answer, WorkerCommand, WorkerSummary, decode, encode
 from turnwire.fleet.worker import Worker
 from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.principals import Principal, Scope

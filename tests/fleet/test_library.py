@@ -3,8 +3,8 @@
 import pytest
 
 from turnwire.fleet.directory import KnownWorker
-from turnwire.fleet.library import asked, holder, merged
-from turnwire.fleet.wire import WorkerSummary
+from turnwire.fleet.history import asked, holder, merged
+from turnwire.fleet.messages import WorkerSummary
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire import frames
 from turnwire.normalize.model import JsonObject

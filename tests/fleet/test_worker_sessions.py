@@ -14,8 +14,8 @@ from journals import RedisProcess
 from turnwire.config.settings import Settings
 from turnwire.fleet.errors import NameTaken
 from turnwire.fleet.joining import working
+from turnwire.fleet.messages import WorkerSummary, decode
 from turnwire.fleet.store import FleetStore
-from turnwire.fleet.wire import WorkerSummary, decode
 from turnwire.fleet.worker_sessions import ClaimedRecords, WorkerSessions
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire import frames

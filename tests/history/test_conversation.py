@@ -2,7 +2,7 @@
 
 import pytest
 
-from turnwire.history.conversation import ConversationPart, body_of, folded, searched
+from turnwire.history.conversation_text import ConversationPart, body_of, folded, searched
 from turnwire.normalize import events as ev
 from turnwire.normalize.payloads import (
     AskUserPayload,

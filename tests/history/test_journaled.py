@@ -10,8 +10,8 @@ from kept_sessions import kept
 from typer.testing import CliRunner
 
 from turnwire.config.settings import Settings
+from turnwire.history.history import History
 from turnwire.history.index import LogPiece
-from turnwire.history.library import Library
 from turnwire.history.visibility import VisibleConversations
 from turnwire.normalize.recordings.session_files import Answer
 from turnwire.recordings.session_file import format_of, survey_of
@@ -23,7 +23,7 @@ TURN = 0.00062085
 TOKENS = (100, 20, 7, 5)
 
 
-def journaled(library: Library, file: Path, *, session: str = "s", cost: float | None = TURN) -> None:
+def journaled(library: History, file: Path, *, session: str = "s", cost: float | None = TURN) -> None:
     """Put the recording's three turns into the index, as the sidecar that ran them would."""
     (told,) = [one for one in library.index.newest(limit=9) if one.id == file.stem]
     found = format_of(file)
@@ -61,8 +61,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def a_library(home: Path, state: Path) -> Library:
-    library = Library(Settings.model_validate({"history_dirs": [home], "state_dir": state}))
+def a_library(home: Path, state: Path) -> History:
+    library = History(Settings.model_validate({"history_dirs": [home], "state_dir": state}))
     library.look()
     return library
 

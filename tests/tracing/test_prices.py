@@ -10,7 +10,7 @@ from kept_sessions import all_kept, kept
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import scripted_messages_api
 from turnwire.config.settings import Settings
-from turnwire.history.library import Library
+from turnwire.history.history import History
 from turnwire.normalize.recordings.session_files import Answer, TokenCounts
 from turnwire.recordings.filters.inspection import inspect
 from turnwire.recordings.reading import read
@@ -128,10 +128,10 @@ def test_a_file_of_prices_that_is_none_is_refused_by_name(
     assert str(file) in str(refused.value)
 
 
-def a_library(tmp_path: Path, *names: tuple[str, str], **options: object) -> Library:
+def a_library(tmp_path: Path, *names: tuple[str, str], **options: object) -> History:
     folders = [kept(version, scenario).folder / "projects" for version, scenario in names]
     settings = {"history_dirs": folders, "state_dir": tmp_path / "state", **options}
-    library = Library(Settings.model_validate(settings))
+    library = History(Settings.model_validate(settings))
     library.look()
     return library
 
@@ -171,7 +171,7 @@ def test_what_the_cli_tells_is_no_estimate_and_what_nobody_knows_is_none(tmp_pat
     settings = Settings.model_validate(
         {"history_dirs": [folder.parent], "state_dir": tmp_path / "s", "prices": mine}
     )
-    library = Library(settings)
+    library = History(settings)
     library.look()
     (listed,) = library.index.newest(limit=9)
     assert (listed.cost_usd, listed.estimated_usd, listed.cost_is_whole) == (None, 0.0, False)

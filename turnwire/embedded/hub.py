@@ -11,7 +11,7 @@ from turnwire._runtime.task_owner import TaskOwner
 from turnwire.config.settings import load
 from turnwire.config.state_directory import claimed
 from turnwire.hub.hub import Hub as RunningHub
-from turnwire.sessions.host import LiveHost
+from turnwire.sessions.live_host import LiveHost
 from turnwire.sidecar.serving.serve import serve
 
 

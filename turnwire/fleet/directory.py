@@ -14,9 +14,9 @@ from msgspec import structs
 from redis.exceptions import RedisError
 
 from turnwire._runtime.task_owner import heed_cancellation
+from turnwire.fleet.messages import WorkerSummary, decode
 from turnwire.fleet.store import DirectoryEntry, FleetStore
 from turnwire.fleet.timing import Timing
-from turnwire.fleet.wire import WorkerSummary, decode
 from turnwire.hub.wire.frames_out import SessionSummary
 
 log = logging.getLogger(__name__)

@@ -9,14 +9,14 @@ from redis.exceptions import RedisError
 
 from turnwire._runtime.version import VERSION
 from turnwire.config.settings import Settings
+from turnwire.fleet.messages import WorkerSummary
 from turnwire.fleet.store import FleetStore
 from turnwire.fleet.timing import Timing
-from turnwire.fleet.wire import WorkerSummary
 from turnwire.fleet.worker import Worker
 from turnwire.fleet.worker_sessions import WorkerSessions
 from turnwire.journal.base import JournalUnavailable
 from turnwire.journal.redis.journal import RedisJournal
-from turnwire.sessions.host import LiveHost
+from turnwire.sessions.live_host import LiveHost
 
 
 @asynccontextmanager

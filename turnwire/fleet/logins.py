@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from redis.exceptions import RedisError
 
 from turnwire._runtime.task_owner import TaskOwner
-from turnwire.fleet.host import FleetHost
+from turnwire.fleet.fleet_host import FleetHost
 from turnwire.fleet.invitations import FleetInvitations
 from turnwire.fleet.store import FleetStore
 from turnwire.hub.server.cookies import REMEMBERED, LoggedOut

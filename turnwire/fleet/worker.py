@@ -18,9 +18,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from turnwire._runtime.task_owner import TaskOwner, heed_cancellation
 from turnwire.fleet.errors import NameTaken
-from turnwire.fleet.store import DirectoryEntry, FleetStore
-from turnwire.fleet.timing import Timing
-from turnwire.fleet.wire import (
+from turnwire.fleet.messages import (
     Answer,
     CommandOutcome,
     CommandStart,
@@ -32,6 +30,8 @@ from turnwire.fleet.wire import (
     encode,
     refused,
 )
+from turnwire.fleet.store import DirectoryEntry, FleetStore
+from turnwire.fleet.timing import Timing
 from turnwire.hub.host import CommandRefused, Host
 from turnwire.hub.wire.commands import parse
 from turnwire.hub.wire.frames import (

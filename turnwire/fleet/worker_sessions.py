@@ -21,7 +21,7 @@ from turnwire.journal.base import JournalUnavailable, LogUnreadable
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.journal.redis.server import NOBODY, Ownership
 from turnwire.journal.sessions import SessionRecord, SessionStore
-from turnwire.sessions.host import LiveHost
+from turnwire.sessions.live_host import LiveHost
 
 log = logging.getLogger(__name__)
 

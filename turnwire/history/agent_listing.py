@@ -19,7 +19,7 @@ from turnwire.config.known_agents import KNOWN, recognised
 from turnwire.config.sandbox import sandbox_settings
 from turnwire.config.settings import Settings
 from turnwire.config.state_directory import own_places
-from turnwire.history.index import LibraryError, ListedConversation
+from turnwire.history.index import HistoryError, ListedConversation
 
 READ = frozenset({"claude", "codex", "gemini", "qwen"})
 """Agents whose files are read."""
@@ -49,14 +49,14 @@ def whose_files(name: str, settings: Settings) -> str:
 
 
 async def listed_by_agent(name: str, settings: Settings, folder: Path) -> list[ListedConversation]:
-    """Start an agent in a folder and return the conversations that it lists, the newest first; raises LibraryError."""
+    """Start an agent in a folder and return the conversations that it lists, the newest first; raises HistoryError."""
     from turnwire.adapter.sandbox.sandbox import open_sandbox  # noqa: PLC0415 - agents are asked seldom
 
     try:
         agent = find(name, settings.agents)
         family = FAMILIES[agent.family]
         if family.list_conversations is None:
-            raise LibraryError(f"the agent {name!r} does not list its conversations")
+            raise HistoryError(f"the agent {name!r} does not list its conversations")
         environment = build_environment(
             os.environ, allowed=(*ALLOWED, *agent.variables, *settings.pass_env), given=agent.env
         )
@@ -76,7 +76,7 @@ async def listed_by_agent(name: str, settings: Settings, folder: Path) -> list[L
         AgentNotFoundError, CommandError, EnvironmentRefused, OSError, ProcessGone, ProgramNotFound, RequestFailed, RequestTimeout,
         SandboxUnavailable,
     ) as error:  # fmt: skip
-        raise LibraryError(f"the agent {name!r} did not list its conversations: {error}") from error
+        raise HistoryError(f"the agent {name!r} did not list its conversations: {error}") from error
     found = [
         ListedConversation(
             id=one.id,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from turnwire.history.conversation import ConversationPart, body_of
+from turnwire.history.conversation_text import ConversationPart, body_of
 from turnwire.protocol.visible import RIGHT_TO_LEFT, ordered, ordered_prose, visible
 
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})", re.MULTILINE)

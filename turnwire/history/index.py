@@ -89,7 +89,7 @@ _ANSWER = (
 _NAMES_KEPT = "CREATE TABLE IF NOT EXISTS names (id TEXT PRIMARY KEY, title TEXT NOT NULL)"
 
 
-class LibraryError(TurnwireError):
+class HistoryError(TurnwireError):
     """The index cannot be used, or does not have what is asked for; the message says what to do."""
 
 
@@ -201,7 +201,7 @@ class Index:
     """The index of one state directory."""
 
     def __init__(self, file: Path | None, prices: Prices) -> None:
-        """Open the index, or make it; without a file it is in memory alone. Raises LibraryError.
+        """Open the index, or make it; without a file it is in memory alone. Raises HistoryError.
 
         `prices` estimate what agents say nothing of; they are asked anew for each answer, so nothing of them is kept.
         """
@@ -222,7 +222,7 @@ class Index:
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._prepare()
         except (OSError, sqlite3.Error) as error:
-            raise LibraryError(
+            raise HistoryError(
                 f"the index of conversations {file} cannot be used ({error}); remove it, and turnwire makes a new one"
             ) from error
 
@@ -261,7 +261,7 @@ class Index:
             self._lock.acquire()
         try:
             if self._closed:
-                raise LibraryError(
+                raise HistoryError(
                     "the index of conversations is closed; ask again after the sidecar has restarted"
                 )
             yield
@@ -280,14 +280,14 @@ class Index:
             self._db.execute("COMMIT")
 
     def look(self, folders: Sequence[Path], newest: int | None = None) -> ScanResult:
-        """Read what is new or has changed in the folders, and forget what is gone; raises LibraryError.
+        """Read what is new or has changed in the folders, and forget what is gone; raises HistoryError.
 
         `newest`: only so many of the files that were changed last, for who wants to see these alone.
         """
         try:
             return self._look(folders, newest)
         except sqlite3.Error as error:
-            raise LibraryError(
+            raise HistoryError(
                 f"the index of conversations cannot be written ({error}); is the disk full?"
             ) from error
 
@@ -420,7 +420,7 @@ class Index:
         return row[1] if row is not None and row[0] == epoch else 0
 
     def log(self, session: str, piece: "LogPiece") -> None:
-        """Take in what was journaled of one of turnwire's sessions, unless others have meanwhile. Raises LibraryError."""
+        """Take in what was journaled of one of turnwire's sessions, unless others have meanwhile. Raises HistoryError."""
         identity, listed = f"{LIVE}:{session}", piece.listed
         try:
             with self._writing():
@@ -452,7 +452,7 @@ class Index:
                     ),
                 )  # fmt: skip
         except sqlite3.Error as error:
-            raise LibraryError(
+            raise HistoryError(
                 f"the index of conversations cannot be written ({error}); is the disk full?"
             ) from error
 
@@ -607,11 +607,11 @@ class Index:
     ) -> list[SearchHit]:
         """Return where all the words stand, the best first; words are no syntax, but one in quotes is a phrase.
 
-        Raises LibraryError where there is no word to look for.
+        Raises HistoryError where there is no word to look for.
         """
         query = query_of(text)
         if not query:
-            raise LibraryError("the search has no word; give letters or digits")
+            raise HistoryError("the search has no word; give letters or digits")
         # A conversation that is also one of turnwire's own sessions is found there, where it is open.
         conditions = [
             "words MATCH ?",
@@ -639,7 +639,7 @@ class Index:
             with self._reading():
                 rows = self._db.execute(statement, (*values, limit)).fetchall()
         except sqlite3.Error as error:
-            raise LibraryError(f"the search failed ({error}); use plain words") from error
+            raise HistoryError(f"the search failed ({error}); use plain words") from error
         return [*self._named(text, limit, within), *(SearchHit(*row) for row in rows)][:limit]
 
     def _named(self, text: str, limit: int, within: VisibleConversations | None) -> list[SearchHit]:

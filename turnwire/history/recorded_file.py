@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from turnwire.history.index import SHOWN, LibraryError, ListedConversation
-from turnwire.history.library import Format, document
+from turnwire.history.history import Format, document
+from turnwire.history.index import SHOWN, HistoryError, ListedConversation
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import recorded_core
 from turnwire.recordings.filters.inspection import EPOCH_S, bill_session, inspect
@@ -17,18 +17,18 @@ from turnwire.tracing.prices import Prices
 def export_file(
     path: Path, prices: Callable[[], Prices], form: Format, *, redact: bool, leaf: str | None = None
 ) -> str:
-    """Return a file, or a folder with a timeline, as a document; raises LibraryError, RecordingError and PricesError."""
+    """Return a file, or a folder with a timeline, as a document; raises HistoryError, RecordingError and PricesError."""
     try:
         kept = format_of(path) if path.is_file() and not is_rows(path) else None
         if kept is None and leaf is not None:
-            raise LibraryError(f"{path} is a recording, which has no branches; leave out --branch")
+            raise HistoryError(f"{path} is a recording, which has no branches; leave out --branch")
         return document(
             _heading(path, kept, prices, leaf), _events(_read(path, kept, leaf)), form, redact=redact
         )
     except OSError as error:
-        raise LibraryError(f"{path} cannot be read: {error.strerror}") from error
+        raise HistoryError(f"{path} cannot be read: {error.strerror}") from error
     except KeyError:
-        raise LibraryError(f"{path} has no message {leaf!r} to end with") from None
+        raise HistoryError(f"{path} has no message {leaf!r} to end with") from None
 
 
 def _read(path: Path, kept: KeptFormat | None, leaf: str | None) -> Iterator[Timed]:

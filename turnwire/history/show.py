@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from turnwire.history.history import moment, shown_title
 from turnwire.history.index import ListedConversation, SearchHit, UsageSum
-from turnwire.history.library import moment, shown_title
 from turnwire.normalize.model import JsonObject
 from turnwire.protocol.visible import ordered, visible
 

@@ -7,23 +7,24 @@ class TurnwireError(Exception):
     Those that are a ValueError as well are raised where a value of a configuration or a command is checked.
 
         turnwire.adapter.acp.files.FileRefused
-        turnwire.adapter.session.prompts.TooManyPrompts
         turnwire.adapter.acp.terminals.TerminalRefused
         turnwire.adapter.hooks.programs.HookFailed
         turnwire.adapter.hooks.settings.HookError
-        turnwire.adapter.mcp.host.McpError
+        turnwire.adapter.mcp.mcp_host.McpError
         turnwire.adapter.options.CommandError
         turnwire.adapter.permissions.answers.InvalidAnswer
         turnwire.adapter.permissions.rules.RuleError
         turnwire.adapter.process.cli.ProgramNotFound
         turnwire.adapter.process.environment.EnvironmentRefused
         turnwire.adapter.process.transport.ProcessGone
+        turnwire.adapter.sandbox.settings.SandboxUnavailable
         turnwire.adapter.session.agent.AnswerRefused
         turnwire.adapter.session.agent.RequestFailed
             turnwire.adapter.acp.client.AgentError
             turnwire.adapter.acp.handshake.LoginNeeded
         turnwire.adapter.session.agent.RequestTimeout
         turnwire.adapter.session.attachments.AttachmentRefused
+        turnwire.adapter.session.prompts.TooManyPrompts
         turnwire.adapter.workspace.changes.UnknownFile
         turnwire.adapter.workspace.repository.GitFailed
         turnwire.config.agents.AgentNotFoundError
@@ -31,7 +32,7 @@ class TurnwireError(Exception):
         turnwire.config.secrecy.SecretsNotPassed
         turnwire.config.settings.ConfigurationError
         turnwire.fleet.errors.NameTaken
-        turnwire.history.index.LibraryError
+        turnwire.history.index.HistoryError
         turnwire.hub.delivery.subscription.LogUnreadable
         turnwire.hub.delivery.subscription.SinkClosed
         turnwire.hub.host.CommandRefused
@@ -68,6 +69,7 @@ class TurnwireError(Exception):
         turnwire.sidecar.serving.qr.NoCode
         turnwire.sidecar.serving.run.StartError
             turnwire.sidecar.streams.acp.command.NoHub
+        turnwire.sidecar.streams.record.command.RecordError
         turnwire.sidecar.streams.sdk.options.BadOption
         turnwire.sidecar.streams.stdio.arguments.UsageError
         turnwire.tracing.export.wanted.TracingError

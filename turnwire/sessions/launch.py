@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from turnwire.adapter.families import FAMILIES
 from turnwire.adapter.family import AgentFamily
-from turnwire.adapter.mcp.host import HostedServer, McpError
+from turnwire.adapter.mcp.mcp_host import HostedServer, McpError
 from turnwire.adapter.options import CommandError, CommandOptions, SessionOptions
 from turnwire.adapter.process.cli import ProgramNotFound
 from turnwire.adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment

@@ -8,7 +8,7 @@ mode together), so a rule never drags a wider mode along with it.
 
 from collections.abc import Sequence
 
-from turnwire.normalize.events.control import PermissionOption, RememberedRule
+from turnwire.normalize.events.control_events import PermissionOption, RememberedRule
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.vocabulary import ALWAYS_MODE
 

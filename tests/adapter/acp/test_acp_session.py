@@ -10,7 +10,7 @@ import pytest
 from acp_stage import QUICK, AcpStage
 
 from turnwire.adapter.hooks.settings import HookSetting
-from turnwire.adapter.mcp.host import HostedServer
+from turnwire.adapter.mcp.mcp_host import HostedServer
 from turnwire.adapter.options import CommandError, CommandOptions
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer

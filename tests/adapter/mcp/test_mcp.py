@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from turnwire.adapter.claude.opening import build_argv
 from turnwire.adapter.mcp.bridge import BridgedServer
-from turnwire.adapter.mcp.host import HostedServer, McpError, McpHost, PythonServer, load_entry_point
 from turnwire.adapter.mcp.hosting import host_servers
+from turnwire.adapter.mcp.mcp_host import HostedServer, McpError, McpHost, PythonServer, load_entry_point
 from turnwire.adapter.mcp.tools import ToolServer
 from turnwire.adapter.options import CommandError, CommandOptions, SessionOptions
 from turnwire.adapter.permissions.policies import PermissionSettings

@@ -27,7 +27,7 @@ from turnwire.adapter.permissions.requests import (
     ToolRequest,
 )
 from turnwire.adapter.permissions.rules import read_rules
-from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.vocabulary import Policy, ToolKind
 
 OFFERS = [

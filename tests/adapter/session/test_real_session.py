@@ -11,7 +11,7 @@ from session_harness import RealCliHarness, SessionHarness, always
 
 from scripted_messages_api import hang, http_error, plan, text, thinking, tool_use
 from turnwire.adapter.claude.session import Session
-from turnwire.adapter.mcp.host import HostedServer
+from turnwire.adapter.mcp.mcp_host import HostedServer
 from turnwire.adapter.options import CommandOptions
 from turnwire.adapter.permissions.decisions import QuestionAnswer
 from turnwire.adapter.process.identity import members

@@ -14,7 +14,7 @@ from session_harness import SessionHarness
 
 from turnwire.adapter.claude.opening import open_session
 from turnwire.adapter.hooks.settings import HookSetting
-from turnwire.adapter.mcp.host import HostedServer
+from turnwire.adapter.mcp.mcp_host import HostedServer
 from turnwire.adapter.options import CommandError, CommandOptions, SessionOptions
 from turnwire.adapter.permissions.decisions import PermissionAnswer
 from turnwire.adapter.process.cli import ProgramNotFound

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.long
 FAULTY = """
 import turnwire.normalize.claude.core as core
 import turnwire.sessions.pipeline as pipeline
-import turnwire.sessions.host as host
+import turnwire.sessions.live_host as host
 
 sound, kept, execute = core.ClaudeCore.receive, pipeline.Pipeline.publish, host.LiveHost.execute
 

@@ -7,7 +7,7 @@ from ag_ui.core import ResumeEntry
 
 from turnwire.client import commands, events
 from turnwire.client.payloads import Choice, Question
-from turnwire.frontends.agui.answers import InvalidAnswer, command_of, interrupt_of
+from turnwire.frontends.agui.question_answers import InvalidAnswer, command_of, interrupt_of
 
 ASKS = events.PermissionRequest(
     pending_id="q1",

@@ -15,7 +15,7 @@ from turnwire.adapter.permissions.requests import ToolRequest
 from turnwire.adapter.permissions.rules import PathContext, first_match, read_rules
 from turnwire.client.events import PermissionRequest as ClientsRequest
 from turnwire.frontends.acp.tool_calls import ToolCalls
-from turnwire.frontends.agui.answers import interrupt_of
+from turnwire.frontends.agui.question_answers import interrupt_of
 from turnwire.normalize.events import PermissionRequest, to_json
 from turnwire.normalize.events.envelope import Envelope
 from turnwire.normalize.payloads.titles import LONGEST_COMMAND, UNKNOWN_COMMAND

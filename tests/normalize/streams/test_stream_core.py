@@ -8,7 +8,7 @@ import pytest
 
 from turnwire.normalize.core import Core
 from turnwire.normalize.events import Notice, RateLimit, to_json
-from turnwire.normalize.events.control import PermissionOption
+from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from turnwire.normalize.payloads.work import Choice, Question, TodoItem
 from turnwire.normalize.streams import observations as seen

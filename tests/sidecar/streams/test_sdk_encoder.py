@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from turnwire.normalize import events as ev
-from turnwire.normalize.events.session import Command, McpServerStatus, Model
+from turnwire.normalize.events.session_events import Command, McpServerStatus, Model
 from turnwire.normalize.payloads import ShellExecPayload
 from turnwire.normalize.payloads.work import ShellExec, ShellOutput
 from turnwire.sidecar.streams.sdk.encoder import ClaudeLines, SessionFacts

@@ -19,8 +19,8 @@ from turnwire.journal.memory import MemoryJournal
 from turnwire.journal.sessions import MemorySessions
 from turnwire.normalize.events import AgentEvent, from_json
 from turnwire.normalize.events.envelope import Cursor
-from turnwire.sessions.host import LiveHost
 from turnwire.sessions.live import LiveSession
+from turnwire.sessions.live_host import LiveHost
 from turnwire.sessions.records.writer import RecordWriter
 from turnwire.sessions.registry import SessionRegistry
 from turnwire.sessions.services import SessionServices

@@ -55,8 +55,8 @@ from ag_ui.core import (
 
 from turnwire.client import events
 from turnwire.client.values import JsonObject, JsonValue
-from turnwire.frontends.agui.answers import interrupt_of
 from turnwire.frontends.agui.payload_text import fitting
+from turnwire.frontends.agui.question_answers import interrupt_of
 from turnwire.frontends.agui.thread import (
     ERROR,
     Change,

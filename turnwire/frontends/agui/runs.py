@@ -28,8 +28,8 @@ from turnwire.client import (
     Received,
     TurnwireError,
 )
-from turnwire.frontends.agui.answers import InvalidAnswer, command_of
 from turnwire.frontends.agui.encoder import Run
+from turnwire.frontends.agui.question_answers import InvalidAnswer, command_of
 from turnwire.frontends.agui.run_request import RunRequest
 from turnwire.frontends.agui.thread import PromptIds, Thread
 

@@ -10,7 +10,7 @@ from turnwire.sidecar.cli.options import ConfigOption, configured
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from turnwire.sidecar.checks.doctor.agents import AgentSeen
+    from turnwire.sidecar.checks.doctor.agent_checks import AgentSeen
 
 
 @app.command(
@@ -31,7 +31,7 @@ def agents_command(
 
     from turnwire.adapter.families import FAMILIES
     from turnwire.protocol.visible import ordered, to_json
-    from turnwire.sidecar.checks.doctor.agents import look
+    from turnwire.sidecar.checks.doctor.agent_checks import look
 
     seen = asyncio.run(look(configured(context).agents))
     unasked = {

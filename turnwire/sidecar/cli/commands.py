@@ -19,7 +19,7 @@ MODULES = {
     "doctor": ("doctor",),
     "filters": ("translate", "agent", "schema", "inspect", "redact"),
     "journal": ("journal",),
-    "library": ("sessions", "search", "usage", "export"),
+    "history": ("sessions", "search", "usage", "export"),
     "record": ("record",),
     "rules": ("rules",),
     "stdio": ("runner", "stdio"),

@@ -83,7 +83,7 @@ def inspect_command(
         return read_prices(configured(context).prices)
 
     def unfiled(identity: str, outline: "ConversationSummary") -> float:
-        from turnwire.history.library import unfiled_usd
+        from turnwire.history.history import unfiled_usd
 
         return unfiled_usd(configured(context), identity, outline, needed)
 

@@ -4,7 +4,7 @@ from redis.exceptions import RedisError
 
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire.config.settings import Settings
-from turnwire.fleet.host import FleetHost
+from turnwire.fleet.fleet_host import FleetHost
 from turnwire.fleet.logins import FleetLogins
 from turnwire.fleet.store import FleetStore
 from turnwire.fleet.timing import Timing

@@ -15,8 +15,8 @@ from turnwire.hub.host import CommandRefused
 from turnwire.hub.hub import Hub
 from turnwire.journal.base import JournalUnavailable
 from turnwire.protocol.errors import TurnwireError
-from turnwire.sessions.host import LiveHost
 from turnwire.sessions.live import LiveSession
+from turnwire.sessions.live_host import LiveHost
 from turnwire.sessions.new_session import NewSession
 from turnwire.sessions.records.resume_point import NEW, ResumePoint
 from turnwire.sessions.workspaces import workspace_of

@@ -24,8 +24,8 @@ from turnwire.journal.sessions import SessionStore
 from turnwire.outbound.push.push import Push
 from turnwire.outbound.webhooks.configured import wanted, watching
 from turnwire.outbound.webhooks.watcher import EventFilter
-from turnwire.sessions.host import LiveHost
 from turnwire.sessions.live import LiveSession
+from turnwire.sessions.live_host import LiveHost
 from turnwire.sessions.metrics import Metrics
 from turnwire.sessions.observers import Observers
 from turnwire.sessions.records.writer import RecordWriter

@@ -18,7 +18,7 @@ from turnwire.frontends.conform.agent import AgentTrial
 from turnwire.frontends.conform.report import Finding, as_json, line_of, summary
 from turnwire.hub.hub import Hub
 from turnwire.protocol.visible import ordered
-from turnwire.sessions.host import LiveHost
+from turnwire.sessions.live_host import LiveHost
 from turnwire.sidecar.checks.conform.recording import judge
 from turnwire.sidecar.checks.conform.scripted_host import SESSION, ScriptedHost
 from turnwire.sidecar.serving import serve as serving

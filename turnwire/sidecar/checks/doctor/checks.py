@@ -21,7 +21,7 @@ from turnwire.journal.plugins import REDIS, SQLITE
 from turnwire.journal.sqlite.lock import FileLock
 from turnwire.recordings.recorded import RecordingError
 from turnwire.sessions.frontend_limits import FrontendLimits
-from turnwire.sidecar.checks.doctor import agents
+from turnwire.sidecar.checks.doctor import agent_checks
 from turnwire.sidecar.checks.doctor.finding import Finding
 from turnwire.tracing.export.wanted import TracingError, metrics_wanted, tracing_wanted
 
@@ -51,7 +51,7 @@ async def examine(settings: Settings, recording: Path | None, family: str | None
         looks.append(recordings)
     looks.append(collector)
     findings = [await look(settings) for look in looks]
-    findings[1:1] = await agents.finding(settings.agents)
+    findings[1:1] = await agent_checks.finding(settings.agents)
     findings.append(protocol(recording, family))
     return findings
 
@@ -66,7 +66,7 @@ async def agent(settings: Settings) -> Finding:
         )
     if found.scripted:
         return Finding("CLI", "ok", "the scripted agent")
-    version = await agents.version_of(found)
+    version = await agent_checks.version_of(found)
     if found.family != "claude":
         return Finding("CLI", "ok", f"{found.name} {version or ''} at {found.argv[0]}".replace("  ", " "))
     if version is None:

@@ -25,7 +25,7 @@ from turnwire.hub.hub import Hub
 from turnwire.hub.wire.agent_options import AgentOptions
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
-from turnwire.sessions.host import LiveHost
+from turnwire.sessions.live_host import LiveHost
 from turnwire.sessions.new_session import NewSession
 from turnwire.sidecar.serving import serve as serving
 from turnwire.sidecar.serving.run import StartError

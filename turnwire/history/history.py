@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from turnwire.config.settings import Settings, state_directory
-from turnwire.history.conversation import folded
+from turnwire.history.conversation_text import folded
 from turnwire.history.export import ExportHeading, as_html, as_markdown
 from turnwire.history.folders import folders, running
 from turnwire.history.following import Follower
-from turnwire.history.index import Index, LibraryError, ListedConversation, ScanResult
+from turnwire.history.index import HistoryError, Index, ListedConversation, ScanResult
 from turnwire.history.journaled import unfiled
 from turnwire.history.processes import RunningAgent, running_agents
 from turnwire.normalize.events import AgentEvent
@@ -56,39 +56,39 @@ def unfiled_usd(
         index = Index(file, known())
         turns = index.journaled(identity)
         index.close()
-    except LibraryError:
+    except HistoryError:
         return 0.0
     found = unfiled(turns, outline.answers, outline.other_cost_usd, known().estimate) if turns else None
     return 0.0 if found is None else found.cost_usd
 
 
-class Library:
+class History:
     """The conversations that the settings allow to be seen."""
 
     def __init__(
         self, settings: Settings, agents: Callable[[], Iterable[RunningAgent]] = running_agents
     ) -> None:
-        """Open the index; raises LibraryError, also where the settings have switched the library off.
+        """Open the index; raises HistoryError, also where the settings have switched the library off.
 
         `agents` finds those that run in a terminal.
         """
         self._agents = agents
         if not settings.history:
-            raise LibraryError(
+            raise HistoryError(
                 "the conversations of agents are not listed here, because the setting `history` is off"
             )
         self.folders = folders(settings)
         try:
             self.index = Index(index_file(settings), prices(settings.prices))
         except PricesError as error:
-            raise LibraryError(str(error)) from error
+            raise HistoryError(str(error)) from error
 
     def close(self) -> None:
         """Let go of the index."""
         self.index.close()
 
     def look(self, newest: int | None = None) -> ScanResult:
-        """Read what is new, or only so many of the files that were changed last; raises LibraryError."""
+        """Read what is new, or only so many of the files that were changed last; raises HistoryError."""
         return self.index.look(self.folders, newest)
 
     def running(self) -> set[str]:
@@ -110,37 +110,37 @@ class Library:
         return set() if last is None or last.ended is None or last.ended < one.began else {last.id}
 
     def find(self, name: str) -> ListedConversation:
-        """Return a conversation by its id, or by how that begins; raises LibraryError."""
+        """Return a conversation by its id, or by how that begins; raises HistoryError."""
         found = self.index.find(name)
         if found is None:
             starting = self.index.starting_with(name) if len(name) >= 4 else []
             if len(starting) > 1:
                 named = ", ".join(one.id for one in starting)
-                raise LibraryError(f"several conversations begin with {name!r}: {named}; give more of the id")
+                raise HistoryError(f"several conversations begin with {name!r}: {named}; give more of the id")
             found = next(iter(starting), None)
         if found is None:
-            raise LibraryError(f"there is no conversation {name!r}; `turnwire sessions` lists them")
+            raise HistoryError(f"there is no conversation {name!r}; `turnwire sessions` lists them")
         return found
 
     def _file(self, listed: ListedConversation) -> tuple[Path, KeptFormat]:
-        """Return a conversation's file, and what it is; raises LibraryError and OSError."""
+        """Return a conversation's file, and what it is; raises HistoryError and OSError."""
         path = Path(listed.path)
         if not any(path.is_relative_to(folder) for folder in self.folders):
-            raise LibraryError(f"{path} is not in a folder that the settings allow; see `history_dirs`")
+            raise HistoryError(f"{path} is not in a folder that the settings allow; see `history_dirs`")
         found = format_of(path)
         if found is None:
-            raise LibraryError(f"{path} is not a conversation any more; list them again")
+            raise HistoryError(f"{path} is not a conversation any more; list them again")
         return path, found
 
     def follower(self, listed: ListedConversation, leaf: str | None = None) -> Follower:
-        """Return who reads a conversation's file as it grows, or up to a message; raises LibraryError."""
+        """Return who reads a conversation's file as it grows, or up to a message; raises HistoryError."""
         try:
             path, found = self._file(listed)
             return Follower(
                 path, found.files, leaf, core=lambda turns: new_core(found.family, first_turn=turns + 1)
             )
         except OSError as error:
-            raise LibraryError(f"{listed.path} cannot be read: {error.strerror}") from error
+            raise HistoryError(f"{listed.path} cannot be read: {error.strerror}") from error
 
     def has_message(self, conversation: str, message: str) -> bool | None:
         """Tell whether a conversation's file names a message anywhere; None where there is no such file."""
@@ -158,18 +158,18 @@ class Library:
         return None
 
     def read(self, listed: ListedConversation, leaf: str | None = None) -> Iterator[Timed]:
-        """Read a conversation; raises LibraryError."""
+        """Read a conversation; raises HistoryError."""
         path = Path(listed.path)
         try:
             path, found = self._file(listed)
             yield from read_session_file(path, found.files, leaf)
         except OSError as error:
-            raise LibraryError(f"{path} cannot be read: {error.strerror}") from error
+            raise HistoryError(f"{path} cannot be read: {error.strerror}") from error
         except KeyError:
-            raise LibraryError(f"the conversation {listed.id} has no message {leaf!r} to end with") from None
+            raise HistoryError(f"the conversation {listed.id} has no message {leaf!r} to end with") from None
 
     def events(self, listed: ListedConversation, leaf: str | None = None) -> Iterator[AgentEvent]:
-        """Read a conversation as events; raises LibraryError."""
+        """Read a conversation as events; raises HistoryError."""
         for _, events in timed_happenings(recorded_core(), self.read(listed, leaf)):
             yield from events
 
@@ -182,7 +182,7 @@ class Library:
         leaf: str | None = None,
         is_stopped: IsStopped = _never,
     ) -> str:
-        """Return a conversation as a document; raises LibraryError, also once `is_stopped`."""
+        """Return a conversation as a document; raises HistoryError, also once `is_stopped`."""
         return document(listed, self.events(listed, leaf), form, redact=redact, is_stopped=is_stopped)
 
 
@@ -194,18 +194,18 @@ def document(
     redact: bool,
     is_stopped: IsStopped = _never,
 ) -> str:
-    """Return events as a document; raises LibraryError once `is_stopped`, which is looked at for each event and text."""
+    """Return events as a document; raises HistoryError once `is_stopped`, which is looked at for each event and text."""
     redaction = Redaction(secrets.token_bytes(32)) if redact else None
 
     def going_on() -> Iterator[AgentEvent]:
         for event in events:
             if is_stopped():
-                raise LibraryError(GIVEN_UP)
+                raise HistoryError(GIVEN_UP)
             yield event
 
     def clean(text: str) -> str:
         if is_stopped():
-            raise LibraryError(GIVEN_UP)
+            raise HistoryError(GIVEN_UP)
         return text if redaction is None else redaction.apply(text)
 
     facts = [

@@ -21,10 +21,8 @@ from redis.exceptions import RedisError
 from turnwire._runtime.task_owner import TaskOwner, heed_cancellation
 from turnwire.fleet.choice import candidates, listed
 from turnwire.fleet.directory import Directory, KnownSession
-from turnwire.fleet.library import asked, holder, merged
-from turnwire.fleet.store import FleetStore
-from turnwire.fleet.timing import Timing
-from turnwire.fleet.wire import (
+from turnwire.fleet.history import asked, holder, merged
+from turnwire.fleet.messages import (
     Answer,
     CommandOutcome,
     CommandStart,
@@ -36,6 +34,8 @@ from turnwire.fleet.wire import (
     encode,
     refused,
 )
+from turnwire.fleet.store import FleetStore
+from turnwire.fleet.timing import Timing
 from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.wire import frames
 from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoice

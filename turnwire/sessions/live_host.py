@@ -31,7 +31,7 @@ from turnwire.sessions.claims import Claim, is_anothers, is_believed, steered_by
 from turnwire.sessions.commands import execute, prompt, refused
 from turnwire.sessions.cut import LogCut, copy_to, cut_at, cut_of_last_turn, whole
 from turnwire.sessions.frontend_limits import FrontendLimits
-from turnwire.sessions.history import History, LibraryTimes, about, listed_title
+from turnwire.sessions.history_commands import HistoryCommands, HistoryTimes, about, listed_title
 from turnwire.sessions.hosted import Changed, refuse, timestamp
 from turnwire.sessions.launch import CANNOT_START, family_of, merged, options_for
 from turnwire.sessions.live import LiveSession
@@ -73,7 +73,7 @@ class LiveHost:
         *,
         push: Push | None = None,
         follow_s: float = FOLLOW_S,
-        pace: LibraryTimes | None = None,
+        pace: HistoryTimes | None = None,
     ) -> None:
         """`push` does the commands of web push; `follow_s`: how often, in seconds, a conversation is looked at that others may go on with.
 
@@ -87,7 +87,9 @@ class LiveHost:
         self._rulebook = rulebook
         self._registry = registry
         self._stopping = False
-        self._history = History(services.settings, services.journal, services.spawn, pace or LibraryTimes())
+        self._history = HistoryCommands(
+            services.settings, services.journal, services.spawn, pace or HistoryTimes()
+        )
         self._frontend_limits = FrontendLimits(services.settings, Path())
         self._workspaces = Workspaces()
         self._used: set[str] = set()

@@ -24,20 +24,20 @@ from typer.testing import CliRunner
 
 from turnwire.config.settings import Settings
 from turnwire.history.agent_listing import lists_itself
-from turnwire.history.conversation import folded
+from turnwire.history.conversation_text import folded
 from turnwire.history.export import ExportHeading, as_html, as_markdown
 from turnwire.history.folders import SessionPath, files_in, running
 from turnwire.history.following import Follower
+from turnwire.history.history import History, document
 from turnwire.history.index import (
     BATCH,
+    HistoryError,
     Index,
-    LibraryError,
     ListedConversation,
     LogPiece,
     SearchHit,
     query_of,
 )
-from turnwire.history.library import Library, document
 from turnwire.history.show import hits, table
 from turnwire.history.visibility import VisibleConversations
 from turnwire.normalize import events as ev
@@ -63,15 +63,15 @@ def a_home(folder: Path, *scenarios: tuple[str, str]) -> Path:
     return projects
 
 
-def a_library(tmp_path: Path, projects: Path, **options: object) -> Library:
+def a_library(tmp_path: Path, projects: Path, **options: object) -> History:
     settings = Settings.model_validate(
         {"history_dirs": [projects], "state_dir": tmp_path / "state", **options}
     )
-    return Library(settings)
+    return History(settings)
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[History]:
     """All scenarios of the newest version; for tests that leave it as it is."""
     folder = tmp_path_factory.mktemp("library")
     library = a_library(folder, a_home(folder))
@@ -80,7 +80,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     library.close()
 
 
-def test_conversations_are_listed_the_newest_first_with_what_they_are(library: Library) -> None:
+def test_conversations_are_listed_the_newest_first_with_what_they_are(library: History) -> None:
     listed = library.index.newest(limit=100)
     assert (
         len(listed)
@@ -99,7 +99,7 @@ def test_conversations_are_listed_the_newest_first_with_what_they_are(library: L
     assert one.cost_usd == pytest.approx(0.0057848)
 
 
-def test_pages_of_the_list_follow_each_other_without_gap_or_repeat(library: Library) -> None:
+def test_pages_of_the_list_follow_each_other_without_gap_or_repeat(library: History) -> None:
     seen: list[str] = []
     before: tuple[float, str] | None = None
     while page := library.index.newest(limit=4, before=before):
@@ -127,7 +127,7 @@ def test_a_second_look_reads_only_what_has_changed_and_no_look_changes_a_file(tm
     assert library.find(grown.stem).title == "Named by hand"
     grown.unlink()
     assert library.look().gone == 1
-    with pytest.raises(LibraryError, match="no conversation"):
+    with pytest.raises(HistoryError, match="no conversation"):
         library.find(grown.stem)
     assert library.index.search("Named", limit=5) == []
     library.close()
@@ -162,7 +162,7 @@ def test_damaged_and_foreign_files_cost_nothing_but_themselves(tmp_path: Path) -
     library.close()
 
 
-def test_the_words_are_found_where_they_stand(library: Library) -> None:
+def test_the_words_are_found_where_they_stand(library: History) -> None:
     hits = library.index.search("nested answer", limit=50)
     (text,) = [hit for hit in hits if hit.kind == "text" and hit.id == kept("2.1.330", "subagent").file.stem]
     assert text.snippet == "The \x02nested\x03 \x02answer\x03."
@@ -175,15 +175,15 @@ def test_the_words_are_found_where_they_stand(library: Library) -> None:
 @pytest.mark.parametrize(
     "text", ['"', "NEAR(", "a OR", "-x", "*", "text:x", "(", "\x00", "AND NOT", '""', "ünï"]
 )
-def test_no_words_are_syntax(library: Library, text: str) -> None:
+def test_no_words_are_syntax(library: History, text: str) -> None:
     if query_of(text):
         library.index.search(text, limit=5)
     else:
-        with pytest.raises(LibraryError, match="no word"):
+        with pytest.raises(HistoryError, match="no word"):
             library.index.search(text, limit=5)
 
 
-def test_a_name_that_a_human_gives_stays_beside_the_file_and_is_found(library: Library) -> None:
+def test_a_name_that_a_human_gives_stays_beside_the_file_and_is_found(library: History) -> None:
     name = kept("2.1.330", "denied").file.stem
     library.index.rename(name, "Choosing a colour")
     library.index.newest(limit=1)
@@ -210,11 +210,11 @@ def test_an_index_of_another_version_is_made_anew_but_for_the_names(tmp_path: Pa
 def test_what_is_no_index_is_one_sentence(tmp_path: Path) -> None:
     file = tmp_path / "library.sqlite3"
     file.write_bytes(b"no database at all, but long enough to be looked at" * 40)
-    with pytest.raises(LibraryError, match="remove it"):
+    with pytest.raises(HistoryError, match="remove it"):
         Index(file, prices())
 
 
-def test_usage_is_what_the_cli_has_counted_and_forks_count_once(library: Library) -> None:
+def test_usage_is_what_the_cli_has_counted_and_forks_count_once(library: History) -> None:
     (all_of_it,) = library.index.usage([])
     (priced,) = library.index.usage([], folder="/workspace/project")
     assert priced == all_of_it
@@ -252,7 +252,7 @@ def test_only_files_in_allowed_folders_are_listed_and_none_when_it_is_off(tmp_pa
     elsewhere.look()
     assert elsewhere.index.newest(limit=9) == []
     elsewhere.close()
-    with pytest.raises(LibraryError, match="`history` is off"):
+    with pytest.raises(HistoryError, match="`history` is off"):
         a_library(tmp_path, projects, history=False)
 
 
@@ -728,7 +728,7 @@ def test_who_may_see_some_folders_or_sessions_finds_and_counts_these_alone(tmp_p
     assert index.search("Red", limit=9, folder="/workspace/other") == []
     assert index.search("Red", limit=9, agent="codex") == []
     assert index.usage([], until=0) == []
-    with pytest.raises(LibraryError, match="no word"):
+    with pytest.raises(HistoryError, match="no word"):
         index.search("...", limit=9)
     library.close()
 
@@ -746,12 +746,12 @@ def test_an_index_that_others_have_been_at_is_a_sentence_and_no_transaction_stay
     database.close()
     for path in projects.glob("*/*.jsonl"):
         os.utime(path, (2_000_000_000, 2_000_000_000))
-    with pytest.raises(LibraryError, match="the search failed"):
+    with pytest.raises(HistoryError, match="the search failed"):
         library.index.search("Red", limit=9)
-    with pytest.raises(LibraryError, match="cannot be written"):
+    with pytest.raises(HistoryError, match="cannot be written"):
         library.look()
     said = (SearchableText("m", "text", "words"), 1)
-    with pytest.raises(LibraryError, match="cannot be written"):
+    with pytest.raises(HistoryError, match="cannot be written"):
         library.index.log("s", LogPiece("epoch", 1, [said], [], one))
     library.index.rename(one.id, "what needs no texts goes on")
     assert library.find(one.id).title == "what needs no texts goes on"
@@ -789,30 +789,30 @@ def test_what_cannot_be_read_of_a_conversation_is_one_sentence(tmp_path: Path) -
     library = a_library(tmp_path, projects)
     library.look()
     one = library.find(file.stem)
-    with pytest.raises(LibraryError, match="several conversations begin with"):
+    with pytest.raises(HistoryError, match="several conversations begin with"):
         library.find(file.stem[:8])
-    with pytest.raises(LibraryError, match="no conversation"):
+    with pytest.raises(HistoryError, match="no conversation"):
         library.find(file.stem[:3])
-    with pytest.raises(LibraryError, match="not in a folder that the settings allow"):
+    with pytest.raises(HistoryError, match="not in a folder that the settings allow"):
         library.follower(one._replace(path="/etc/passwd"))
     assert library.has_message(one.id, "no-such-message") is False
     assert library.has_message("nobody", "no-such-message") is None
     file.write_text("{}\n")
-    with pytest.raises(LibraryError, match="not a conversation any more"):
+    with pytest.raises(HistoryError, match="not a conversation any more"):
         library.follower(one)
     file.unlink()
     assert library.has_message(one.id, "no-such-message") is None
-    with pytest.raises(LibraryError, match="cannot be read"):
+    with pytest.raises(HistoryError, match="cannot be read"):
         library.follower(one)
-    with pytest.raises(LibraryError, match="cannot be read"):
+    with pytest.raises(HistoryError, match="cannot be read"):
         library.export(one, "html", redact=False)
     library.close()
     (tmp_path / "prices.json").write_text("{")
-    with pytest.raises(LibraryError, match=r"prices\.json cannot be used"):
+    with pytest.raises(HistoryError, match=r"prices\.json cannot be used"):
         a_library(tmp_path, projects, prices=tmp_path / "prices.json")
 
 
-def test_a_time_that_no_calendar_has_is_left_out_of_a_document(library: Library) -> None:
+def test_a_time_that_no_calendar_has_is_left_out_of_a_document(library: History) -> None:
     one = library.find(kept("2.1.330", "files-and-shell").file.stem)
     told = document(one._replace(began=1e300, cost_usd=None), iter(()), "markdown", redact=False)
     assert "- Ended: " in told
@@ -849,7 +849,7 @@ def test_an_export_spells_out_what_hides_and_leaves_out_colours(write: Callable[
 
 
 def test_what_is_printed_says_what_is_estimated_what_is_left_out_and_that_nothing_was_found(
-    library: Library, capsys: pytest.CaptureFixture[str]
+    library: History, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = library.find(kept("2.1.330", "denied").file.stem)
     listed = [

@@ -13,7 +13,7 @@ from turnwire.sidecar.cli.options import ConfigOption, PricesOption, StateDir, c
 
 if TYPE_CHECKING:
     from turnwire.config.settings import Settings
-    from turnwire.history.library import Library
+    from turnwire.history.history import History
 
 Agent = Annotated[
     str | None,
@@ -30,14 +30,14 @@ Folder = Annotated[
 
 
 @contextmanager
-def _library(context: typer.Context, newest: int | None = None) -> Iterator["Library"]:
+def _library(context: typer.Context, newest: int | None = None) -> Iterator["History"]:
     """Open the library and look for what is new, among so many files that were changed last."""
-    from turnwire.history.index import LibraryError
-    from turnwire.history.library import Library
+    from turnwire.history.history import History
+    from turnwire.history.index import HistoryError
 
     settings = configured(context)
-    with plain_errors(LibraryError):
-        library = Library(settings)
+    with plain_errors(HistoryError):
+        library = History(settings)
         try:
             looked = library.look(newest)
             for path in looked.failed[:5]:
@@ -116,11 +116,11 @@ def _ask_agent(name: str, settings: "Settings", limit: int, folder: Path | None,
     import asyncio
 
     from turnwire.history.agent_listing import listed_by_agent
-    from turnwire.history.index import LibraryError
+    from turnwire.history.index import HistoryError
     from turnwire.history.show import conversation, table
 
     within = None if folder is None else folder.resolve()
-    with plain_errors(LibraryError):
+    with plain_errors(HistoryError):
         found = asyncio.run(listed_by_agent(name, settings, within or Path.cwd()))
     if within is not None:
         found = [one for one in found if one.folder is not None and Path(one.folder).is_relative_to(within)]
@@ -301,13 +301,13 @@ def _form_of(out: Path | None) -> Literal["markdown", "html"]:
 def _exported_file(
     context: typer.Context, file: Path, form: Literal["markdown", "html"], *, redact: bool, branch: str | None
 ) -> str:
-    from turnwire.history.index import LibraryError
+    from turnwire.history.index import HistoryError
     from turnwire.history.recorded_file import export_file
     from turnwire.recordings.recorded import RecordingError
     from turnwire.sidecar.cli.standard_input import on_disk
     from turnwire.tracing.prices import PricesError, prices
 
-    with plain_errors(LibraryError, RecordingError, PricesError), on_disk([file]) as (found,):
+    with plain_errors(HistoryError, RecordingError, PricesError), on_disk([file]) as (found,):
         return export_file(
             found, lambda: prices(configured(context).prices), form, redact=redact, leaf=branch
         )

@@ -37,8 +37,8 @@ from turnwire.sessions.hosted import refuse
 from turnwire.sessions.live import LiveSession
 
 if TYPE_CHECKING:
+    from turnwire.history.history import History
     from turnwire.history.index import ListedConversation
-    from turnwire.history.library import Library
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ PIECE = 512
 """Texts of a log that are taken into the index at a time."""
 
 
-class LibraryTimes(Struct, frozen=True, kw_only=True):
+class HistoryTimes(Struct, frozen=True, kw_only=True):
     """How often the folders are looked at, and what waits for that. Seconds."""
 
     patience_s: float = 2.0
@@ -73,13 +73,13 @@ class LibraryTimes(Struct, frozen=True, kw_only=True):
         return max(self.every_s, took / self.share)
 
 
-_PACE = LibraryTimes()
+_PACE = HistoryTimes()
 
 Seen: TypeAlias = tuple[Sequence[LiveSession], VisibleConversations | None]
 """The sessions that somebody may see, and which conversations; None for all."""
 
 
-class History:
+class HistoryCommands:
     """The library as a host has it: opened when it is first asked for."""
 
     def __init__(
@@ -87,7 +87,7 @@ class History:
         settings: Settings,
         journal: Journal,
         spawn: Callable[[str, Coroutine[None, None, None]], asyncio.Task[None]],
-        pace: LibraryTimes = _PACE,
+        pace: HistoryTimes = _PACE,
     ) -> None:
         self._settings = settings
         self._journal = journal
@@ -95,7 +95,7 @@ class History:
         self._pace = pace
         self._waiting = 0
         self._closed = asyncio.Event()
-        self._library: Library | None = None
+        self._library: History | None = None
         self._looking: asyncio.Task[None] | None = None
         self._looked: float | None = None
         self._took = 0.0
@@ -112,17 +112,17 @@ class History:
             self._library.close()
             self._library = None
 
-    def library(self) -> "Library":
+    def library(self) -> "History":
         """Return the library; refuses where there is none."""
-        from turnwire.history.index import LibraryError  # noqa: PLC0415 - only who asks for it waits for it
-        from turnwire.history.library import Library  # noqa: PLC0415 - as above
+        from turnwire.history.history import History  # noqa: PLC0415 - as above
+        from turnwire.history.index import HistoryError  # noqa: PLC0415 - only who asks for it waits for it
 
         if self._closed.is_set():
             refuse("no_library", "the sidecar is stopping")
         if self._library is None:
             try:
-                self._library = Library(self._settings)
-            except LibraryError as error:
+                self._library = History(self._settings)
+            except HistoryError as error:
                 refuse("no_library", str(error))
         return self._library
 
@@ -133,7 +133,7 @@ class History:
 
     async def find(self, name: str, within: VisibleConversations | None = None) -> "ListedConversation":
         """Return a conversation; refuses when there is none, or none of those that may be seen, in the same words."""
-        from turnwire.history.index import LibraryError  # noqa: PLC0415 - as above
+        from turnwire.history.index import HistoryError  # noqa: PLC0415 - as above
 
         library = self.library()
         found = await self._in_pool(library.index.find, name)
@@ -148,16 +148,16 @@ class History:
         await self._look()
         try:
             return await self._in_pool(library.find, name)
-        except LibraryError as error:
+        except HistoryError as error:
             refuse("unknown_conversation", str(error), "conversation")
 
     async def follower(self, listed: "ListedConversation", leaf: str | None = None) -> Follower:
         """Return who reads a conversation's file, or its part up to a message; refuses where it cannot be read."""
-        from turnwire.history.index import LibraryError  # noqa: PLC0415 - as above
+        from turnwire.history.index import HistoryError  # noqa: PLC0415 - as above
 
         try:
             return await self._in_pool(self.library().follower, listed, leaf)
-        except LibraryError as error:
+        except HistoryError as error:
             refuse("unknown_conversation", str(error), "conversation")
 
     async def remembered(
@@ -205,23 +205,23 @@ class History:
 
     async def has_message(self, conversation: str | None, message: str) -> bool | None:
         """Tell whether an agent's own file has a message; None where there is no such file, or none may be read."""
-        from turnwire.history.index import LibraryError  # noqa: PLC0415 - as above
+        from turnwire.history.index import HistoryError  # noqa: PLC0415 - as above
 
         if not self._settings.history or conversation is None:
             return None
         try:
             return await self._in_pool(self.library().has_message, conversation, message)
-        except (LibraryError, CommandRefused):
+        except (HistoryError, CommandRefused):
             return None
 
     async def take_in(self, session: LiveSession) -> None:
         """Take what one of turnwire's own sessions has used and said into the index, once it is journaled."""
-        from turnwire.history.index import LibraryError  # noqa: PLC0415 - as above
+        from turnwire.history.index import HistoryError  # noqa: PLC0415 - as above
 
         try:
             await self._journal.flush()
             await self._index([session])
-        except (LibraryError, CommandRefused, JournalError):
+        except (HistoryError, CommandRefused, JournalError):
             log.debug(
                 "the index did not take in a session", exc_info=True, extra={"session": session.session}
             )
@@ -256,11 +256,11 @@ class History:
 
     async def execute(self, command: frames.LibraryCommand, seen: Callable[[], Seen]) -> JsonValue:
         """Do a command, but for opening; refuses. It tells of these sessions alone, and of conversations within what is given."""
-        from turnwire.history.index import LibraryError  # noqa: PLC0415 - as above
+        from turnwire.history.index import HistoryError  # noqa: PLC0415 - as above
 
         try:
             return await self._execute(command, seen)
-        except LibraryError as error:
+        except HistoryError as error:
             refuse("no_library" if self._closed.is_set() else "unknown_conversation", str(error))
 
     async def _execute(  # noqa: RET503 - the last case refuses
@@ -413,7 +413,7 @@ class History:
         sessions: Sequence[LiveSession],
         within: VisibleConversations | None,
     ) -> JsonValue:
-        from turnwire.history.library import document, shown_title  # noqa: PLC0415 - as above
+        from turnwire.history.history import document, shown_title  # noqa: PLC0415 - as above
 
         library = self.library()
         kind, _, name = command.conversation.partition(":")
@@ -467,7 +467,7 @@ class History:
                     await self._index_one(session, known)
 
     async def _index_one(self, session: LiveSession, known: int) -> None:
-        from turnwire.history.conversation import Conversation, searched  # noqa: PLC0415 - as above
+        from turnwire.history.conversation_text import Conversation, searched  # noqa: PLC0415 - as above
         from turnwire.history.index import LogPiece  # noqa: PLC0415 - as above
         from turnwire.history.live import listed_of  # noqa: PLC0415 - as above
 
@@ -506,7 +506,7 @@ def _certain(session: LiveSession) -> str | None:
 
 def about(listed: "ListedConversation") -> ev.History:
     """Return what begins an old conversation in a log."""
-    from turnwire.history.library import moment  # noqa: PLC0415 - as above
+    from turnwire.history.history import moment  # noqa: PLC0415 - as above
 
     return ev.History(
         state="began",
@@ -520,7 +520,7 @@ def about(listed: "ListedConversation") -> ev.History:
 
 def listed_title(listed: "ListedConversation") -> str:
     """Return what a conversation is called."""
-    from turnwire.history.library import shown_title  # noqa: PLC0415 - as above
+    from turnwire.history.history import shown_title  # noqa: PLC0415 - as above
 
     return shown_title(listed)
 

@@ -31,9 +31,9 @@ from turnwire.journal.sessions import MemorySessions
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent, from_json, to_json
 from turnwire.normalize.events.envelope import Cursor
-from turnwire.sessions.history import PIECE, LibraryTimes
-from turnwire.sessions.host import LiveHost
+from turnwire.sessions.history_commands import PIECE, HistoryTimes
 from turnwire.sessions.live import LiveSession
+from turnwire.sessions.live_host import LiveHost
 from turnwire.sessions.new_session import NewSession
 from turnwire.sessions.records.resume_point import ResumePoint
 from turnwire.sessions.records.writer import RecordWriter
@@ -107,7 +107,7 @@ class Place:
 
 @asynccontextmanager
 async def place(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, pace: LibraryTimes | None = None, **options: object
+    folder: Path, monkeypatch: pytest.MonkeyPatch, pace: HistoryTimes | None = None, **options: object
 ) -> AsyncIterator[Place]:
     script = folder / "echo.yaml"
     script.write_text(ECHO)
@@ -595,7 +595,7 @@ async def test_pages_of_the_list_go_on_where_the_last_ended(
         assert await here.refused("library.list", before="nonsense") == "invalid_params"
 
 
-EAGER = LibraryTimes(fresh_s=0, every_s=0.01, share=1, wait_s=60)
+EAGER = HistoryTimes(fresh_s=0, every_s=0.01, share=1, wait_s=60)
 
 
 async def test_who_waits_for_another_list_is_answered_when_a_file_has_changed(
@@ -676,8 +676,8 @@ async def test_waiting_for_another_list_ends_after_a_while_and_only_so_many_wait
 
 
 async def test_looks_are_fewer_where_one_takes_long() -> None:
-    assert LibraryTimes(every_s=2, share=0.05).pause(0.01) == 2
-    assert LibraryTimes(every_s=2, share=0.05).pause(1) == 20
+    assert HistoryTimes(every_s=2, share=0.05).pause(0.01) == 2
+    assert HistoryTimes(every_s=2, share=0.05).pause(1) == 20
 
 
 async def test_the_library_can_be_switched_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
