@@ -1,7 +1,7 @@
-"""What agents ask leave for, and how they are made to ask for as much as they can: one table, by the name they give themselves.
+"""What agents ask permission for, and which mode makes them ask for as much as possible: one table, by agent name.
 
-The facts are from trying the versions that docs/agents.md names. Of an agent that nobody has tried only what it says of its modes is
-believed, and that only where it says that it asks. Pure.
+The facts are from trying the versions that docs/agents.md names. For an agent that nobody has tried, turnwire trusts
+only the description of a mode that says that it asks. Pure.
 """
 
 import re
@@ -30,7 +30,7 @@ class Habit(Struct, frozen=True, kw_only=True):
     never_asks: tuple[str, ...] = ()
     """What it does without asking, with all of the above; reading and searching is left out, which no policy asks about."""
     is_enough: bool = True
-    """Whether the policy supervised holds all the same."""
+    """Whether the policy supervised holds in spite of that."""
 
 
 HABITS = (

@@ -1,8 +1,8 @@
 """JSON-RPC 2.0 over an agent's streams: our requests with ids and deadlines, its own answered, notifications both ways.
 
-Iterating `batches` reads; nothing that is written, asked or decided ever holds it up. Ids of ours count from 1 in each
-process; an answer to none of them, or a second one, is a stray: counted, told to the core like any line, and otherwise
-harmless. Whatever is not an answer is left to the session (adapter/acp/session.py).
+Iterating `batches` reads. Writes, requests and decisions never delay it. Our ids count from 1 in each process. An
+answer to an unknown id, or a second one, is a stray: it is counted, goes to the core like any line, and is otherwise
+harmless. The session handles everything that is not an answer (adapter/acp/session.py).
 """
 
 import asyncio
@@ -46,15 +46,15 @@ class AcpClient:
 
     Args:
         transport: the agent.
-        on_sent: is told of every message right before it is written.
-        line_limit: bytes of one line that are held, at most.
+        on_sent: called with every message right before it is written.
+        line_limit: maximum number of bytes of a line.
     """
 
     def __init__(
         self, transport: Transport, *, on_sent: Callable[[Sent], None], line_limit: int = DEFAULT_LIMIT
     ) -> None:
         self.lines = Lines(transport, limit=line_limit)
-        """Answers to requests of ours that nobody waits for: second ones, late ones, invented ones."""
+        """Answers that nobody waits for: second, late or invented ones."""
         self._heard = 0.0
         """When it said something last, by the loop's clock."""
         self._on_sent = on_sent

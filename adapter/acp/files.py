@@ -1,8 +1,8 @@
-"""fs/read_text_file and fs/write_text_file: an agent's files, inside the workspace alone.
+"""fs/read_text_file and fs/write_text_file: files of an agent, only inside the workspace.
 
-A path is walked from the workspace down, one name at a time, each opened without following links (openat, O_NOFOLLOW), so
-that nothing that is put there meanwhile leads out. What is opened is a regular file, or it is not read. An agent that is
-refused is told why; it has its own rights as a process, this only keeps ours from being lent to it.
+A path is walked from the workspace down, one name at a time, each opened without following links (openat,
+O_NOFOLLOW), so that nothing that is put there meanwhile leads out. Only a regular file is read. An agent that is
+refused gets the reason. It has its own rights as a process; this only prevents that it borrows ours.
 """
 
 import os

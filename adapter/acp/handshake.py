@@ -1,7 +1,8 @@
 """How a session with an agent begins: `initialize`, then a new conversation or an old one, with the session's MCP servers.
 
-What an agent says it can do is read here once, into `AgentFacts`; whatever it leaves out it cannot do. Nothing here waits
-for ever: each request has a deadline, and an agent that wants a login first is told apart, since only a human can help.
+An agent's abilities are read here once, into `AgentFacts`. It cannot do what it leaves out. Nothing here waits for
+ever: each request has a deadline. An agent that needs a login first raises LoginNeeded, because only a human can
+help.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +29,7 @@ _SHOWN = 20
 
 
 class LoginNeeded(RequestFailed):
-    """The agent opens no session before somebody has logged in."""
+    """The agent opens no session before a human has logged in."""
 
 
 class Choice(Struct, frozen=True):
@@ -71,9 +72,9 @@ class AgentFacts(Struct, frozen=True):
     forks: bool = False
     """It can branch a conversation off."""
     closes: bool = False
-    """It wants to be told that a conversation is over."""
+    """It accepts a message that a conversation is over."""
     more_folders: bool = False
-    """It takes folders beside the workspace."""
+    """It accepts folders other than the workspace."""
     images: bool = False
     """Prompts may have images."""
     mcp: frozenset[str] = frozenset({"stdio"})
@@ -110,7 +111,7 @@ class ConversationStart(Struct, frozen=True, kw_only=True):
     servers: Mapping[str, JsonObject] = field(default_factory=dict)
     """MCP servers by name: {command, args, env}, or {type, url, headers}."""
     folders: Sequence[str] = ()
-    """Folders beside the workspace."""
+    """Folders other than the workspace."""
 
 
 BEFORE = Capabilities(
@@ -150,7 +151,7 @@ def capabilities(
 
 
 def client_capabilities(*, reads: bool, writes: bool, terminals: bool) -> JsonObject:
-    """Return what the agent is told we do for it."""
+    """Return the abilities of turnwire as a client, for the agent."""
     return {
         "fs": {"readTextFile": reads, "writeTextFile": writes},
         "terminal": terminals,

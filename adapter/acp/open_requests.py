@@ -1,6 +1,6 @@
-"""What an agent of the Agent Client Protocol has asked and waits for: each request gets its one answer.
+"""Open requests of an agent of the Agent Client Protocol: each gets exactly one answer.
 
-What it asks between a cancel and the next prompt nobody is asked any more.
+Requests between a cancel and the next prompt are cancelled without asking a human.
 """
 
 from turnwire.adapter.acp.hooks import PermissionHooks

@@ -1,7 +1,7 @@
 """Start a session with an agent of the Agent Client Protocol and see to its end.
 
-The agent is introduced to us and a conversation is opened (adapter/acp/handshake.py) while its lines are read already; a
-prompt waits for that. An agent with which none can be opened is stopped, and why is told to everybody.
+The handshake opens a conversation (adapter/acp/handshake.py) while the agent's lines are already read. A prompt waits
+for it. If no conversation can be opened, the agent is stopped and the reason is published.
 """
 
 import asyncio
@@ -215,7 +215,7 @@ def check_options(options: SessionOptions) -> None:
 
 
 class _Output:
-    """What is decided becomes lines; what is decided by nobody any more is answered as cancelled."""
+    """Decisions become lines; requests that nobody can decide any more are answered as cancelled."""
 
     def __init__(
         self,
@@ -424,7 +424,9 @@ def _wanted(options: SessionOptions, facts: AgentFacts, notify: Notify) -> Conve
 
 
 def _tell_unasked(facts: AgentFacts, asking: Asking, options: SessionOptions, notify: Notify) -> None:
-    """Tell what an agent does not ask about; raises RequestFailed where supervised would not hold and nobody has accepted it."""
+    """Publish what an agent does not ask about. Raises RequestFailed if supervised would not hold, unless the
+    configuration accepts that.
+    """
     what = f"{facts.name or 'the agent'} never asks about {' or '.join(asking.never_asks)}"
     if options.policy == "supervised" and not asking.is_enough and not options.accept_unasked:
         raise RequestFailed(

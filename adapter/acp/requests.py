@@ -1,4 +1,4 @@
-"""What agents ask of us beside leave and forms: files and terminals where they are allowed, and no other method.
+"""Requests of agents other than permissions and forms: files and terminals where they are allowed, and no other method.
 
 Each is done by a task of its own, so that reading goes on; only so many at a time, and more are refused. Every request
 gets one answer, whatever goes wrong in it.

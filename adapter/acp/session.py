@@ -70,7 +70,7 @@ class AcpSession(RunningAgent):
         self._held: Prompt | None = None
         """The prompt that hooks look at before it is said."""
         self._interrupts = 0
-        """Times that somebody has wanted it to stop."""
+        """Number of interrupts so far."""
         self._composing = asyncio.Lock()
         self._facts: AgentFacts | None = None
         self._conversation: Conversation | None = None
@@ -94,7 +94,7 @@ class AcpSession(RunningAgent):
             self.initialized.set_result({})
 
     def refuse(self, error: Exception) -> None:
-        """Refuse whoever waits for the conversation to be open."""
+        """Fail everything that waits for the conversation to be open."""
         fail(self.initialized, error)
 
     async def exit(self, seconds: float) -> None:
@@ -202,7 +202,7 @@ class AcpSession(RunningAgent):
             await self._hooks.stopped(is_repeated=True)
 
     def _may_be_sent_back(self, interrupts: int) -> bool:
-        """Tell whether nobody wants anything else, so many interrupts ago."""
+        """Tell whether the session goes on: no interrupt since, no stop, and no prompt that waits."""
         return self._interrupts == interrupts and self.stopping is None and not len(self._queue)
 
     async def _say(self, session_id: str, prompt: Prompt) -> str:
@@ -233,7 +233,7 @@ class AcpSession(RunningAgent):
         return True
 
     def _let_go(self, prompt: Prompt) -> bool:
-        """Take a prompt from the hooks that look at it; False when somebody has done so already."""
+        """Take a prompt back from its hooks; False if it was taken back already."""
         if self._held is not prompt:
             return False
         self._held = None
@@ -287,7 +287,7 @@ class AcpSession(RunningAgent):
                 )
 
     async def set_model(self, model: str | None) -> JsonObject:
-        """Change the model; raises RequestFailed when the agent lets nobody choose, or does not have it."""
+        """Change the model; raises RequestFailed if the agent has no such model or offers no choice."""
         _, conversation = await self._open()
         if model is None:
             raise RequestFailed("the agent has no name for its default model; name a model")

@@ -1,8 +1,8 @@
-"""What happens around the turns of an agent that runs no hooks itself: those of the configuration, and the look for uncommitted changes.
+"""Run hooks around the turns of an agent that runs none itself, and check for uncommitted changes.
 
-SessionStart runs when the conversation is open, UserPromptSubmit before a prompt is said, Stop when the agent has ended a turn of
-its own accord, PostToolUse when a call has succeeded. The protocol has no place for what would change a call that was made or add
-to what the model is told: that is told to the user once, not done.
+SessionStart runs when the conversation is open, UserPromptSubmit before a prompt is said, Stop when the agent has
+ended a turn of its own accord, PostToolUse when a call has succeeded. The protocol has no place for answers that
+change a call or add text for the model. turnwire does not carry these out, and tells the user once.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _CALLS = 1024
 MOST_KEPT = 32 * 1024 * 1024
 """Bytes of lines about calls that are remembered, or wait for hooks; of the oldest calls beyond, hooks get neither arguments nor result."""
 _WAITING = 256
-"""Calls that wait for their hooks; of more, no hook is told."""
+"""Maximum number of calls that wait for their hooks; further calls run none."""
 _BLOCKING = frozenset({"UserPromptSubmit", "Stop"})
 """Events whose hooks can block."""
 _OBEYED = frozenset({"decision", "reason", "continue", "stopReason", "suppressOutput"})
@@ -94,7 +94,7 @@ class TurnHooks:
         return reasons[0] if reasons else None
 
     async def stopped(self, *, is_repeated: bool) -> str | None:
-        """Look at the end of a turn; return what the agent is sent back with, None when it may stop.
+        """Check the end of a turn; return the prompt that sends the agent back, None if it may stop.
 
         `is_repeated`: it was sent back already since somebody has said something; it is not sent back again.
         """
@@ -168,7 +168,7 @@ class TurnHooks:
         self._kept += call.size
 
     async def _run(self, event: str, more: JsonObject, subject: str | None) -> list[str]:
-        """Run the hooks of an event; return why those that block do."""
+        """Run the hooks of an event; return the reasons of those that block."""
         reasons: list[str] = []
         for hook in self._hooks:
             if self._is_over:

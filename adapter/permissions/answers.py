@@ -23,22 +23,22 @@ from turnwire.normalize.inputs import Decision
 from turnwire.protocol.errors import TurnwireError
 
 DENIED = "The user does not want to proceed with this tool call."
-"""What the agent is told when a human rejects and says nothing."""
+"""Message to the agent when a human rejects without words."""
 
 NOT_ANSWERED = "The user did not answer the question."
-"""What the agent is told when a question is declined."""
+"""Message to the agent when a question is declined."""
 
 STOPPED = "The session was stopped before anybody answered."
-"""What the agent is told when it is stopped with a request open."""
+"""Message to the agent when it is stopped with an open request."""
 
 TOO_MANY = "Too many requests of this session wait for an answer; this one was refused without being shown."
-"""What the agent is told when it asks without end."""
+"""Message to the agent when too many requests wait."""
 
 TIMED_OUT = "Nobody answered in time."
-"""What the agent is told on expiry."""
+"""Message to the agent when its request has expired."""
 
 NOBODY = "Nobody can be asked."
-"""What the agent is told where no human is there."""
+"""Message to the agent when no human can answer."""
 
 _STOPS = "reject_interrupt"
 """The option that stops the turn besides."""

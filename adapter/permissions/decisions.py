@@ -102,7 +102,7 @@ class GitChecked(Struct, frozen=True):
 
 
 class Stopping(Struct, frozen=True):
-    """We are about to stop the agent: nobody can answer any more."""
+    """turnwire is about to stop the agent, so nobody can answer any more."""
 
 
 class Voided(Struct, frozen=True):
@@ -177,7 +177,7 @@ class StopTimer(Struct, frozen=True):
 
 
 class Refuse(Struct, frozen=True):
-    """The answer does not count; whoever gave it is told so."""
+    """The answer does not count; its sender gets an error."""
 
     request_id: str
     by: str
@@ -207,7 +207,7 @@ class Abandon(Struct, frozen=True):
 
 
 class Remember(Struct, frozen=True):
-    """Keep what was allowed for good, each with its destination."""
+    """Remember permanent permissions, each with its destination."""
 
     grants: tuple[tuple[Grant, str], ...]
 

@@ -1,4 +1,4 @@
-"""What rules say about a call, and why: for whoever writes them; pure."""
+"""Explain what rules decide about a call, and why; pure."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -13,7 +13,7 @@ from turnwire.adapter.permissions.shell_syntax import UNKNOWN
 
 
 class Explanation(Struct, frozen=True):
-    """What becomes of a call, as far as rules decide."""
+    """The decision of the rules about a call."""
 
     decision: Literal["allow", "deny", "ask", "none"]
     """What the rules say; "none" where no rule matches and the policy decides."""

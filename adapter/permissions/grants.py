@@ -1,4 +1,4 @@
-"""What humans allowed for good: the rules of "always" answers, as far as a policy of ours has to know them.
+"""Permanent permissions of humans: the rules of "always" answers that turnwire's policies need.
 
 The CLI keeps its own record of them. Under `supervised` our hook asks before that record is read, so it needs one too:
 in memory for the session, in a file of turnwire's own for the rest. (The CLI's settings files in a workspace are no

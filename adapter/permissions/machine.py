@@ -1,8 +1,8 @@
-"""Who may do what: the state machine of everything an agent asks of us and waits for; pure.
+"""The permission state machine: every request that an agent waits for; pure.
 
 `step(state, input, at)` returns the next state and the effects. Each request gets exactly one response, or none after
 it was voided; nothing is allowed unless a human, a rule or a policy allows it; nothing waits once the process is gone.
-What nobody understands (an unknown hook, an unknown request, an answer that does not fit) never means allow.
+Nothing unknown means allow: not an unknown hook, an unknown request, or an answer that does not fit.
 """
 
 from collections.abc import Mapping
@@ -75,7 +75,7 @@ _DECIDED = {
     "pass": "nothing",
     "error": "it failed",
 }
-"""Decisions, as people are told of them who answer late."""
+"""Words for a decision, for people who answer late."""
 
 MAX_STOP_BLOCKS = 1
 """Times in a turn that the agent is sent back for uncommitted changes."""
@@ -165,7 +165,7 @@ def _asked(state: State, asked: Asked, at: float) -> Step:
 
 
 def _refuse_one_more(state: State, request: Waiting) -> Step:
-    """Answer what would have to wait while too much waits: nobody can look at it, and memory is not for an agent to fill."""
+    """Deny a request when too many wait: nobody can read them all, and memory must stay bounded."""
     match request:
         case ToolRequest():
             outcome = answers.deny(request, answers.TOO_MANY, "turnwire", 0)
@@ -195,7 +195,7 @@ def _tool_asked(state: State, asked: Asked, request: ToolRequest, at: float) -> 
 
 
 def _allowed_by(state: State, request: ToolRequest, call: ToolCall, verdict: Verdict | None) -> str | None:
-    """Return what allows one call of a request, of which the rules say `verdict`; None when nothing does."""
+    """Return what allows one call of a request, given the rules' `verdict`; None if nothing does."""
     settings = state.settings
     if verdict is not None:
         return verdict.by if verdict.behavior == "allow" else None
@@ -319,7 +319,7 @@ def _wait_for_human(state: State, request: ForHumans, at: float) -> Step:
 
 
 def _unasked(request: ForHumans, by: str) -> Outcome:
-    """Return what becomes of a request that nobody is there for."""
+    """Return the decision for a request when no human can answer."""
     match request:
         case ToolRequest():
             return answers.deny(
@@ -334,7 +334,7 @@ def _wait_for_machine(state: State, request: HookRequest, at: float) -> State:
 
 
 def _finish(state: State, request: Waiting, outcome: Outcome) -> Step:
-    """Answer a request: the decision is told before the response is written."""
+    """Answer a request: publish the decision before the response is written."""
     request_id = request.request_id
     effects: list[Effect] = [Decide(outcome.decision), Respond(request, outcome.reply)]
     if request_id in state.pending and state.pending[request_id].waits_for == "human":

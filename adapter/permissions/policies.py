@@ -51,7 +51,7 @@ class PermissionSettings(Struct, frozen=True, kw_only=True):
     answer_timeout: float | None = None
     """Seconds that a human has; None for as long as it takes."""
     auto_deny_as: str | None = None
-    """Who refuses at once what is left to a human, where nobody can be asked; None where somebody can."""
+    """Deny requests to a human at once, under this name; None if a human can answer."""
     max_pending: int = 256
     """Requests that may wait at a time; more are refused at once."""
     asks_despite_hooks: bool = False
@@ -59,7 +59,7 @@ class PermissionSettings(Struct, frozen=True, kw_only=True):
     answers_cancelled: bool = False
     """True for a CLI that waits for the answer to a request it has cancelled (1.0)."""
     judges_requests: bool = False
-    """True for an agent without hooks before a call: the policy is judged when it asks for leave."""
+    """True for an agent without hooks before a call: the policy decides when the agent asks for permission."""
 
     @property
     def wants_judging(self) -> bool:

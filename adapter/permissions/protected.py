@@ -1,8 +1,8 @@
-"""Places that a policy alone does not open: turnwire's own state, which no agent is given, and secrets, which are asked about; pure.
+"""Protected places: turnwire's own state, which no agent may touch, and secrets, which need a human; pure.
 
-Paths of arguments are looked at, and the words of a line of shell as far as they stand there. Each counts by its spelling
-and by where it leads (real_paths.py). A program that makes up a path by itself is not seen: that takes another user or a
-container.
+Paths of arguments are looked at, and the words of a line of shell as far as they stand there. Each counts by its
+spelling and by where it leads (real_paths.py). A path that a program makes up by itself is not seen. Use another user
+or a container against that.
 """
 
 import posixpath

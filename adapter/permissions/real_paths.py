@@ -1,4 +1,4 @@
-"""Where paths really lead: what the rules are given of the disk, by whoever may look at it.
+"""Resolve paths on the disk for the rules.
 
 The rules are pure, so paths are resolved here, when a call is asked about. What is resolved now may be another thing when
 the tool opens it: only the tool could hold on to it.

@@ -1,8 +1,8 @@
-"""What agents ask and wait for, and what they can be told, in the words of no family; pure values.
+"""Requests of agents and their answers, independent of families; pure values.
 
-A family reads its messages into these (adapter/session/wire.py), the permission machine decides in these alone, and the family
-writes the reply as its messages. The fields say what rules, policies and humans need to know; `said` is
-written down by the audit trail, `message` is the family's own and looked at by nobody else.
+A family reads its messages into these (adapter/session/wire.py), the permission machine decides in these alone, and
+the family writes the reply as its messages. The fields say what rules, policies and humans need to know. The audit
+trail records `said`. `message` belongs to the family; only the family reads it.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class Offer(Struct, frozen=True):
 
 
 class ToolRequest(Struct, frozen=True, kw_only=True):
-    """The agent waits for leave to call a tool."""
+    """The agent waits for permission to call a tool."""
 
     request_id: str
     """Names it in answers."""
@@ -73,7 +73,7 @@ class ToolRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def calls(self) -> Sequence[ToolCall]:
-        """All that it wants to do."""
+        """All calls of the request."""
         return (self.call, *self.also)
 
     def offer(self, option_id: str) -> Offer | None:
@@ -144,7 +144,7 @@ class OtherRequest(Struct, frozen=True, kw_only=True):
 
 
 class UnreadableRequest(Struct, frozen=True, kw_only=True):
-    """A request that cannot be read; the agent waits for an answer all the same."""
+    """A request that cannot be read; the agent still waits for an answer."""
 
     request_id: str
     """Names it."""
@@ -189,7 +189,7 @@ class Deny(Struct, frozen=True):
     """The tool must not run."""
 
     message: str
-    """What the agent is told."""
+    """The message to the agent."""
     interrupt: bool = False
     """Stop the turn as well."""
     option_id: str | None = None

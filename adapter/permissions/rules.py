@@ -207,7 +207,7 @@ def _names(pattern: str, tool: str, *, allows: bool) -> bool:
 
 
 def _values(name: str, call: ToolCall) -> Sequence[object]:
-    """Return what an argument holds; of paths, also those that the call touches beside its arguments."""
+    """Return the values of an argument; for paths also those that the call touches without an argument."""
     value = _UNTOLD if name in call.untold else call.arguments.get(name)
     if name not in PATHS or not call.paths:
         return (value,)

@@ -326,7 +326,7 @@ RUN_VARIABLES = frozenset(
 COUNTED_VARIABLES = frozenset(
     {"RANDOM", "SRANDOM", "SECONDS", "OPTIND", "HISTCMD", "BASH_ARGV0", "EPOCHSECONDS"}
 )
-"""Variables of the shell that hold a number: what they are given is evaluated."""
+"""Shell variables that hold a number: the shell evaluates their value."""
 LINE_VARIABLES = frozenset(
     {
         "PAGER",

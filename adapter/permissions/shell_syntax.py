@@ -24,7 +24,7 @@ _WILD = re.compile(r"[*?\[]")
 
 
 class Word(NamedTuple):
-    """A word of a command, as far as it is known."""
+    """A word of a command; parts of it may be unknown."""
 
     text: str
     is_pattern: bool = False

@@ -26,7 +26,7 @@ SUMS = (
 def asked(
     command: frames.LibraryCommand | frames.SessionCreate, workers: Mapping[str, KnownWorker]
 ) -> list[str]:
-    """Return the workers that a command about conversations is for; raises CommandRefused when there is none."""
+    """Return the workers that a command about conversations needs; raises CommandRefused without one."""
     if not workers:
         raise CommandRefused(
             "no_worker", "the fleet has no running worker; start one with `turnwire serve --worker NAME`"

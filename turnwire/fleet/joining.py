@@ -23,7 +23,7 @@ from turnwire.sessions.live_host import LiveHost
 async def working(
     settings: Settings, name: str, host: LiveHost, journal: RedisJournal
 ) -> AsyncIterator[Callable[[], None]]:
-    """Be a worker as long as the context lasts, which takes commands once the function it gives is called.
+    """Run as a worker as long as the context lasts. Yields a function; the worker takes commands once it is called.
 
     Raises JournalUnavailable and turnwire.fleet.worker.NameTaken.
     """

@@ -1,11 +1,11 @@
-"""The time by which events grow old: never more of it than has really passed, as far as that can be known.
+"""The clock by which events age. It never counts more time than has really passed, as far as turnwire can know.
 
-What retention takes is gone for good, and the wall clock alone is no witness: a start with a clock a month ahead would take
-every event there is. So the age clock follows the wall clock only where another witness agrees. Within one run of the
-machine that is the boot clock, which nobody sets and which counts on while the machine sleeps; over a restart of the machine
-a few days may have passed unseen. A wall clock further ahead than that is not believed until turnwire has run beside it for a
-day, all of it without another jump; until then nothing is taken for its sake. A wall clock that goes back is believed at
-once, since that only keeps events longer.
+Retention deletes for good, so the wall clock alone does not decide: with a clock that is a month ahead a start would
+delete every event. The age clock follows the wall clock only where another clock agrees. Within one run of the
+machine that is the boot clock, which nobody sets and which goes on while the machine sleeps. Over a restart of the
+machine a few days may have passed unseen. turnwire trusts a wall clock that is further ahead only after it has run
+beside it for a day without another jump. It trusts a wall clock that goes back at once, because that only keeps
+events longer.
 """
 
 import logging
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 GRACE_S = 86_400.0
 """How long a clock that jumped ahead has to be watched before it is believed."""
 PLAUSIBLE_S = 3 * 86_400.0
-"""What may pass while nobody looks, at most: a long weekend."""
+"""Maximum time that may pass unseen: a long weekend."""
 SHARE = 10
 """And no more than this share of the age that is kept, 1 / SHARE."""
 

@@ -28,7 +28,7 @@ class Backlog:
         self._trouble: JournalUnavailable | None = None
         self._watchers: dict[object, Callable[[], None]] = {}
         self._refused: dict[str, JournalUnavailable] = {}
-        """Why the last batch of a session was given up, until it is told to who appends the next one."""
+        """Why the last batch of a session was given up. The next append raises it."""
 
     @property
     def trouble(self) -> JournalUnavailable | None:
@@ -66,7 +66,7 @@ class Backlog:
         self._size += size
 
     def commit(self, count: int, size: int) -> None:
-        """Count batches out that became readable; what was wrong is over."""
+        """Remove batches that became readable. The trouble is over."""
         self._turn(None)
         self._committed += count
         self._size -= size

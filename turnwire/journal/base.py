@@ -31,10 +31,10 @@ class Entry(Struct, frozen=True, gc=False):
 
 
 class Gap(Struct, frozen=True, gc=False):
-    """Numbers a reader does not get; both ends belong to it.
+    """Range of numbers that a reader does not get; both ends belong to it.
 
-    A gap that begins after the reader's cursor was made by retention. One that begins at 1, at or before the cursor,
-    says that the reader's numbers belong to another life of the log: what it has is void, all that follows is new.
+    If a gap begins after the reader's cursor, retention made it. If it begins at 1, at or before the cursor, the
+    reader's numbers belong to another life of the log. Its events are then void, and all that follows is new.
     """
 
     first: int
@@ -102,7 +102,7 @@ Watcher = Callable[[str, int], None]
 
 
 class JournalError(TurnwireError):
-    """The journal cannot do what it is for; the message says whose fault, where, and what to do."""
+    """The journal cannot work; the message says whose fault it is, where, and what to do."""
 
 
 class JournalUnavailable(JournalError):

@@ -8,7 +8,7 @@ log = logging.getLogger(__name__)
 
 
 class DamagedNumbers:
-    """The damaged numbers of each session, as far as they were met."""
+    """The damaged numbers of each session that reads have found so far."""
 
     def __init__(self, where: str) -> None:
         self._where = where

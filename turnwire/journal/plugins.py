@@ -55,7 +55,7 @@ class JournalPlugin(Struct, frozen=True, kw_only=True):
     shared: bool = False
     """Whether the hubs and workers of a fleet can use one such journal together."""
     schemes: Sequence[str] = ()
-    """Schemes of addresses that choose it, beside its name."""
+    """Schemes of addresses that choose it, in addition to its name."""
     open: OpenJournal
     """Opens it."""
     location: Callable[[JournalOptions], str]

@@ -1,4 +1,4 @@
-"""What is known of each session beside its events, so that a restarted sidecar lists, resumes and reaps it.
+"""Records of sessions. With them a restarted sidecar lists, resumes and cleans up its sessions.
 
 The store holds whole records; the host is their one owner, changes one with `dataclasses.replace` and puts it back.
 """
@@ -25,7 +25,7 @@ class SessionRecord:
     workspace: str | None = None
     """Directory the CLI runs in."""
     owner: str | None = None
-    """The principal who began it; None where nobody in particular did."""
+    """The principal that began it; None without one."""
     argv: tuple[str, ...] = ()
     """What the CLI was started with, secrets taken out."""
     env_names: tuple[str, ...] = ()

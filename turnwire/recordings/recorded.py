@@ -101,7 +101,7 @@ PACKED = {
 
 
 def check_unpacked(name: Path | str, head: bytes) -> None:
-    """Raise RecordingError for what holds its lines packed: no line of it could be read, and no secret in it be seen."""
+    """Raise RecordingError for a compressed file, because neither its lines nor its secrets could be read."""
     for magic, (what, program) in PACKED.items():
         if head.startswith(magic):
             raise RecordingError(f"{name}: this is {what}; make plain lines of it first, with {program}")

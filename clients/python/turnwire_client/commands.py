@@ -391,7 +391,7 @@ class SessionList(Command, frozen=True, kw_only=True, tag="session.list"):
 
 
 class SessionRename(Command, frozen=True, kw_only=True, tag="session.rename"):
-    """Call a session otherwise."""
+    """Rename a session."""
 
     session: str
     """turnwire's session id, as in `welcome` and `sessions`."""

@@ -2325,7 +2325,7 @@ export interface SessionList {
   type: "session.list";
 }
 
-/** Call a session otherwise. */
+/** Rename a session. */
 export interface SessionRename {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any

@@ -1,6 +1,5 @@
-"""What a CLI is started with, as frontends ask for it and as it is configured; and what it has in common with all commands.
-
-Apart from the commands, since whoever reads the configuration needs nothing of these.
+"""Options that a CLI is started with, as frontends ask for them and as they are configured. Also the base of all
+commands. They are apart from the commands, because a reader of the configuration needs no commands.
 """
 
 from typing import Annotated, Any, Literal

@@ -33,7 +33,7 @@ VIEW_COMMANDS = frozenset(
         "push.unsubscribe",
     }
 )
-"""What the role view may send: what was said and done is shown to it, not what else lies in a workspace at present."""
+"""Commands that the role view may send. It sees what was said and done, and not the other files of a workspace."""
 
 NEWCOMER_COMMANDS = frozenset({"hello"})
 """What a frontend may send that has not shown a token."""

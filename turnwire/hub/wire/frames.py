@@ -173,7 +173,7 @@ class SessionRetry(SessionCommand):
 
 
 class SessionRename(SessionCommand):
-    """Call a session otherwise."""
+    """Rename a session."""
 
     type: Literal["session.rename"]
     title: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH)]

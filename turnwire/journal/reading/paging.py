@@ -38,7 +38,7 @@ def page_of(cursor: Cursor, epoch: str, last: int, envelopes: Sequence[Envelope]
 
 
 class Watchers:
-    """Those who are told of progress."""
+    """Watchers that are told of new events."""
 
     def __init__(self) -> None:
         self._watchers: dict[object, Watcher] = {}

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from turnwire.normalize.events.envelope import Envelope
 
 OVERHEAD = 300
-"""Bytes that an envelope takes beside its event: its own object, its time, its place; measured with CPython 3.11."""
+"""Bytes of an envelope without its event: its object, its time, its place. Measured with CPython 3.11."""
 
 
 class Tail:

@@ -94,7 +94,7 @@ class Connection:
     """Its address without a password, for people."""
     is_cluster: bool = False
     sentinels: Sequence[Redis] = ()
-    """Who is asked for the primary."""
+    """The sentinels, which know the primary."""
     answer_s: float = ANSWER_S
     """How long it has to answer."""
 
@@ -120,7 +120,7 @@ class Connection:
         await self.redis.ping(**nodes)
 
     async def always_synced(self) -> bool:
-        """Tell whether each primary has on its disk what it has acknowledged; False where it does not say so."""
+        """Tell whether each primary syncs a write to its disk before it acknowledges it; False if it does not say."""
         try:
             if self.is_cluster:
                 told = await self._cluster.config_get("append*", target_nodes=RedisCluster.PRIMARIES)

@@ -56,7 +56,7 @@ RETRY_S = 0.5
 LONGEST_RETRY_S = 30.0
 """How long the listener waits at most before it comes back."""
 ASK_S = 2.0
-"""How often a server that nobody writes to is asked whether it would take something."""
+"""Seconds between checks of a server that nobody writes to: would it accept a write?"""
 SWEEP_S = 60.0
 """How often idle logs are looked over for retention by age."""
 
@@ -277,9 +277,9 @@ class RedisJournal:
         self._cache.forget(session, known.extent.first)
 
     async def delete_from(self, session: str, former: Ownership) -> int:
-        """Forget a session's events whose owner is gone, and let nobody have its log again, whoever comes back.
+        """Delete the events of a session whose owner is gone, and let nobody claim its log again.
 
-        Returns its fence from then on; 0 where it is another's by now. Raises JournalUnavailable.
+        Returns its new fence; 0 if another worker owns it by now. Raises JournalUnavailable.
         """
         try:
             fence, extent = await self._server.delete_from(session, former)
@@ -307,18 +307,20 @@ class RedisJournal:
             self._cache.forget(known.session, known.extent.first)
 
     def fence(self, session: str) -> int:
-        """Return the number of a log's owner and life, as far as this journal knows it."""
+        """Return the fence of a log, if this journal knows it."""
         return self._server.fence(session)
 
     async def ownership(self, session: str) -> Ownership | None:
-        """Return whose a log is; None where it is nobody's. Raises JournalUnavailable."""
+        """Return the owner of a log, None if it has none. Raises JournalUnavailable."""
         try:
             return await self._server.ownership(session)
         except RedisError as error:
             raise self._server.explain(error) from error
 
     async def claim(self, session: str, former: Ownership | None = None) -> bool:
-        """Take a log in a new life: nobody's, the owner's own, or that of `former`; False where it is another's. Raises JournalUnavailable."""
+        """Claim a log in a new life: one without an owner, our own, or that of `former`. Returns False if another
+        worker owns it. Raises JournalUnavailable.
+        """
         try:
             state = await self._server.claim(session, former)
         except RedisError as error:
@@ -524,7 +526,7 @@ class RedisJournal:
                 wait_s = min(wait_s * 2, LONGEST_RETRY_S)
 
     async def _look_again(self, over: str | None = None) -> None:
-        """Learn all logs anew, and whether what was read of them still counts; raises RedisError and JournalUnavailable."""
+        """Read the list of all logs again, and check whether earlier reads still count; raises RedisError and JournalUnavailable."""
         epoch = await self._server.begin(over) if self._reads_only else self._epoch
         states = await self._server.states()
         former = self._logs

@@ -31,7 +31,7 @@ class LogState:
 
 
 NOBODY = ""
-"""Whose log it is that was deleted while its worker was gone: nobody claims it any more."""
+"""Owner of a log that was deleted while its worker was gone: nobody can claim it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class Ownership:
     """Whose a log is."""
 
     owner: str
-    """Name of the worker; of what was deleted while its worker was gone, NOBODY."""
+    """Name of the worker; NOBODY for a log that was deleted while its worker was gone."""
     fence: int
     """Grows with each owner, and each life of one."""
 
 
 UNREADABLE = "JOURNAL the state of the log cannot be read"
-"""What the scripts say of a state that is none of ours."""
+"""Reply of the scripts for a state that turnwire did not write."""
 LARGEST = (1 << 53) - 1
 """The largest number in a log."""
 LATEST = LARGEST
@@ -58,9 +58,9 @@ class RedisServer:
     """The keys of one journal on one server, all beginning with `prefix`."""
 
     def __init__(self, url: str, prefix: str, owner: str | None = None, *, replicas: int = 0) -> None:
-        """With an `owner` what is written is that worker's, and logs that are another's take nothing.
+        """With an `owner` all writes are for that worker, and logs of other workers accept nothing.
 
-        So many `replicas` must have what is written before it counts. Raises JournalUnavailable for what is no URL.
+        A write counts once this number of `replicas` have it. Raises JournalUnavailable for a wrong URL.
         """
         self._connection = connect(url)
         self._redis = self._connection.redis
@@ -107,7 +107,7 @@ class RedisServer:
     async def begin(self, over: str | None = None) -> str:
         """Check that the server keeps what it is given; return the epoch, a new one when it may have lost events.
 
-        It is another than the one that is known to be `over`.
+        The new one differs from `over`.
         """
         told = await self._connection.about()
         for about in told:
@@ -257,7 +257,7 @@ class RedisServer:
         return adopted
 
     async def ownership(self, session: str) -> Ownership | None:
-        """Return whose a log is; None where it is nobody's."""
+        """Return the owner of a log; None if it has none."""
         try:
             found = await self._redis.hmget(self._keys(session)[1], ["owner", "fence"])
         except ResponseError as error:
@@ -290,7 +290,7 @@ class RedisServer:
         return LogState(Extent(first, last, size), micros, bool(deleted))
 
     async def beside(self, session: str, seq: int) -> tuple[bytes | None, bytes | None]:
-        """Return what was kept of an event beside it: whole and raw."""
+        """Return the whole event and its raw line, where they are stored beside it."""
         found = await self._redis.hmget(self._keys(session)[2], [f"{seq}w", f"{seq}r"])
         whole, raw = cast("list[bytes | None]", found)
         return (whole[1:] if whole else None), (raw[1:] if raw else None)
@@ -307,7 +307,7 @@ class RedisServer:
         return extent
 
     async def delete_from(self, session: str, former: Ownership) -> tuple[int, Extent | None]:
-        """Delete the log of an owner that is gone, for good; return its fence from now on, 0 where it is another's by now.
+        """Delete the log of an owner that is gone; return its new fence, 0 if another worker owns it by now.
 
         The extent is None where that was done before.
         """
@@ -320,7 +320,7 @@ class RedisServer:
         return fence, Extent(*extent) if extent else None
 
     async def news(self) -> AsyncGenerator[tuple[str, LogState] | None]:
-        """Yield None once all that follows will be told, then each log that another journal has appended to, as it is then."""
+        """Yield None once the subscription is active. Then yield each log that another journal has appended to."""
         puzzled = False
         async with self._redis.pubsub() as channel:
             await channel.subscribe(self._channel)
@@ -389,7 +389,7 @@ def _state(row: Sequence[bytes | None]) -> LogState | ValueError:
 
 
 def _event(key: bytes, fields: Mapping[bytes, bytes]) -> EventRow | None:
-    """Return an event; None for what none of ours ever was, which is as good as lost."""
+    """Return an event; None for an entry that turnwire did not write, which counts as lost."""
     seq, _, within = key.partition(b"-")
     try:
         row = EventRow(_counted(seq), _counted(fields[b"t"]), fields[b"e"])
@@ -406,7 +406,7 @@ def _counted(value: bytes) -> int:
 
 
 def _told(message: bytes) -> tuple[str, str, LogState] | None:
-    """Return the writer, the session and its log, which a message of ours names."""
+    """Return the writer, the session and its log from a message of turnwire."""
     writer, *numbers, session = [*(_text(message) or "").split(" ", 5), ""][:6]
     try:
         first, last, size, micros = (_counted(number.encode()) for number in numbers)

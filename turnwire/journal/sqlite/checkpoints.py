@@ -1,9 +1,9 @@
-"""Moving the write-ahead log into the file, beside the commits.
+"""Move the write-ahead log into the file, in parallel to the commits.
 
-A checkpoint waits for the disk: for the log, and then for the file. SQLite would make it in the thread that commits, and
-every session would stand still for as long as a busy disk takes. So it is made here, by a connection and a thread of its own;
-commits and readers go on meanwhile. Such a checkpoint cannot make the log begin anew under a writer that never rests: when it has
-grown large, the rest is moved between two commits, by the writer's thread.
+A checkpoint waits for the disk: for the log, and then for the file. SQLite would do it in the committing thread, and
+every session would wait for a busy disk. So a thread of its own does it, with its own connection, while commits and
+readers go on. Under a writer that never rests such a checkpoint cannot make the log begin anew. Then the writer's
+thread moves the rest of a large log between two commits.
 """
 
 import logging
@@ -145,7 +145,7 @@ class Checkpoints:
             )
 
     def _trying(self, step: Callable[[], None]) -> None:
-        """Run a step; when it fails that is told once, and it is tried again when the log has grown."""
+        """Run a step. Log a failure once, and try again when the log has grown."""
         try:
             step()
         except (sqlite3.Error, OSError) as error:

@@ -1,7 +1,7 @@
-"""Checksums of rows: what a disk, a file system or a memory module has changed is not delivered as if it were ours.
+"""Checksums of rows, so that changes by a disk, a file system or a memory module are noticed.
 
 SQLite notices a page whose structure is broken, not a flipped bit in the middle of an event. CRC-32 notices every single
-flip and all but one in four thousand million others; it is no protection against whoever can write the file. A row's key
+flip and all but one in four thousand million others; it does not protect against somebody who can write the file. A row's key
 goes into its sum, so that a row that ends up under another number is noticed too.
 """
 

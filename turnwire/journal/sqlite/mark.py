@@ -1,4 +1,4 @@
-"""What was committed, noted beside the journal: a journal that has less when it is opened has lost commits.
+"""A note of the commits beside the journal. If the journal has fewer when it is opened, commits are lost.
 
 SQLite ends its write-ahead log at the first frame that is not as it was written, and takes all before for the whole.
 So a flipped bit takes later commits away without a word. The mark is written after a commit and before anybody hears of
@@ -60,10 +60,7 @@ class Committed(Struct, frozen=True):
 
 
 def noted_of(path: Path) -> Committed | ValueError | None:
-    """Return what was noted beside a journal; None where nothing was, ValueError where it is not as it was written.
-
-    Raises OSError.
-    """
+    """Return the note beside a journal; None without one. Raises ValueError for a damaged one, and OSError."""
     try:
         noted = _beside(path).read_bytes()
     except FileNotFoundError:

@@ -170,7 +170,7 @@ def _is_readable(connection: sqlite3.Connection, log: int, seq: int, last: int) 
 
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Tell what is wrong with a page from what is wrong with the disk, which may pass."""
+    """Tell a broken page from trouble of the disk, which may pass."""
     code = getattr(error, "sqlite_errorcode", None)
     # Without a code it is Python that cannot make a value of what the row has.
     return code is None or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -222,7 +222,7 @@ WITNESS_EVERY = 600 * MICROSECONDS
 
 
 def retain_all(connection: sqlite3.Connection, retention: Retention, ages: AgeClock) -> dict[int, Extent]:
-    """Apply retention to all logs; return what those that changed hold then."""
+    """Apply retention to all logs; return the new contents of the changed ones."""
     changed: dict[int, Extent] = {}
     micros = 0 if retention.max_age_s is None else ages()
     _keep(connection, ages.witness)

@@ -49,7 +49,7 @@ _COUNT_CALL = "INSERT INTO meta VALUES (?, '1') ON CONFLICT DO UPDATE SET value 
 
 
 class Listener(Protocol):
-    """Who is told, in the event loop, what the thread did."""
+    """Called in the event loop with the thread's results."""
 
     def committed(self, appends: list[Append], extents: dict[int, Extent]) -> None:
         """These are in the file now, and these logs hold this."""

@@ -77,7 +77,7 @@ class OperatorStarter:
 
 
 async def serve_here(settings: Settings) -> None:
-    """Serve the editor from a sidecar of its own; raises what turnwire.sidecar.serving.serve does."""
+    """Run a sidecar in this process and serve the editor; raises the errors of turnwire.sidecar.serving.serve."""
     check_name(settings.agent, settings.agents)
     chunks, output = Input(0).chunks(), Output(_private_stdout())
     started: list[LiveHost] = []

@@ -80,7 +80,7 @@ async def serve(
 
 
 def _end(process: CliProcess, number: signal.Signals) -> None:
-    """Hand a signal on as the CLI itself would have got it; one that ignores it is killed after a while."""
+    """Pass a signal on to the CLI. Kill a CLI that ignores it after a while."""
     process.signal(number)
     asyncio.get_running_loop().call_later(SIGNAL_GRACE, _kill, process)
 
