@@ -265,8 +265,13 @@ def read_conversation(session_id: str, said: Json) -> Conversation:
         for option in _objects(said, "configOptions")
         if text_at(option, "id")
     }
+    # an option that is called as its category goes before others of it: Nanocoder has its provider among models
     by_category = {
-        text_at(option, "category"): text_at(option, "id") for option in _objects(said, "configOptions")
+        text_at(option, "category"): text_at(option, "id")
+        for option in sorted(
+            _objects(said, "configOptions"),
+            key=lambda option: text_at(option, "id") == text_at(option, "category"),
+        )
     }
     modes = _modes(_object(said, "modes"))
     mode_option = next(

@@ -240,16 +240,15 @@ class Session:
         if not isinstance(value, list):
             return None
         options = [_option(option) for option in objects({"": value[:_MOST]}, "")]
-        for option in options:
-            values = option.values or []
-            if option.category == "mode" and values and self._modes is None:
-                self._modes = [
-                    Mode(id=one.value, name=one.name, description=one.description) for one in values
-                ]
-            if option.category == "model" and values and self._models is None:
-                self._models = [
-                    Model(id=one.value, name=one.name, description=one.description) for one in values
-                ]
+        modes, models = _chosen(options, "mode"), _chosen(options, "model")
+        if self._modes is None and modes is not None and modes.values:
+            self._modes = [
+                Mode(id=one.value, name=one.name, description=one.description) for one in modes.values
+            ]
+        if self._models is None and models is not None and models.values:
+            self._models = [
+                Model(id=one.value, name=one.name, description=one.description) for one in models.values
+            ]
         return options
 
     def _show_options(self, options: list[SessionOption] | None) -> list[AgentEvent]:
@@ -259,8 +258,14 @@ class Session:
         return [SessionOptions(**self.place.here, options=options)]
 
     def _current(self, options: list[SessionOption] | None, category: str) -> str | None:
-        found = (option.current for option in options or [] if category in (option.category, option.id))
-        return next((current for current in found if current), None)
+        found = _chosen(options or [], category)
+        return found.current if found is not None else None
+
+
+def _chosen(options: list[SessionOption], category: str) -> SessionOption | None:
+    """Return the option that is called as its category, or else the first of it: Nanocoder has its provider among models."""
+    named = next((option for option in options if option.id == category), None)
+    return named or next((option for option in options if option.category == category), None)
 
 
 def _option(option: JsonObject) -> SessionOption:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from acp_talk import Event, Talk, only, types
+from turnwire.adapter.acp.handshake import read_conversation
 from turnwire.normalize.acp.agents import OWN_REQUESTS, agent_info, quirks
 from turnwire.normalize.acp.own_requests import Form, Plan
 from turnwire.protocol.acp import encode
@@ -547,3 +548,26 @@ def test_cursors_tools_are_named_in_their_arguments_and_its_ids_come_again() -> 
         assert (told["tool_name"], told["normalized"]["kind"]) == ("task", "subagent_task")
         assert "tool_update" in types(talk.update("tool_call_update", toolCallId="t", status="completed"))
         talk.answers(number, stopReason="end_turn")
+
+
+@pytest.mark.parametrize(
+    "places", [slice(None), slice(None, None, -1)], ids=["provider first", "model first"]
+)
+def test_nanocoders_provider_is_no_model(places: slice) -> None:
+    options: list[Any] = [
+        {
+            "id": name,
+            "category": "model",
+            "type": "select",
+            "currentValue": value,
+            "options": [{"value": value, "name": value}],
+        }
+        for name, value in (("provider", "vendor"), ("model", "good-1"))
+    ][places]
+    talk = Talk("nanocoder")
+    talk.sends(1, "session/new", cwd="/p")
+    told = only(talk.answers(1, sessionId="s", configOptions=options), "session_info")
+    assert (told["model"], [model["id"] for model in told["models"]]) == ("good-1", ["good-1"])
+    models = read_conversation("s", {"configOptions": options}).models
+    assert models is not None
+    assert models.options == ("good-1",)
