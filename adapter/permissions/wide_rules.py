@@ -1,13 +1,19 @@
 """Rules that allow more than they seem to: what to say when they are loaded; pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import translate
 
 from turnwire.adapter.permissions.rules import Rule
+from turnwire.adapter.permissions.runners import LINES_IN_ARGUMENTS, PREFIXES
 
-_SUBCOMMANDS = re.compile(r"\A(?:\S*/)?([\w.+-]+)(?: ?\*.*)?")
+_FOLDER = re.compile(r"\A\S*/")
+_PREFIX = re.compile(rf"\A(?:(?:{'|'.join(map(re.escape, PREFIXES))}) +)+(?=[^\s\-*?\[])")
+_NO_PROGRAM = "a-program-that-nobody-has x"
+"""A pattern that covers this means every program, and says so."""
 
 PROGRAMS = {
+    **{name: (f"{name} sh", f"{name} ls *") for name in (*PREFIXES, *LINES_IN_ARGUMENTS, "su", "script")},
     "git": ("git -c alias.x='!sh' x", "git status*, git log *, git diff *"),
     **dict.fromkeys(("make", "gmake"), ("make --eval='x:;sh' x", "make test, make lint")),
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), ("npm exec sh", "npm test, npm run lint")),
@@ -22,7 +28,7 @@ PROGRAMS = {
     **dict.fromkeys(("bash", "sh", "zsh", "dash"), ("bash any-script", "bash build.sh")),
     **dict.fromkeys(("cargo", "go"), ("cargo run, go run", "cargo test *, go test *")),
     **dict.fromkeys(("gradle", "mvn", "gradlew", "mvnw"), ("gradle -I script", "gradle test, mvn test")),
-    **dict.fromkeys(("tar", "rsync", "ssh", "scp"), ("tar --checkpoint-action=exec=sh …", "tar -tf *")),
+    **dict.fromkeys(("tar", "rsync", "ssh", "scp"), ("tar --checkpoint-action=exec=sh …", "tar -tf x.tar")),
     **dict.fromkeys(("awk", "gawk", "sed"), ("awk 'BEGIN{system(\"sh\")}'", "awk '{print $1}' *")),
     **dict.fromkeys(("vi", "vim", "nvim", "ed", "emacs", "less", "man"), ("vim -c ':!sh'", "less build.log")),
     **dict.fromkeys(("gdb", "strace", "perf"), ("gdb -ex 'shell sh'", "gdb --version")),
@@ -52,8 +58,23 @@ def _tools(rule: Rule) -> Iterator[str]:
 
 
 def _commands(rule: Rule) -> Iterator[str]:
-    for argument, pattern in rule.input:
-        found = _SUBCOMMANDS.fullmatch(pattern) if argument == "command" and "*" in pattern else None
-        if found is not None and found[1] in PROGRAMS:
-            how, instead = PROGRAMS[found[1]]
-            yield f"allows {pattern!r}, and {found[1]} runs other programs ({how}); allow what is meant: {instead}"
+    patterns = [pattern for argument, pattern in rule.input if argument == "command"]
+    expressions = [regex for argument, regex in rule.regex if argument == "command"]
+    covers: list[Callable[[str], object]] = [_meaning(pattern).match for pattern in patterns]
+    covers += [regex.search for regex in expressions]
+    if not covers or all(cover(_NO_PROGRAM) for cover in covers):
+        return
+    for name, (how, instead) in PROGRAMS.items():
+        arguments = how.partition(" ")[2]
+        if any(
+            all(cover(line) for cover in covers)
+            for line in (f"{name} {arguments}", f"{name} -C . {arguments}")
+        ):
+            shown = [*patterns, *(regex.pattern for regex in expressions)][0]
+            yield f"allows {shown!r}, and {name} runs other programs ({how}); allow what is meant: {instead}"
+            return
+
+
+def _meaning(pattern: str) -> re.Pattern[str]:
+    """Return the pattern of a command without its folder and without the programs before it that run it."""
+    return re.compile(translate(_FOLDER.sub("", re.sub(r" +", " ", _PREFIX.sub("", pattern)))))

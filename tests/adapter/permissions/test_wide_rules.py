@@ -28,7 +28,23 @@ input = { command = "git *" }
 """
 
 
-@for_each("pattern", ["git *", "git*", "/usr/bin/git *", "npm *", "python3 *", "docker *", "make *"])
+@for_each(
+    "pattern",
+    [
+        *("git *", "git*", "/usr/bin/git *", "npm *", "python3 *", "docker *", "make *"),
+        *(
+            "git -c *",
+            "git -C *",
+            "git  *",
+            "g?t *",
+            "*git *",
+            "sudo git *",
+            "env *",
+            "xargs *",
+            "eval *",
+        ),
+    ],
+)
 def test_a_pattern_that_allows_a_program_which_runs_others_is_told_with_a_safe_form(pattern: str) -> None:
     (told,) = warnings(
         read_rules([{"action": "deny"}, {"action": "allow", "tool": "Bash", "input": {"command": pattern}}])
@@ -44,7 +60,37 @@ def test_no_form_that_is_offered_is_told_of_in_turn(pattern: str) -> None:
     assert warnings(read_rules([{"action": "allow", "tool": "Bash", "input": {"command": pattern}}])) == []
 
 
-@for_each("pattern", ["git status*", "git log *", "git", "ls *", "*", "git status && git *"])
+@for_each("regex", ["^git ", "git", "^(git|hg) ", "^sudo "])
+def test_a_regular_expression_is_told_of_in_the_same_way(regex: str) -> None:
+    def told(*more: str) -> list[str]:
+        both = {"command": regex, **({"description": more[0]} if more else {})}
+        return warnings(read_rules([{"action": "allow", "tool": "Bash", "regex": both}]))
+
+    assert told()[0].startswith(f"rule 1 allows {regex!r}, and ")
+    assert len(told()) == len(told("^Show")) == 1
+    narrow = {"regex": {"command": regex}, "input": {"command": "git log *"}}
+    assert warnings(read_rules([{"action": "allow", "tool": "Bash", **narrow}])) == []
+
+
+@for_each("regex", ["^git (log|diff) ", "", "^[a-z -]+$"])
+def test_other_expressions_are_not_told_of(regex: str) -> None:
+    assert warnings(read_rules([{"action": "allow", "tool": "Bash", "regex": {"command": regex}}])) == []
+
+
+@for_each(
+    "pattern",
+    [
+        "git status*",
+        "git log *",
+        "git",
+        "ls *",
+        "*",
+        "git status && git *",
+        "sudo git log *",
+        "time ls *",
+        "* x",
+    ],
+)
 def test_other_patterns_are_not_told_of(pattern: str) -> None:
     assert warnings(read_rules([{"action": "allow", "tool": "Bash", "input": {"command": pattern}}])) == []
     for action in ("deny", "ask"):
