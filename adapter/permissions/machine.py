@@ -105,11 +105,6 @@ class State:
     stopping: bool = False
     ended: bool = False
 
-    @property
-    def waiting_for_humans(self) -> tuple[str, ...]:
-        """The requests that a frontend can answer."""
-        return tuple(name for name, pending in self.pending.items() if pending.waits_for == "human")
-
 
 Step: TypeAlias = tuple[State, list[Effect]]
 

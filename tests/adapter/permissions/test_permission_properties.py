@@ -1,7 +1,7 @@
 """Arbitrary interleavings of everything that can happen to permissions, against what must hold in all of them."""
 
 import pytest
-from claude_asking import asked, response_of
+from claude_asking import asked, response_of, waiting_for_humans
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -221,7 +221,7 @@ class Permissions(RuleBasedStateMachine):
             if isinstance(answer, PermissionAnswer)
             else answer.action == "accept"
         )
-        waits = name in self.state.waiting_for_humans
+        waits = name in waiting_for_humans(self.state)
         effects = self.happens(Answered(name, answer, by), allowing=allowing)
         refused = [effect for effect in effects if isinstance(effect, Refuse)]
         if waits:
@@ -240,7 +240,7 @@ class Permissions(RuleBasedStateMachine):
         name = self.pick(number)
         self.timers.discard(name)
         self.happens(TimedOut(name))
-        assert name not in self.state.waiting_for_humans
+        assert name not in waiting_for_humans(self.state)
 
     @rule(number=PICKS, output=OUTPUTS)
     def hook_ran(self, number: int, output: JsonObject | None) -> None:
@@ -262,7 +262,7 @@ class Permissions(RuleBasedStateMachine):
     @rule()
     def stop_begins(self) -> None:
         self.happens(Stopping())
-        assert self.state.waiting_for_humans == ()
+        assert waiting_for_humans(self.state) == ()
 
     @rule()
     def turn_ends(self) -> None:
@@ -292,7 +292,7 @@ class Permissions(RuleBasedStateMachine):
     @invariant()
     def timers_run_for_what_waits_for_humans_alone(self) -> None:
         if hasattr(self, "state"):
-            assert self.timers <= set(self.state.waiting_for_humans)
+            assert self.timers <= set(waiting_for_humans(self.state))
 
 
 Permissions.TestCase.settings = settings(max_examples=80, stateful_step_count=40)

@@ -1,7 +1,7 @@
 """The state machine of permissions, read as transcripts: what happens, and what is to be done about it."""
 
 import pytest
-from claude_asking import asked, response_of
+from claude_asking import asked, response_of, waiting_for_humans
 from msgspec.structs import replace
 
 from turnwire.adapter.hooks.settings import HookSetting, callback_id
@@ -249,7 +249,7 @@ def test_what_is_asked_while_the_cli_is_stopped_waits_for_nobody(request_: AnyRe
     machine = Machine()
     assert machine(Stopping()) == []
     assert decision(machine.ask(request_)).by == "turnwire"
-    assert machine.state.waiting_for_humans == ()
+    assert waiting_for_humans(machine.state) == ()
 
 
 def test_version_1_waits_for_the_answer_to_what_it_cancelled() -> None:
@@ -268,7 +268,7 @@ def test_what_is_void_is_named_one_by_one_and_also_in_old_versions_not_answered(
     assert machine(TurnEnded()) == []
     assert machine(Voided("main", "turn_ended")) == [Void("main", "turn_ended"), StopTimer("main")]
     assert machine(Voided("main", "turn_ended")) == []
-    assert machine.state.waiting_for_humans == ("subagent",)
+    assert waiting_for_humans(machine.state) == ("subagent",)
 
 
 def test_the_end_of_the_process_voids_everything_and_what_comes_after_it() -> None:
@@ -362,7 +362,7 @@ def test_an_answer_that_does_not_fit_its_question_is_refused_and_the_question_wa
     refused = refusal(machine.reply(answers=answers))
     assert (refused.code, refused.field) == ("invalid_answer", "answers")
     assert says in refused.message
-    assert machine.state.waiting_for_humans == ("r",)
+    assert waiting_for_humans(machine.state) == ("r",)
 
 
 @pytest.mark.parametrize("answers", [{"Why?": "neither"}, {"Why?": ["d"]}, {"Which?": ["a", "my own"]}])
@@ -483,14 +483,14 @@ def test_rules_answer_before_humans_are_asked() -> None:
     assert payload(effects)["behavior"] == "allow"
     assert decision(effects).by == "rule:2"
     assert machine.ask(BASH, "3") == []
-    assert machine.state.waiting_for_humans == ("3",)
+    assert waiting_for_humans(machine.state) == ("3",)
 
 
 @pytest.mark.parametrize("request_", [ASK, PLAN])
 def test_no_rule_answers_a_question_to_a_human(request_: CanUseTool) -> None:
     machine = Machine(PermissionSettings(rules=read_rules([{"action": "allow"}]), policy="autonomous"))
     assert machine.ask(request_) == []
-    assert machine.state.waiting_for_humans == ("r",)
+    assert waiting_for_humans(machine.state) == ("r",)
 
 
 def test_a_request_nobody_knows_is_refused() -> None:
@@ -558,14 +558,14 @@ def test_plan_allows_what_a_new_cli_asks_all_the_same(reason: str | None) -> Non
     effects = machine.ask(replace(BASH, decision_reason_type=reason))
     assert payload(effects) == {"behavior": "allow", "updatedInput": {"command": "touch a"}}
     assert decision(effects).by == "policy:plan"
-    assert machine.state.waiting_for_humans == ()
+    assert waiting_for_humans(machine.state) == ()
 
 
 @pytest.mark.parametrize("reason", ["rule", "hook", "safetyCheck"])
 def test_plan_leaves_to_a_human_what_is_asked_for_another_reason_than_the_mode(reason: str) -> None:
     machine = Machine(PermissionSettings(policy="plan", asks_despite_hooks=True))
     assert machine.ask(replace(BASH, decision_reason_type=reason)) == []
-    assert machine.state.waiting_for_humans == ("r",)
+    assert waiting_for_humans(machine.state) == ("r",)
 
 
 def test_plan_leaves_to_a_human_what_an_old_cli_asks_despite_the_hook() -> None:
@@ -577,7 +577,7 @@ def test_plan_never_answers_a_plan_or_a_question_by_itself() -> None:
     for request in (PLAN, ASK, replace(BASH, requires_user_interaction=True)):
         machine = Machine(PermissionSettings(policy="plan", asks_despite_hooks=True))
         assert machine.ask(request) == []
-        assert machine.state.waiting_for_humans == ("r",)
+        assert waiting_for_humans(machine.state) == ("r",)
 
 
 def test_rules_come_before_every_policy() -> None:
@@ -607,7 +607,7 @@ def test_people_cannot_answer_for_a_hook() -> None:
     machine = Machine(PermissionSettings(hooks=(HookSetting(event="Stop", command=("x",)),)))
     machine.ask(HookCallback(callback_id="turnwire_hook_0"))
     assert refusal(machine.answer("allow_once")).code == "unknown_request"
-    assert machine.state.waiting_for_humans == ()
+    assert waiting_for_humans(machine.state) == ()
 
 
 # The Stop hook
@@ -786,7 +786,7 @@ def test_an_agent_without_hooks_has_its_requests_judged_by_the_policy() -> None:
     allowed = machine.ask(CanUseTool(tool_name="Read", input={"file_path": "/w/a"}))
     assert (decision(allowed).behavior, decision(allowed).by) == ("allow", "policy:supervised")
     assert machine.ask(BASH, "b") == []
-    assert machine.state.waiting_for_humans == ("b",)
+    assert waiting_for_humans(machine.state) == ("b",)
 
 
 def test_a_request_for_a_protected_place_is_asked_about_or_refused_whatever_was_allowed_before() -> None:
@@ -797,6 +797,6 @@ def test_a_request_for_a_protected_place_is_asked_about_or_refused_whatever_was_
     refused = machine.ask(CanUseTool(tool_name="Read", input={"file_path": "/w/../state/access.json"}))
     assert (decision(refused).behavior, decision(refused).by) == ("deny", "turnwire")
     assert machine.ask(CanUseTool(tool_name="Read", input={"file_path": "/home/.ssh/id_rsa"}), "b") == []
-    assert machine.state.waiting_for_humans == ("b",)
+    assert waiting_for_humans(machine.state) == ("b",)
     allowed = machine.ask(CanUseTool(tool_name="Read", input={"file_path": "/home/notes"}), "c")
     assert decision(allowed).behavior == "allow"

@@ -1,7 +1,7 @@
 """One session's state machine under arbitrary interleavings: what is published, what is pending, what is written."""
 
 import pytest
-from claude_asking import response_of
+from claude_asking import response_of, waiting_for_humans
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -308,7 +308,7 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def what_is_pending_can_be_answered_and_nothing_else(self) -> None:
         if hasattr(self, "core"):
-            assert set(self.core._permissions.waiting_for_humans) == self.pending
+            assert set(waiting_for_humans(self.core._permissions)) == self.pending
             assert self.timers <= self.pending
 
 
@@ -332,7 +332,7 @@ def said(core: SessionCore, message: Message) -> list[str]:
 
 def open_requests(core: SessionCore) -> tuple[str, ...]:
     """What is published as pending, which is what an answer is taken for."""
-    assert core.pending == core._permissions.waiting_for_humans
+    assert core.pending == waiting_for_humans(core._permissions)
     return core.pending
 
 

@@ -1,6 +1,7 @@
 """The same state machine with an agent of the Agent Client Protocol: what is published, what is pending, what is written."""
 
 import pytest
+from claude_asking import waiting_for_humans
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -283,7 +284,7 @@ class AcpSessions(RuleBasedStateMachine):
     @invariant()
     def what_is_pending_can_be_answered_and_nothing_else(self) -> None:
         if hasattr(self, "core"):
-            assert set(self.core._permissions.waiting_for_humans) == self.pending
+            assert set(waiting_for_humans(self.core._permissions)) == self.pending
             assert self.timers <= self.pending
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 
 from turnwire.normalize.claude import tools
+from turnwire.normalize.claude.tool_kinds import KINDS
 from turnwire.normalize.events import ToolCall, from_json, to_json
 from turnwire.normalize.payloads import (
     AskUserPayload,
@@ -513,3 +514,7 @@ def test_whole_numbers_are_read_however_models_write_them(given_as: Any, offset:
 def test_the_entries_of_a_list_may_be_called_items(name: str) -> None:
     entry = {"id": "a", "description": "Test it", "status": "completed"}
     assert dumped(called(name, {"items": [entry]}))["items"] == [entry]
+
+
+def test_every_tool_with_a_payload_of_its_own_has_a_kind() -> None:
+    assert sorted(tools.TOOLS.keys() - KINDS.keys()) == []

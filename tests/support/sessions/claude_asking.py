@@ -2,6 +2,7 @@
 
 from turnwire.adapter.claude.wire import ClaudeWire
 from turnwire.adapter.permissions.decisions import Asked, Respond
+from turnwire.adapter.permissions.machine import State
 from turnwire.adapter.permissions.requests import AgentRequest, TakenBack, UnreadableRequest
 from turnwire.protocol.claude.control import ControlRequest, ControlResponse
 from turnwire.protocol.claude.requests import AnyRequest
@@ -25,3 +26,8 @@ def response_of(effect: Respond) -> ControlResponse:
     """Return what is written to the CLI."""
     [response] = WIRE.replies(effect.request, effect.reply)
     return response
+
+
+def waiting_for_humans(state: State) -> tuple[str, ...]:
+    """Return the requests that a frontend can answer."""
+    return tuple(name for name, pending in state.pending.items() if pending.waits_for == "human")
