@@ -127,7 +127,7 @@ def _parts(
         client=client,
         on_received=on_received,
         on_exit=session.refuse,
-        background=[_begin(session, client, context.notify), session.serve()],
+        background=[_begin(session, client, context.notify), session.serve(), session.end_left_commands()],
         close=close,
     )
 

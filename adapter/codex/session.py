@@ -5,7 +5,8 @@ priority says otherwise. The server takes such a prompt in at its next step; whe
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -92,6 +93,11 @@ class CodexSession(RunningAgent):
         """Whether the turn is to be interrupted as soon as it has a name."""
         self._steered: dict[str, Prompt] = {}
         """Prompts that were said to the turn that runs, and that it has not taken in."""
+        self._commands: set[str] = set()
+        """Items of commands that have begun and not ended."""
+        self._left: set[str] = set()
+        """Those that an interrupt has left running."""
+        self._has_left = asyncio.Event()
         self._is_closing = False
         """Whether nothing more will be said, once what waits is done."""
         command = options.command
@@ -124,8 +130,16 @@ class CodexSession(RunningAgent):
                 self._runs(text_at(params.get("turn"), "id"))
             case "item/started":
                 self._steered.pop(text_at(params.get("item"), "clientId"), None)
+                if text_at(params.get("item"), "type") == "commandExecution":
+                    self._commands.add(text_at(params.get("item"), "id"))
+            case "item/completed":
+                self._commands.discard(text_at(params.get("item"), "id"))
             case "turn/completed":
                 self._turn, self._is_stopping_turn = None, False
+                if text_at(params.get("turn"), "status") == "interrupted" and self._commands:
+                    self._left |= self._commands
+                    self._has_left.set()
+                self._commands.clear()
                 self._say_again()
             case _:
                 pass
@@ -230,6 +244,27 @@ class CodexSession(RunningAgent):
                 self._close_if_done()
         except (ProcessGone, RequestFailed, RequestTimeout):
             pass  # told by whoever opened the thread, or by the agent's end
+
+    async def end_left_commands(self) -> None:
+        """End what interrupts leave running (0.169.0), until the agent is gone; the one task that does."""
+        try:
+            while True:
+                await self._has_left.wait()
+                self._has_left.clear()
+                left, self._left = self._left, set()
+                with suppress(RequestFailed, RequestTimeout):  # of a version that has no such method
+                    await self._end_commands(left)
+        except ProcessGone:
+            pass
+
+    async def _end_commands(self, items: Collection[str]) -> None:
+        deadline = self.options.control_deadline
+        listed = await self._client.request(methods.TERMINALS_LIST, {"threadId": self._thread}, deadline)
+        terminals = listed.get("data")
+        for one in terminals if isinstance(terminals, list) else []:
+            if text_at(one, "itemId") in items:
+                ended: JsonObject = {"threadId": self._thread, "processId": text_at(one, "processId")}
+                self._client.post(methods.TERMINALS_TERMINATE, ended)
 
     async def _say(self, prompt: Prompt) -> None:
         # a turn that Codex has begun by itself, such as one that compacts

@@ -66,6 +66,8 @@ class AppServerReader(OneWay):
         """Methods of the server's requests that have no answer yet."""
         self._open: dict[str, str] = {}
         """Items that have begun and not ended: their types, by their ids."""
+        self._left: set[str] = set()
+        """Items that were open when their turn ended: their ends come later, and belong to no turn."""
         self._patches: dict[str, list[JsonObject]] = {}
         """Changes of patches that have begun and not ended: a request for leave does not repeat them."""
         self._mcp: dict[tuple[str, str], str] = {}
@@ -223,6 +225,7 @@ class AppServerReader(OneWay):
         if not self._is_main(told):
             return []
         self._runs = self._is_opened = False
+        self._left.update(self._open)
         for forgotten in (self._open, self._patches, self._mcp, self._told):
             forgotten.clear()
         turn = fields(told.get("turn"))
@@ -263,6 +266,9 @@ class AppServerReader(OneWay):
         kind, name = text(item, "type") or "", text(item, "id") or ""
         was_open = self._open.pop(name, None) is not None
         self._patches.pop(name, None)
+        if name in self._left:
+            self._left.discard(name)
+            return []
         if kind == "userMessage":
             return [] if was_open else self._prompted(told, item)
         if kind == "contextCompaction":

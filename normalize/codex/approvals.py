@@ -112,7 +112,8 @@ def _options(told: JsonObject) -> list[PermissionOption]:
     if _ACCEPT in found and _SESSION not in found:
         found.insert(found.index(_ACCEPT) + 1, _SESSION)
     if _DECLINE not in found:
-        found.append(_DECLINE)
+        # before `cancel`: the first refusal that is offered should not end the turn
+        found.insert(found.index(_CANCEL) if _CANCEL in found else len(found), _DECLINE)
     return found
 
 

@@ -446,6 +446,23 @@ async def test_a_prompt_waits_for_a_turn_that_codex_begins_itself(tmp_path: Path
         assert (await heard.until(Complete, 3)).data.prompts == [later]
 
 
+async def test_a_command_that_an_interrupt_leaves_running_is_ended(tmp_path: Path) -> None:
+    def command(method: str, name: str) -> dict[str, Any]:
+        item = {"type": "commandExecution", "id": name, "command": "ls", "status": "completed"}
+        return {"line": {"method": method, "params": {"threadId": "THREAD", "item": item}}}
+
+    async with running(tmp_path) as heard:
+        began = [command("item/started", name) for name in ("c", "d")]
+        over = command("item/completed", "d")
+        await heard.play(*began, over, {"until": "turn/interrupt"}, {"end": "interrupted"})
+        await heard.until(TurnStarted)
+        await heard.session.interrupt()
+        await heard.play({"after": "thread/backgroundTerminals/terminate"}, {"echo": True})
+        await heard.until(Complete, 2)
+    terminate = {"method": "thread/backgroundTerminals/terminate", "threadId": "thread-1", "processId": "7"}
+    assert heard.said[0]["others"][-1] == terminate
+
+
 @pytest.mark.parametrize("refused", ["initialize", "thread/start"])
 async def test_a_server_that_opens_no_thread_is_stopped_and_says_why(tmp_path: Path, refused: str) -> None:
     async with running(tmp_path, f"{refused}=log in first") as heard:

@@ -348,3 +348,10 @@ def test_a_request_for_leave_to_patch_has_the_changes_of_its_item() -> None:
     assert "/w/a" not in json.dumps(
         last(TURN, updated, over, TURN, asks("item/fileChange/requestApproval", itemId="j"))
     )
+
+
+def test_what_a_turn_left_running_ends_in_no_turn() -> None:
+    over = notice("turn/completed", turn={"status": "interrupted"})
+    late = done("commandExecution", command="ls", status="failed", exitCode=-1)
+    assert kinds(TURN, RUNS, over, late) == kinds(TURN, RUNS, over)
+    assert kinds(TURN, RUNS, over, late, TURN, late)[-1] == "tool_update"

@@ -1,7 +1,7 @@
 """An app server for tests, which speaks as `codex app-server` does: a prompt is a JSON list of steps, and each turn plays its own.
 
 Steps: {"line": …} writes a line; {"ask": …} writes a request and says the answer to it; {"until": METHOD} waits for a request of the
-client; {"large": SIZE} asks with a long line; {"take": true} takes in what was steered; {"echo": true} says the parameters of the turn; {"refuse": WORDS} refuses the turn; {"hold": METHOD}
+client, {"after": METHOD} unless it has come; {"large": SIZE} asks with a long line; {"take": true} takes in what was steered; {"echo": true} says the parameters of the turn; {"refuse": WORDS} refuses the turn; {"hold": METHOD}
 answers the prompt only once that request has come; {"exit": CODE}; {"end": STATUS} ends the turn. In a line, THREAD and TURN stand for the
 names of both.
 Arguments: METHOD=WORDS refuses a method with these words.
@@ -26,6 +26,7 @@ class Server:
         self.playing: Generator[tuple[str, Any], Any, None] | None = None
         self.waits: tuple[str, Any] | None = None
         self.opening: dict[str, Any] = {}
+        self.others: list[dict[str, Any]] = []
         self.steered: list[dict[str, Any]] = []
 
     def write(self, value: Any) -> None:
@@ -75,7 +76,10 @@ class Server:
             case "turn/steer":
                 self.steered.append(params)
                 return {"turnId": params["expectedTurnId"]}
+            case "thread/backgroundTerminals/list":
+                return {"data": [{"itemId": "c", "processId": "7"}, {"itemId": "other", "processId": "8"}]}
             case _:
+                self.others.append({"method": method, **params})
                 return {}
 
     def go_on(self, came: tuple[str, Any] | None, message: Any) -> None:
@@ -120,6 +124,9 @@ class Server:
                 self.write({"method": "item/tool/requestUserInput", "id": self.requests, "params": words})
                 answer = yield ("answer", self.requests)
                 self.say(json.dumps(answer))
+            elif "after" in step:
+                while all(one["method"] != step["after"] for one in self.others):
+                    yield ("method", step["after"])
             elif "until" in step:
                 yield ("method", step["until"])
             elif "take" in step:
@@ -134,7 +141,7 @@ class Server:
                         },
                     )
             elif "echo" in step:
-                self.say(json.dumps({**params, "opening": self.opening}))
+                self.say(json.dumps({**params, "opening": self.opening, "others": self.others}))
             elif "exit" in step:
                 sys.exit(step["exit"])
             elif "end" in step:

@@ -86,18 +86,29 @@ class ScriptedModels:
 
 
 def last_prompt(body: JSON) -> tuple[str, int]:
-    """The newest prompt of a request to either API, and how many results of tools came after it."""
+    """The newest prompt of a request to any of the APIs, and how many results of tools came after it.
+
+    Of the responses API these are all prompts since the last answer: one that joins a turn is a message of its own.
+    """
     results = 0
-    for message in reversed(body.get("messages") or body.get("contents") or []):
+    said: list[str] = []
+    for message in reversed(body.get("messages") or body.get("contents") or body.get("input") or []):
+        if str(message.get("type")).endswith("_output"):
+            results += 1
+            continue
         parts = message.get("content") or message.get("parts") or []
         words = parts if isinstance(parts, str) else "".join(part.get("text") or "" for part in parts)
-        has_result = message["role"] == "tool" or any(
+        has_result = message.get("role") == "tool" or any(
             "functionResponse" in part for part in parts if isinstance(part, dict)
         )
         results += has_result
-        if message["role"] == "user" and not has_result and words.strip():
-            return words, results
-    return "", results
+        if message.get("role") == "user" and not has_result and words.strip():
+            said.insert(0, words)
+            if "input" not in body:
+                break
+        elif said:
+            break
+    return "\n".join(said), results
 
 
 def side_answer(body: JSON) -> str:

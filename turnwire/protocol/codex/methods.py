@@ -6,6 +6,8 @@ A method that is in no table is unknown. A new version's methods go here once so
 INITIALIZE = "initialize"
 INITIALIZED = "initialized"
 MODEL_LIST = "model/list"
+TERMINALS_LIST = "thread/backgroundTerminals/list"
+TERMINALS_TERMINATE = "thread/backgroundTerminals/terminate"
 THREAD_FORK = "thread/fork"
 THREAD_RESUME = "thread/resume"
 THREAD_START = "thread/start"
