@@ -34,7 +34,7 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     names_modes: bool = False
     """Names its modes once it runs: whether there is one that is asked for is seen then."""
     policies: bool = False
-    """Asks for leave, so that policies and rules mean something."""
+    """Asks for permission, so that policies and rules have an effect."""
     never_asks: Sequence[str] = ()
     """What it does without asking, in the mode in which it asks most; reading and searching is left out. None where it is not known."""
     hooks: bool = False
@@ -42,7 +42,7 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     hosts_servers: bool = False
     """Uses MCP servers that live in the sidecar."""
     mcp_servers: bool = False
-    """Uses MCP servers that it is told of."""
+    """Uses the MCP servers of the session."""
     images: bool = False
     """Takes images as they are; otherwise they are saved and named."""
     rewinds_files: bool = False

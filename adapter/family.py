@@ -73,7 +73,7 @@ class AgentFamily(Struct, frozen=True):
     check_resume_at: Callable[[str, str | None], None]
     """Raises CommandError for a message that a version cannot go back to, named like this."""
     never_asks: Callable[[str], Sequence[str]] = lambda _: ()
-    """What the agent of a program does without asking, in the mode in which it asks most; nothing of one that nobody has tried."""
+    """What a program's agent does without asking, in the mode in which it asks most; empty for one that nobody has tried."""
     list_conversations: Callable[[SessionOptions, int], Awaitable[Sequence[KeptConversation]]] | None = None
     """Starts an agent to ask for the conversations it keeps, at most so many; None where agents of the family list none.
 

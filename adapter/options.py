@@ -31,7 +31,7 @@ class CommandError(TurnwireError, ValueError):
 
 
 class CommandOptions(Struct, frozen=True, kw_only=True):
-    """What a CLI is started with, beside the options of the protocol."""
+    """Options that a CLI is started with, in addition to the options of the protocol."""
 
     model: str | None = None
     """Model; the CLI's default when None."""
@@ -44,7 +44,7 @@ class CommandOptions(Struct, frozen=True, kw_only=True):
     continue_latest: bool = False
     """Go on with the newest session of the workspace."""
     replay_history: bool = False
-    """Have an agent that can do so tell again what was said before; needs `resume`."""
+    """Have the agent replay the conversation, if it can; needs `resume`."""
     permission_mode: str | None = None
     """The permission mode to start in."""
     skip_permissions: bool = False
@@ -78,7 +78,7 @@ class CommandOptions(Struct, frozen=True, kw_only=True):
     setting_sources: Sequence[str] | None = None
     """Which of the CLI's settings files count; none when empty, all when None."""
     add_dirs: Sequence[str] = ()
-    """Directories beside the workspace that the CLI may use."""
+    """Directories other than the workspace that the CLI may use."""
     settings: JsonObject | None = None
     """Settings of the CLI, above those of its files."""
     checkpointing: bool = False
@@ -86,7 +86,7 @@ class CommandOptions(Struct, frozen=True, kw_only=True):
     thinking_disabled: bool = False
     """No extended thinking."""
     unattended: bool = False
-    """One prompt, and nobody who could be asked: no permission questions, no echo of what is said, no MCP servers but those given."""
+    """One prompt without a human: no permission questions, no echo of prompts, only the given MCP servers."""
     bare: bool = False
     """Add nothing at all: the agent is not the CLI and takes its protocol for granted."""
 
@@ -123,11 +123,11 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     check_uncommitted: bool = True
     """Send the agent back once when it stops with uncommitted changes (supervised and plan)."""
     accept_unasked: bool = False
-    """Under supervised: run an agent also where it does not ask about everything, or nobody knows whether it does."""
+    """Under supervised: also run an agent that does not ask about everything, or of which this is unknown."""
     answer_timeout: float | None = None
     """Seconds that a human has to answer; None for as long as it takes."""
     auto_deny_as: str | None = None
-    """Who refuses at once what is left to a human, where nobody can be asked; None where somebody can."""
+    """Deny requests to a human at once, under this name; None if a human can answer."""
     max_pending: int = 256
     """Requests of the CLI that may wait for an answer at a time, messages to hosted servers apart; more are refused."""
     hosted_servers: Mapping[str, HostedServer] = field(default_factory=dict)
@@ -149,10 +149,10 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     exit_deadline: float = 5.0
     """Seconds that an agent may live on after it closed its stdout: nothing can be heard of it any more."""
     stall_after: float | None = None
-    """Seconds of silence in a turn, nobody being asked, after which `stalled` is told."""
+    """Seconds of silence in a turn, without an open request, after which `stalled` is published."""
     stop: StopDeadlines = field(default_factory=StopDeadlines)
     """How long each step of stopping it may take."""
     ahead: int = 8 * 1024 * 1024
-    """Bytes of lines that may wait for whoever follows the session, with what each costs beside its bytes, before no more are read."""
+    """Maximum number of buffered bytes before reading stops, with the extra bytes of each line."""
     line_limit: int = DEFAULT_LIMIT
     """Bytes of one line that are held, at most."""

@@ -1,6 +1,6 @@
-"""The client layer: chunks -> messages in the CLI's order, and requests of ours matched with their answers.
+"""The client layer: chunks become messages in the CLI's order, and our requests are matched with their answers.
 
-Iterating `batches` reads; nothing that is written, asked or decided ever holds it up. One task writes (`write_posted`),
+Iterating `batches` reads. Writes, requests and decisions never delay it. One task writes (`write_posted`),
 so lines are whole and in the order they were posted. A dialect's peer spells messages as lines; some have no word for a
 request and answer it in the CLI's place. Every request has a deadline: 1.0 and 2.0 never answer what they do not know.
 They answer set_permission_mode twice: the first answer counts, later ones are ignored.
@@ -34,10 +34,10 @@ class Client:
 
     Args:
         transport: the CLI.
-        on_sent: is told of every message right before it is written.
-        on_answered: is told of what the dialect says in the CLI's place.
+        on_sent: called with every message right before it is written.
+        on_answered: called with answers that the dialect gives in the CLI's place.
         peer: our end of the dialect.
-        line_limit: bytes of one line that are held, at most.
+        line_limit: maximum number of bytes of a line.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Client:
         peer: Peer | None = None,
         line_limit: int = DEFAULT_LIMIT,
     ) -> None:
-        """Answers to requests of ours that nobody waits for: second ones, late ones."""
+        """Answers that nobody waits for: second or late ones."""
         self.lines = Lines(transport, limit=line_limit)
         """Its streams."""
         self._on_sent = on_sent

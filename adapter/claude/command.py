@@ -31,10 +31,10 @@ UNATTENDED_OPTIONS = (
     "--include-partial-messages",
     "--strict-mcp-config",
 )
-"""The same where one prompt is said and nobody can be asked, as in a run: no permission requests, no echo of the prompt."""
+"""The same for one prompt without a human, as in a run: no permission requests, no echo of the prompt."""
 
 FORWARD_SUBAGENTS = "--forward-subagent-text"
-"""Has the CLI say what subagents say and think; without, only their calls are told."""
+"""Makes the CLI write the texts and thoughts of subagents. Without it, it writes only their calls."""
 
 NEWER_OPTIONS = {"--include-partial-messages", "--replay-user-messages", "--fork-session"}
 """What the oldest versions do not know, and do without: they write whole messages and resume under a new id anyway."""

@@ -1,4 +1,4 @@
-"""Start a session with a CLI that speaks Claude's protocol: what it is started with, what it is made of, and its greeting."""
+"""Start a session with a CLI that speaks Claude's protocol: its command, its parts, and its greeting."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -270,7 +270,7 @@ async def _initialize(
     servers: list[str],
     notify: Notify,
 ) -> None:
-    """The first thing the CLI is told: prompts wait for the answer, so that no tool runs before the hooks are known."""
+    """The first request to the CLI. Prompts wait for the answer, so that no tool runs before the hooks are set."""
     options = session.options
     if not options.initialize or session.capabilities.is_early:
         session.initialized.set_result({})

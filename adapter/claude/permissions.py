@@ -1,4 +1,4 @@
-"""What a permission policy means for Claude Code: the mode it is started in, and the hooks it is told of; pure.
+"""The meaning of a permission policy for Claude Code: its mode at the start, and its hooks; pure.
 
 Kandev runs supervised and plan in bypassPermissions. There a hook's "ask" is obeyed by 2.1 alone: 1.0 and 2.0 run the
 tool. In the modes used here it is obeyed by every version, and a hook that is lost leaves the CLI asking.

@@ -1,6 +1,6 @@
-"""Qwen Code: Claude Code's protocol with options of its own; what is told here was seen with 0.24.4.
+"""Qwen Code: Claude Code's protocol with its own options. The facts here were seen with 0.24.4.
 
-It has no hooks, so policies are judged when it asks for leave, and it takes back no prompt. Which prompts it is asked
+It has no hooks, so policies decide when it asks for permission. It takes back no prompt. Which prompts it is asked
 about depends on its approval mode: without one it may have a classifier decide, so that one is always given.
 """
 

@@ -17,7 +17,7 @@ class ClaudeCapabilities(Capabilities, frozen=True, kw_only=True):
     """What a version of the CLI can do."""
 
     waits_after_cancel: bool
-    """True where a cancelled permission request must be answered all the same, or the turn never ends (1.0)."""
+    """True where a cancelled permission request still needs an answer, or the turn never ends (1.0)."""
     asks_despite_hooks: bool
     """True where plan mode asks about what a hook has allowed, or has a classifier refuse it (2.1.330, not 2.1.220)."""
     forwards_subagents: bool

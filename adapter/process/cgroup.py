@@ -1,4 +1,4 @@
-"""A cgroup of its own for each CLI, where a writable cgroup v2 hierarchy is there (Linux): what is in it is killed at one blow.
+"""A cgroup for each CLI, where cgroup v2 is writable (Linux). The kernel kills all of it at once.
 
 A process that is forked into a cgroup cannot be faster than the kernel, which kills all of it as one (cgroup.kill, since 5.14).
 A cgroup lies beneath the sidecar's own, enables no controller, and nobody is moved into it but the fork that becomes the CLI.
@@ -51,7 +51,7 @@ def find_own() -> str | None:
 
 
 def create(beneath: str) -> str:
-    """Make a cgroup for a CLI of ours, and return its folder; raises OSError."""
+    """Make a cgroup for a CLI and return its folder; raises OSError."""
     path = f"{beneath}/{PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
     os.mkdir(path)
     return path
@@ -91,7 +91,7 @@ def is_populated(path: str) -> bool:
 
 
 def remove(path: str) -> bool:
-    """Remove a cgroup and those that were made below it, unless there is a process in one; tell whether it is gone."""
+    """Remove a cgroup and its children, unless a process is in one; tell whether it is gone."""
     if not is_populated(path):
         for folder, *_ in os.walk(path, topdown=False):
             try:
@@ -135,7 +135,7 @@ def _kill_each(path: str) -> None:
 
 
 def _members(path: str) -> list[int]:
-    """List the processes in a cgroup and below it, of those that have a pid where we are."""
+    """List the processes in a cgroup and below it that have a pid in our namespace."""
     found: list[int] = []
     for folder, *_ in os.walk(path):
         try:

@@ -1,7 +1,7 @@
-"""A process in a session of its own: started by ourselves, or by a supervisor that adopts whatever it leaves (Linux).
+"""A process in its own session. On Linux a supervisor starts it and adopts the processes that it leaves.
 
-The supervisor (adapter/process/supervisor.py) is a child of ours; a socket joins us with it. When we are no more, the socket says
-so, and it ends all that is below it.
+The supervisor (adapter/process/supervisor.py) is our child, connected by a socket. When we die, the socket closes,
+and the supervisor ends all processes below it.
 """
 
 import asyncio
@@ -33,10 +33,10 @@ SUPERVISOR = (
 """How Python becomes the supervisor, before its own arguments."""
 
 INSIST = 3.0
-"""Seconds that SIGKILL may take; what it does not end by then is stuck in the kernel, or not ours to kill."""
+"""Seconds that SIGKILL may take. A process that lives longer is stuck in the kernel, or we may not kill it."""
 
 END_MARGIN = 5.0
-"""Seconds that a supervisor may take longer than its work; then it is killed, and who is left is looked for by mark."""
+"""Extra seconds for a supervisor after its work. Then it is killed, and remaining processes are found by their mark."""
 
 ROOM = 8
 """Descriptors that the start of a process takes for a moment, and one more."""
@@ -272,7 +272,7 @@ def _look_for_room() -> None:
 
 
 def kill_group(pid: int) -> None:
-    """Kill the group of a child of ours that has at most just exited."""
+    """Kill the process group of our child, which runs or has just exited."""
     try:
         os.killpg(pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

@@ -2,7 +2,7 @@
 
 The pipes are ours (adapter/process/pipes.py) and not asyncio's streams: a StreamReader has a line limit and waits for every pipe
 before it tells of the exit. Reading stops while the reader lags behind by READ_AHEAD bytes, which in turn stops the CLI.
-Stderr is read like stdout by whoever asks for that. On Linux a supervisor (adapter/process/supervisor.py) stands over the CLI
+The caller may read stderr like stdout. On Linux a supervisor (adapter/process/supervisor.py) stands over the CLI
 and ends what it leaves, in a cgroup of its own where there may be one; elsewhere that is found by its process group.
 """
 
@@ -36,7 +36,7 @@ LEFT_GRACE = 2.0
 """Seconds that what a CLI left has between SIGTERM and SIGKILL."""
 
 UNHEARD = 3.0
-"""Seconds after which a supervisor that was to kill and did not is given up: somebody may have stopped it."""
+"""Seconds to wait for a supervisor that should kill; somebody may have stopped it."""
 
 
 class ProgramNotFound(TurnwireError):

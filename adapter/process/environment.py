@@ -1,4 +1,4 @@
-"""The environment of the CLI: what is allowed by name and what is given; nothing else.
+"""The environment of the CLI: variables that are allowed by name, and variables that are given. Nothing else.
 
 Values are never logged and never published; only names appear in errors.
 """

@@ -1,8 +1,9 @@
-"""Which process is it? A pid together with its start time, so that a pid used anew is never taken for an old one.
+"""Identify a process by its pid and start time, so that a reused pid is never taken for an old process.
 
 Everything a CLI starts inherits a mark in its environment, by which its leftovers are found on Linux even after they
-left the process group (the CLI runs shell commands in sessions of their own). Elsewhere the process group must do.
-Standard library alone, and little of it: the watchdog imports this without site-packages, and starts as often as an agent does.
+left the process group (the CLI runs shell commands in sessions of their own). Elsewhere the process group must do. It
+imports little, and only from the standard library: the watchdog runs it without site-packages, and starts as often as
+an agent.
 """
 
 import os
@@ -86,7 +87,7 @@ def is_alive(identity: ProcessIdentity) -> bool:
 
 
 def members(identities: Collection[ProcessIdentity]) -> list[int]:
-    """List the living processes of the groups, and those that carry a mark; ours excepted; Linux only."""
+    """List the living processes of the groups and those with a mark, except our own; Linux only."""
     groups = {str(identity.pid).encode() for identity in identities}
     marks = {f"{MARK}={identity.mark}".encode() for identity in identities}
     found: list[int] = []
@@ -136,10 +137,10 @@ def reap(
     looks: int = 1,
     clock: Callable[[], float] = time.monotonic,
 ) -> bool:
-    """End processes and all they left, by TERM and after `grace` seconds by KILL; tell whether anything was there.
+    """End processes and everything they left, by TERM and after `grace` seconds by KILL; tell whether there were any.
 
-    Blocks; for what a crashed predecessor left, for leftovers of an exit, and for the watchdog. `looks`: how often nobody
-    must be seen before nobody is there; a process that is in the middle of an exec shows no mark.
+    Blocks. Used after a crash of turnwire, after an exit, and by the watchdog. `looks`: how many checks in a row must
+    find no process. A process shows no mark during an exec.
     """
     if not identities:
         return False
@@ -163,7 +164,7 @@ def reap(
 
 
 def _owns_group(identity: ProcessIdentity) -> bool:
-    """A number is used anew only when no process and no group has it; so a group without its leader is the old one."""
+    """A number is reused only when no process and no group has it. So a group without its leader is the old one."""
     current = start_time(identity.pid)
     if current is None and _LINUX:
         return identity.start_time.startswith(_boot())

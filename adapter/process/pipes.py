@@ -29,7 +29,7 @@ class OutputGrace(Struct, frozen=True, kw_only=True):
     quiet: float = 0.5
     """Seconds of silence after which it is over."""
     latest: float = 3.0
-    """Seconds after the exit at which it is over, whoever goes on to write."""
+    """Seconds after the exit at which reading ends, even if another process still writes."""
 
 
 class Incoming(asyncio.Protocol):
@@ -91,7 +91,7 @@ class Incoming(asyncio.Protocol):
         self._end()
 
     def process_exited(self) -> None:
-        """Say that the process has exited: what it wrote is in the pipe now, and others have the grace."""
+        """Note that the process has exited. Its output is in the pipe; other writers have the grace period."""
         if self.ended.is_set() or self._pipe is None:
             return
         fd = self._pipe.get_extra_info("pipe").fileno()
@@ -172,12 +172,12 @@ class Outgoing(asyncio.BaseProtocol):
         self._pipe = cast(asyncio.WriteTransport, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio names it
-        """Note that nobody reads any more."""
+        """Note that the reader is gone."""
         self._pipe = None
         self._lose()
 
     def pause_writing(self) -> None:
-        """Let who writes wait."""
+        """Make writers wait."""
         self._writable.clear()
 
     def resume_writing(self) -> None:
@@ -185,7 +185,7 @@ class Outgoing(asyncio.BaseProtocol):
         self._writable.set()
 
     def process_exited(self) -> None:
-        """Say that the process has exited: whoever else holds its stdin is not spoken to."""
+        """Note that the process has exited. Nothing is written to other holders of its stdin."""
         self._lose()
 
     async def write(self, line: bytes) -> None:
@@ -204,7 +204,7 @@ class Outgoing(asyncio.BaseProtocol):
             self._pipe.close()
 
     def abort(self) -> None:
-        """Close it at once; what was not taken is lost."""
+        """Close it at once; unwritten bytes are lost."""
         if self._pipe is not None:
             self._pipe.abort()
 

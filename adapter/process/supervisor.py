@@ -1,4 +1,4 @@
-"""Stand over one CLI, as a small process of its own: CONTROL[,SHIELD] MARK BENEATH PROGRAM ARGUMENT… (Linux).
+"""Supervise one CLI, as a small process: CONTROL[,SHIELD] MARK BENEATH PROGRAM ARGUMENT… (Linux).
 
 It starts the program with its own stdin, stdout and stderr, which it then lets go: no byte passes through it. As a child
 subreaper it becomes the parent of whatever is orphaned below it, so that all that the program started is found without
@@ -27,7 +27,7 @@ PR_SET_CHILD_SUBREAPER = 36
 CANNOT_RUN = 127
 
 ORPHANED = (2.0, 60.0)
-"""GRACE and INSIST when the sidecar has gone; nobody waits for us then."""
+"""GRACE and INSIST after the sidecar has gone."""
 
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that ask a program to end."""
@@ -66,9 +66,8 @@ def main(arguments: list[str]) -> None:
 
 
 def close_all_but(*kept: int) -> None:
-    """Close what we were not meant to get: uvloop leaves us, and so the program, a second descriptor of each of its pipes.
-
-    With one of its stdout nobody would be told that it has closed that.
+    """Close extra descriptors. uvloop leaves a second descriptor of each pipe to us, and so to the program. With one
+    of its stdout, the program could close stdout without an end of file.
     """
     for name in os.listdir("/proc/self/fd"):
         if int(name) > 2 and int(name) not in kept:
@@ -226,7 +225,9 @@ class Supervisor:
         return len(children(os.getpid()))
 
     def _gone_within(self, seconds: float, number: int) -> bool:
-        """Wait until nobody is left, and tell whether that is so; with SIGKILL whoever appears meanwhile gets it too."""
+        """Wait until no process is left, and tell whether that is so. With SIGKILL, processes that appear in the
+        meantime get it too.
+        """
         known: set[int] = set()
         timer = SuspendAwareTimer(seconds, time.monotonic())
         while not self._reap():
@@ -257,7 +258,7 @@ class Supervisor:
             pass
 
     def _reap(self) -> bool:
-        """Wait for all that have ended, and tell whether nobody is left."""
+        """Reap all ended processes, and tell whether none is left."""
         try:
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -282,7 +283,7 @@ def say(control: int, line: str) -> None:
 
 
 def kill(pid: int) -> None:
-    """Kill a child of ours."""
+    """Kill one of our children."""
     try:
         os.kill(pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

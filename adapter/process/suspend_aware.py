@@ -1,4 +1,4 @@
-"""asyncio.timeout by the time that passes while the loop runs (adapter/process/suspend_aware_timer.py): all may have stood still meanwhile."""
+"""asyncio.timeout that ignores time while the machine is suspended (adapter/process/suspend_aware_timer.py)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

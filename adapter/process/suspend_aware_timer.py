@@ -1,7 +1,7 @@
-"""A deadline by the time that passes while we run: a machine, or a process, that stood still has cost nobody his grace.
+"""A timeout that ignores time while the machine or the process is suspended.
 
-Clocks go on meanwhile, and whoever was given three seconds would have had none of them. So of the time between two looks
-no more than a little counts, and whoever waits looks that often. Imports nothing: supervisors and the watchdog use this, too.
+Clocks go on during a suspend, and would use up the timeout. So only a little of the time between two looks counts,
+and the waiter looks that often. Imports nothing: supervisors and the watchdog use this, too.
 """
 
 STEP_S = 0.5
@@ -9,7 +9,7 @@ STEP_S = 0.5
 
 
 class SuspendAwareTimer:
-    """So many seconds, of which each look takes what has passed. Times are those of one monotonic clock, in seconds."""
+    """Counts down seconds at each look. Times are those of one monotonic clock, in seconds."""
 
     def __init__(self, seconds: float, now: float) -> None:
         self._left = seconds

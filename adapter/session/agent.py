@@ -1,4 +1,4 @@
-"""What a running agent is to whoever has started it, of whatever family."""
+"""The interface of a running agent, the same for every family."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -62,7 +62,7 @@ class AgentSession(Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it can do, as far as is known by now."""
+        """Its abilities, as far as they are known now."""
         ...
 
     @property

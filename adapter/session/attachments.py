@@ -1,7 +1,7 @@
 """Files that go with a prompt: images as the agent takes them, or saved in the workspace with references in the prompt.
 
-What a file is, its content decides; what it is called comes from a frontend and is never trusted with a path. Saved files
-live in .turnwire/attachments/SESSION/ under names of ours, and are removed with the session.
+The content of a file decides its type. Its name comes from a frontend and is never used as a path. Saved files
+live in .turnwire/attachments/SESSION/ under names that turnwire chooses, and are removed with the session.
 """
 
 import base64

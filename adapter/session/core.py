@@ -52,7 +52,7 @@ from turnwire.normalize.vocabulary import VoidReason
 
 
 class Outputs(Struct, frozen=True):
-    """What follows from an input; `happened` is told before `effects` are carried out, each in order."""
+    """The results of an input: `happened` is published before `effects` are carried out, each in order."""
 
     happened: list[InputWithEvents] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
@@ -176,7 +176,7 @@ class SessionCore:
                 return {}
 
     def _step(self, happened: PermissionInput, at: float, outputs: Outputs, *, unasked: bool = False) -> None:
-        """Take one step; with `unasked`, what it decides is decided before anybody is asked."""
+        """Take one step. `unasked`: its decisions come before a human is asked."""
         self._permissions, effects = step(self._permissions, happened, at)
         for effect in effects:
             if unasked and isinstance(effect, Decide):
@@ -213,7 +213,7 @@ class SessionCore:
         outputs.happened.append(InputWithEvents(item, self._core.handle(item)))
 
     def _voided(self, item: SessionInput, name: str, reason: str | None) -> Voided | CancelledByAgent:
-        """Tell a request that the agent took back, which some versions want answered all the same, from one that is void."""
+        """Tell requests that the agent cancelled from requests that expired. Some versions need an answer to the former."""
         match reason:
             case "interrupted" | "turn_ended" | "process_exited":
                 why: VoidReason = reason

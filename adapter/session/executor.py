@@ -133,8 +133,8 @@ class SessionExecutor:
     def receive(self, batch: Sequence[Received], beside: Callable[[Received], None]) -> None:
         """Take lines of the agent one after another, as `handle` does, and have `beside` called after each.
 
-        What is done for a line costs every line; so time is taken, turns are looked at and the output is told once for all
-        from which nothing but events follows.
+        Work for each line adds up. So the time is read once, turns are checked once and output is published once for
+        all lines that only cause events.
         """
         if not self._failed:
             self._now = asyncio.get_running_loop().time()

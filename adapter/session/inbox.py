@@ -1,7 +1,7 @@
-"""What happened in a session, in order, for the one who consumes it: received and sent lines, decisions, the end.
+"""The inputs of a session in order, for its consumer: received and sent lines, decisions, the end.
 
-Bounded by bytes: whoever reads the CLI waits for room, so a consumer that lags stops the CLI instead of filling memory.
-What is written or decided never waits; it is little, and comes from people.
+It is bounded by bytes. The reader of the CLI waits for room, so a slow consumer stops the CLI instead of filling
+memory. Sent lines and decisions never wait: they are few, and come from people.
 """
 
 import asyncio
@@ -13,20 +13,20 @@ from turnwire.normalize.core import InputWithEvents
 from turnwire.normalize.inputs import Ended, Received, Sent
 
 EACH = 256
-"""Bytes that a line counts beside its own: short ones cost more than they are long."""
+"""Extra bytes for each line, because a short line costs more than its length."""
 
 BATCH = 256
 """What is given to the consumer at once; others go on before it gets more."""
 
 BATCH_BYTES = 1024 * 1024
-"""Bytes of lines that are given at once, with what each costs beside its bytes, unless one line alone has more."""
+"""Maximum bytes of lines in one batch, with the extra bytes of each line. A single line may be larger."""
 
 
 class Inbox:
     """A queue with one consumer."""
 
     def __init__(self, capacity: int) -> None:
-        """`capacity`: bytes of lines that may wait before reading stops, with what each costs beside its bytes."""
+        """capacity: maximum number of buffered bytes before reading stops, with the extra bytes of each line."""
         self._capacity = capacity
         self._waiting: deque[tuple[list[InputWithEvents], int]] = deque()
         """What was put at once, no more than is given at once, and its size."""

@@ -1,7 +1,7 @@
-"""An agent's lines both ways, whatever they say: read in slices of bounded size, written one after another by one task.
+"""Read and write an agent's lines: read in slices of bounded size, written one after another by one task.
 
-Reading never waits for what is written, but stops while MAX_POSTED lines wait to be written: an agent that takes no
-answers gets no more of its requests read. Of blank lines in a row the first is told, the others are counted.
+Reading does not wait for writing, but stops while MAX_POSTED lines wait to be written. So an agent that reads no
+answers gets no further requests read. Of several blank lines in a row the first is reported, the others are counted.
 """
 
 import asyncio
@@ -158,7 +158,7 @@ class Lines:
 
 
 def fail(future: asyncio.Future[Value], error: Exception) -> None:
-    """Give a future its exception, unless it is done; nobody has to look at it, as with words to an agent that has gone."""
+    """Set a future's exception, unless it is done. Nobody has to read the exception."""
     if not future.done():
         future.set_exception(error)
         future.exception()

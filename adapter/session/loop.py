@@ -61,13 +61,13 @@ class FamilyParts(Struct, Generic[Agent], frozen=True, kw_only=True):
     on_exit: Callable[[ProcessGone], None]
     """Lets go what waits for the agent, which has gone."""
     background: Sequence[Coroutine[Any, Any, None]]
-    """Runs beside, and is cancelled when the session ends: the greeting, first of all."""
+    """Background coroutines, such as the greeting; they are cancelled when the session ends."""
     close: Callable[[], Awaitable[None]]
-    """Closes what the session has opened beside the agent."""
+    """Closes what the session has opened in addition to the agent."""
 
 
 class SessionContext(Struct, frozen=True, kw_only=True):
-    """What a session is given by whoever opens it, beside its options."""
+    """Further arguments of a session, in addition to its options."""
 
     core: Core
     """What the family makes of what happens."""
@@ -135,7 +135,7 @@ async def _read(parts: FamilyParts[Agent], notify: Notify) -> None:
 
 
 def hook_environment(options: SessionOptions, process: CliProcess) -> dict[str, str]:
-    """Return the environment of what is run beside an agent: with its mark, so that it goes with the agent whatever happens."""
+    """Return the environment of programs beside an agent. It has the agent's mark, so they always end with the agent."""
     return {**options.environment, MARK: process.identity.mark}
 
 

@@ -1,4 +1,4 @@
-"""What a session has to tell beside its lines: trouble of ours, and silence of the agent's."""
+"""Notices of a session that are not lines: trouble of turnwire, and silence of the agent."""
 
 from collections.abc import Callable
 from typing import Literal, TypeAlias

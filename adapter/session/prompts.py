@@ -30,7 +30,7 @@ class Prompt(Struct, frozen=True):
     priority: Priority = "next"
     """`now` goes before all others, `later` behind them."""
     is_own: bool = False
-    """turnwire itself says it: nobody asked for it."""
+    """turnwire sends it by itself."""
     trace: Mapping[str, str] = field(default_factory=dict)
     """Trace context of its turn, by the names that the protocol keeps in `_meta`."""
 

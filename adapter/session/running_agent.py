@@ -1,7 +1,7 @@
-"""What every running agent is, whatever it speaks: a process, a core, and what came of both; adapter/session/loop.py keeps it going.
+"""The common part of every running agent: a process, a core, and their state. adapter/session/loop.py runs it.
 
-A family's session adds the commands, which are said in its own words. People, hooks, git and servers are waited for by tasks
-beside the two that read and write, so a request that is pending for an hour holds up nothing.
+A family's session adds the commands, in its own protocol. Separate tasks wait for people, hooks, git and servers. So
+a request that is pending for an hour does not delay the two tasks that read and write.
 """
 
 import asyncio
@@ -111,6 +111,6 @@ class RunningAgent(ABC):
         """Have the agent end the turn that runs, and wait until it has."""
 
     async def _deny_pending(self) -> None:
-        """Answer what still waits while it can be answered: with its stdin closed an agent denies in nobody's name."""
+        """Answer the requests that still wait, before stdin closes. After that an agent denies by itself."""
         self.executor.handle(Stopping())
         await self._lines.all_written()

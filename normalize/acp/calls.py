@@ -1,8 +1,8 @@
-"""Tool calls of one session: each begins once and ends once, whatever the agent makes of its own.
+"""Tool calls of one session: each begins once and ends once, whatever the agent sends.
 
-A call begins with the first that is heard of it, which may be the request for leave. Its arguments and its output come
-in pieces: what is new goes out as running updates, ever more rarely the longer they get, so that all of them together
-are a few times the last. A call that the agent leaves open ends with its turn: how, is unknown.
+A call begins with its first message, which may be the permission request. Its arguments and its output come in
+pieces. New pieces go out as running updates. The longer they get the rarer they are, so all together are a few times
+the last. A call that the agent leaves open ends with its turn, with an unknown result.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ PermissionOutcome = Literal["asked", "allowed", "denied", "cancelled"]
 _DENIED = "Leave to run was refused."
 _REMEMBERED = 1024
 _ALWAYS_TOLD = 8
-"""Running updates of a call that are told without asking how much is new."""
+"""Number of running updates of a call that are published without checking how much is new."""
 _REFUSALS = (
     "refused permission",
     "user refused",
@@ -65,7 +65,7 @@ class Call(Struct, gc=False):
     """The agent says that it is pending, and has not said yet that it runs."""
     history: bool | None = None
     over: Status | None = None
-    """It began with its end, which is told with the next that is not about it."""
+    """It began with its end. The end is published with the next message that is not about it."""
 
 
 class Calls:
@@ -90,7 +90,7 @@ class Calls:
 
     @property
     def has_due(self) -> bool:
-        """A call has begun with its end, which is still to be told."""
+        """A call has begun with its end, which is not published yet."""
         return bool(self._due)
 
     def is_news(self, update: ToolCallUpdate) -> bool:
@@ -134,7 +134,7 @@ class Calls:
     def on_update(
         self, update: ToolCallUpdate, *, history: bool | None = None, asks: bool = False
     ) -> list[AgentEvent]:
-        """Take news of a call, be it the first or not, or what a request for leave `asks`; None is published of one that has ended."""
+        """Merge an update of a call, or a permission request (`asks`). Publishes nothing for an ended call."""
         call_id = update.tool_call_id
         call = self._open.get(call_id)
         for block in update.content or ():
@@ -236,7 +236,7 @@ class Calls:
         ]
 
     def _end(self, call: Call, status: Status) -> ToolUpdate:
-        """End a call as the agent says it has, unless what it says beside that is otherwise."""
+        """End a call with the agent's status, unless its other fields contradict it."""
         reason: Literal["failed", "denied", "interrupted"] | None = None
         denied = call.permission_outcome in ("denied", "cancelled") or self._was_refused(call, status)
         made = payload(call.facts, self.quirks, status, denied=denied)
@@ -271,7 +271,7 @@ class Calls:
         )
 
     def _was_refused(self, call: Call, status: Status) -> bool:
-        """Tell a refusal by the agent's own words, of a call that leave was asked for, where nobody heard the answer."""
+        """Recognise a refusal by the agent's words, for a call with a permission request whose answer we did not see."""
         if status != "error" or call.permission_outcome == "allowed":
             return False
         if call.facts.was_refused and (call.permission_outcome is not None or call.facts.response is None):

@@ -1,9 +1,9 @@
-"""Which conversation a session has, where only its agent says so. Pure.
+"""Decide which conversation a session has when only its agent says so. Pure.
 
 An agent names its conversation itself: Claude Code in `init`, agents of the Agent Client Protocol in their answer to
-`session/new`. Whoever steers an agent can have it name any conversation. So its word is believed only in sessions that
-nobody has begun or commanded who is kept from some conversations. A conversation that turnwire itself opened out of the
-library is beyond doubt: the principal was allowed to see it.
+`session/new`. Somebody who steers an agent can make it name any conversation. So turnwire ignores its word in
+sessions that were begun or commanded by a principal with limited conversations. A conversation that turnwire itself
+opened out of the library is beyond doubt: the principal was allowed to see it.
 """
 
 import math

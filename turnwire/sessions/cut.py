@@ -139,7 +139,7 @@ def _is_copied(event: AgentEvent) -> bool:
 
 
 async def events_of(journal: Journal, session: str) -> AsyncIterator[tuple[int, AgentEvent]]:
-    """Yield the events of a log with their numbers; those that cannot be read are passed over. Raises JournalError."""
+    """Yield the events of a log with their numbers; skip events that cannot be read. Raises JournalError."""
     await journal.flush()
     cursor = Cursor(journal.epoch, 0)
     while True:

@@ -1,10 +1,10 @@
-"""What frontends may ask for beyond what the operator configured: limits of every session that they start or steer.
+"""Limits of what frontends may ask for beyond the configuration, in every session that they start or steer.
 
 A frontend with the control token may make a session stricter than configured. It may make it looser only where a
 setting allows that. The token is there to steer agents. A page or a script that has lost it must not become a way to
-run any program in any folder. What is looked at is the session's whole record, and again at each later start: what is
-as configured is the operator's own word, the rest must be allowed. All lists are of what is allowed; what is new is
-refused until it is listed.
+run any program in any folder. turnwire checks the session's whole record, again at each later start. Configured
+values are the operator's and always allowed. All other values must be on a list, so new ones are refused until they
+are listed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -142,7 +142,7 @@ class FrontendLimits:
             self._check_workspace(workspace)
 
     def check_mode(self, mode: str, field: str) -> None:
-        """Refuse a permission mode in which nobody is asked."""
+        """Refuse a permission mode that asks no human."""
         if mode not in MODES and self._loosest != "autonomous":
             _refuse(
                 f"the permission mode {mode!r} lets the agent act without asking, which the policy {self._loosest!r} "

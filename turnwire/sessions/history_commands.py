@@ -60,7 +60,7 @@ class HistoryTimes(Struct, frozen=True, kw_only=True):
     fresh_s: float = 1.0
     """A look that is no older is not repeated."""
     every_s: float = 2.0
-    """How often there is a look while somebody waits for another list."""
+    """Seconds between looks while somebody waits for a new list."""
     share: float = 0.05
     """How much of the time may pass in such looks: where one takes long they are fewer."""
     wait_s: float = 25.0
@@ -76,7 +76,7 @@ class HistoryTimes(Struct, frozen=True, kw_only=True):
 _PACE = HistoryTimes()
 
 Seen: TypeAlias = tuple[Sequence[LiveSession], VisibleConversations | None]
-"""The sessions that somebody may see, and which conversations; None for all."""
+"""The sessions and conversations that a principal may see; None for all."""
 
 
 class HistoryCommands:
@@ -100,7 +100,7 @@ class HistoryCommands:
         self._looked: float | None = None
         self._took = 0.0
         self._running: frozenset[str] = frozenset()
-        """What somebody's CLI had open at the last look."""
+        """Conversations that other CLIs had open at the last look."""
         self._indexing = asyncio.Lock()
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="turnwire-library")
 
@@ -132,7 +132,7 @@ class HistoryCommands:
         return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
     async def find(self, name: str, within: VisibleConversations | None = None) -> "ListedConversation":
-        """Return a conversation; refuses when there is none, or none of those that may be seen, in the same words."""
+        """Return a conversation. Refuses a missing and an invisible one with the same words."""
         from turnwire.history.index import HistoryError  # noqa: PLC0415 - as above
 
         library = self.library()
@@ -152,7 +152,7 @@ class HistoryCommands:
             refuse("unknown_conversation", str(error), "conversation")
 
     async def follower(self, listed: "ListedConversation", leaf: str | None = None) -> Follower:
-        """Return who reads a conversation's file, or its part up to a message; refuses where it cannot be read."""
+        """Return a reader of a conversation's file, or of its part up to a message; refuses one that cannot be read."""
         from turnwire.history.index import HistoryError  # noqa: PLC0415 - as above
 
         try:
@@ -185,7 +185,7 @@ class HistoryCommands:
         return None
 
     async def is_running(self, conversation: str) -> bool:
-        """Tell whether somebody's CLI has a conversation open."""
+        """Tell whether another CLI has a conversation open."""
         if not self._settings.history:
             return False
         return conversation in await self._in_pool(self.library().running)
@@ -286,7 +286,7 @@ class HistoryCommands:
                 refuse("invalid_params", "this is no command about the library", "type")
 
     async def _other_list(self, command: frames.LibraryList, seen: Callable[[], Seen]) -> JsonValue:
-        """Answer once the list is another one than who asks knows, at the latest when the time is over."""
+        """Answer once the list differs from the known one, or when the time is over."""
         if self._waiting >= self._pace.most_waiting:
             refuse("rate_limited", "too many wait for another list; ask without `known`", "known")
         self._waiting += 1

@@ -76,7 +76,7 @@ class LiveSession:
         self.caller = Caller.of_environment()
         """The trace context that its agent's spans belong to; kept as long as the sidecar lives."""
         self.changing = asyncio.Lock()
-        """Held while a CLI is started or stopped: one change at a time, whoever asks."""
+        """Held while a CLI is started or stopped, so that only one change runs at a time."""
         self.prompt_history = PromptHistory()
         """What was said last."""
         self._services = services
@@ -84,7 +84,7 @@ class LiveSession:
         self._task: asyncio.Task[None] | None = None
         self._machine = machine.SessionState()
         self._follower: Follower | None = None
-        """Who reads what others add to the conversation, while no CLI of ours runs."""
+        """Reads what others add to the conversation, while our CLI does not run."""
         self._following = asyncio.Lock()
         self._before_turn: str | None = None
         self._since = 0.0
@@ -170,9 +170,9 @@ class LiveSession:
             await asyncio.wait([self._task])
 
     async def import_history(self, follower: Follower, begins: ev.History, *, running: bool) -> None:
-        """Fill the log with a conversation that others have had, between two events; what they add is read by `follow`.
+        """Fill the log with an earlier conversation, between two events. `follow` reads what others add.
 
-        Raises JournalError and OSError, and KeyError for one that does not have the message that it is to end with.
+        Raises JournalError, OSError, and KeyError if the conversation does not have its last message.
         """
         pieces, before = follower.first(), self.record
         batch = await asyncio.to_thread(_some, pieces)
@@ -198,7 +198,7 @@ class LiveSession:
 
     @property
     def followable(self) -> bool:
-        """Whether others may have added to the conversation: no CLI of ours has gone on with it yet."""
+        """Whether others may have added to the conversation, because our CLI has not continued it yet."""
         return self._follower is not None
 
     async def follow(self, *, running: bool) -> None:
@@ -209,7 +209,7 @@ class LiveSession:
         self._step(machine.OpenElsewhere(running))
 
     async def _catch_up(self, *, over: bool) -> None:
-        """Read what was added; `over`: nobody adds more, so that the last turn has ended, in one way or the other."""
+        """Read what was added. `over`: nobody adds more, so the last turn has ended."""
         async with self._following:
             if self._follower is None:
                 return
@@ -281,7 +281,7 @@ class LiveSession:
     async def stop(self) -> None:
         """Stop the CLI, and wait until its last event can be read; with `changing` held.
 
-        While the journal has no room or cannot be written, nobody waits for that: it is journaled later.
+        Does not wait for a journal that is full or cannot be written; the event is journaled later.
         """
         if (cli := self._cli) is not None:
             self._state.state = "stopping"
@@ -313,11 +313,11 @@ class LiveSession:
         self._services.save(self.record)
 
     def rename(self, title: str) -> None:
-        """Call the session what somebody wants; nothing else renames it from then on."""
+        """Set the title that a human gave; nothing else renames the session afterwards."""
         self.amend(title=title, options=with_options(self.record, title_from=None).options)
 
     def _call(self, text: str, source: str) -> None:
-        """Call the session by its first prompt, or by its agent's own title, unless somebody has given it a title."""
+        """Set the title from the first prompt or from the agent, unless a human has given one."""
         known = RecordOptions.from_record(self.record).title_from
         first = next((line.strip() for line in text.splitlines() if line.strip()), "")
         if first and (known == "folder" or (known is not None and source == "agent")):
@@ -325,7 +325,7 @@ class LiveSession:
             self._services.changed()
 
     async def trace_prompt(self, prompt: str, caller: Caller) -> dict[str, str]:
-        """Tell where the spans of a prompt's turn belong, where any are made; return what its agent is told."""
+        """Set the trace context of a prompt's turn, if it is traced; return the context for the agent."""
         if not self._services.settings.traces:
             return headers(caller)
         context = context_event(self.session, caller, prompt)
@@ -437,7 +437,7 @@ class LiveSession:
         return family_of(self.record, self._services.settings).core(first_turn=turns + 1)
 
     async def _failed(self, error: Exception) -> bool:
-        """End the session after something of ours has failed in it, and tell; return whether its log says so."""
+        """End the session after an error in turnwire, and log it; return whether the session's log says so."""
         log.error("a session failed and was ended", exc_info=error, extra={"session": self.session})
         while isinstance(error, ExceptionGroup):
             error = error.exceptions[0]

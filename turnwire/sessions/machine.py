@@ -71,7 +71,7 @@ class Stopped(Struct, frozen=True):
 
 
 class Exited(Struct, frozen=True):
-    """The end of a process is told of."""
+    """The end of a process is published."""
 
     status: ProcessStatus | None
 

@@ -1,4 +1,4 @@
-"""What a new session is to be, whoever asks for it: a frontend by a command, an editor, or the command line."""
+"""The options of a new session, from a frontend's command, an editor or the command line."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from turnwire.sessions.trace_context import Caller
 
 
 class NewSession(Struct, frozen=True, kw_only=True):
-    """What a session begins with; what is None is as configured."""
+    """Options of a new session; None takes the configured value."""
 
     workspace: str | None = None
     agent: str | None = None

@@ -1,4 +1,4 @@
-"""Who sees a session's inputs and events beside the journal: the recorder and the tracer, where they are wanted.
+"""Observers of a session's inputs and events: the recorder and the tracer.
 
 Both get the same moment, so that a recording replays to the times that were traced. Metrics are always measured:
 they cost a look at each line.
@@ -35,7 +35,7 @@ CLOSE_S = 3.0
 """How long the end of the process may wait for a collector."""
 
 REASON_S = 0.15
-"""Seconds before the end at which the export of spans is interrupted, so that it is told why they are lost."""
+"""Seconds before the end at which the export of spans is interrupted, so that the reason can be logged."""
 
 
 class Observers:
@@ -75,7 +75,7 @@ class Observers:
         return None if maker is None else maker.current
 
     def _provider(self, agent: str) -> str | None:
-        """Return who is asked for the model, where the agent's own variables say so, or turnwire's."""
+        """Return the provider of the model, if the agent's variables or turnwire's name it."""
         configured = self._settings.agents.get(agent)
         return configured_provider({**os.environ, **(configured.env if configured else {})})
 
@@ -85,7 +85,7 @@ class Observers:
             self._export.send_soon()
 
     def close(self, within_s: float = CLOSE_S) -> None:
-        """Write out what waits, and send what there is to send: all signals at once, and what is left then is lost.
+        """Write and send everything that waits, all signals at once. The rest is lost.
 
         Args:
             within_s: seconds that a collector may take for it.

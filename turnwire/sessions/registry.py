@@ -1,4 +1,4 @@
-"""The sessions a sidecar has, and who wants to know when the list changes. Live and replay hosts share it."""
+"""The sessions of a sidecar, and the watchers of the list. Live and replay hosts share it."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ class SessionRegistry(Generic[Kind]):
         return lambda: self._watchers.remove(watcher)
 
     def changed(self) -> None:
-        """Tell the watchers soon; many changes of one pass of the event loop are told once."""
+        """Notify the watchers soon, once for all changes of one pass of the event loop."""
         if self._told:
             self._told = False
             asyncio.get_running_loop().call_soon(self._tell)

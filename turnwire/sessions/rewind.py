@@ -1,4 +1,4 @@
-"""Which message a session can go back to: looked up in its log, and named as its version of the CLI wants it named.
+"""Find the message that a session can go back to in its log, and name it as its CLI version needs it.
 
 A frontend names a message as events do: by the `last_message_uuid` or `resume_token` of a `complete`, or by the uuid
 of a message. 2.0.14 needs the API's message id instead. A CLI that gets an unknown name exits. So turnwire checks the

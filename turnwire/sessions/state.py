@@ -15,7 +15,7 @@ NAME_LIMIT = 1000
 
 
 def short(title: str) -> str:
-    """Return a title as it may go into lists: what hides is spelt out, what is longer is cut."""
+    """Return a title for lists: hidden characters are spelt out, a long title is cut."""
     title = visible(title)
     return title if len(title) <= NAME_LENGTH else f"{title[: NAME_LENGTH - 1]}…"
 
@@ -33,7 +33,7 @@ class ObservedState(Struct):
     cli_session_id: str | None = None
     cli_version: str | None = None
     total_cost_usd: float | None = None
-    """What the turns have cost, over all CLI processes, as far as each turn's share is known."""
+    """Cost of the turns over all CLI processes, where each turn's share is known."""
     last_message_uuid: str | None = None
     resume_token: str | None = None
     pending: set[str] = field(default_factory=set)

@@ -59,7 +59,7 @@ def context_event(session: str, caller: Caller, prompt: str | None = None) -> ev
 
 
 def headers(context: ev.TraceContext | Caller) -> dict[str, str]:
-    """Return what an agent is told, by the names of the standard."""
+    """Return the trace context for an agent, by the standard names."""
     told = {name: getattr(context, name) for name in NAMES}
     return {name: value for name, value in told.items() if value}
 

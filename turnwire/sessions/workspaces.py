@@ -17,10 +17,10 @@ from turnwire.hub.wire import frames
 from turnwire.sessions.hosted import refuse
 
 FRESH_S = 5.0
-"""Names of files are not asked for again for so long: somebody is writing one."""
+"""Seconds for which names of files are reused while somebody types one."""
 
 PASSED = ("HOME", "LOGNAME", "PATH", "USER", "XDG_CONFIG_HOME", "GIT_*")
-"""What git gets of the sidecar's environment, of which adapter/workspace takes away what would aim it elsewhere."""
+"""Variables of the sidecar's environment for git. adapter/workspace removes those that would point git elsewhere."""
 
 
 SHOWN = 200

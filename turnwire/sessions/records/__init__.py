@@ -1,1 +1,1 @@
-"""What is kept of a session beside its log: how its agent is started, how it comes to its conversation, what a crash has left open."""
+"""The record of a session: how its agent is started, its conversation, and what a crash has left open."""

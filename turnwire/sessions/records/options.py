@@ -1,6 +1,6 @@
-"""What a session's record keeps of how its agent is started, beside the fields of its own; typed, and stored under these names.
+"""The options in a session's record: how its agent is started. Typed, and stored under these names.
 
-A record may be of an older or newer turnwire, or damaged: what does not fit counts as absent, and what is not known is kept.
+A record may be of an older or newer turnwire, or damaged. A wrong value counts as absent. An unknown field is kept.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class RecordOptions:
     attached: int = 0
     """How many attachments went with what was said last."""
     conversation: str | None = None
-    """The conversation of somebody's own agent that the session follows or goes on with."""
+    """The earlier conversation that the session follows or continues."""
     reading: bool = False
     """True where it was opened to be read: whether frontends may work there is still to be asked."""
     claim: JsonObject | None = None
@@ -33,9 +33,9 @@ class RecordOptions:
     believed: bool | None = None
     """Whether that counts; None where nobody in particular began the session, and it does."""
     shared: bool = False
-    """Somebody but its owner has commanded it who may not see all conversations."""
+    """A principal with limited conversations, other than its owner, has commanded it."""
     title_from: str | None = None
-    """What the title was taken from: folder, prompt or agent; None where somebody gave it, which nothing else replaces."""
+    """Source of the title: folder, prompt or agent. None for a title of a human, which nothing else replaces."""
     sandbox: str | None = None
     """The sandbox that it was begun with: off, files or network; None where it is the configured one."""
     updated: str | None = None
@@ -69,7 +69,7 @@ class RecordOptions:
         )
 
     def put(self, record: SessionRecord) -> SessionRecord:
-        """Return a record with these options; what is empty is left out."""
+        """Return a record with these options, without empty ones."""
         known = {name: value for name in _NAMES if (value := getattr(self, name)) not in (None, False, 0)}
         if self.believed is False:
             known["believed"] = False

@@ -1,7 +1,7 @@
-"""What a sidecar that was killed left open in a session's log, and the events that close it.
+"""Close what a killed sidecar left open in a session's log.
 
 Exactly one `complete` follows every `turn_started`, and no dialog waits for ever, whatever happens to the sidecar:
-on the next start the log is read once, and what it lacks is appended.
+the next start reads the log once and appends what it lacks.
 """
 
 import logging
