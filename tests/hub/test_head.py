@@ -34,6 +34,8 @@ FAULTY = {
     b"GET / HTTP/1.1\r\n" + HOST + b"Content-Length: 5\r\n\r\nhello": "has a body",
     b"GET / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n": "has a body",
     b"GET / HTTP/1.1\nHost: 127.0.0.1\n\n": "CR LF",
+    b"GET / HTTP/1.1\r\n" + HOST + b"X: a\rb\r\n\r\n": "CR that ends no line",
+    b"GET / HTTP/1.1\r\n" + HOST + b"\rX: a\r\n\r\n": "CR that ends no line",
     b"GET /\0 HTTP/1.1\r\n" + HOST + b"\r\n": "NUL",
     b"GET / HTTP/1.1\r\n" + HOST + b"X: a\0b\r\n\r\n": "NUL",
     b"GET / HTTP/1.1\r\n" + HOST + b" folded\r\n\r\n": "Name: value",

@@ -8,6 +8,7 @@ LARGEST = 64 * 1024
 """Bytes of a head."""
 
 _BARE_LINE_FEED = re.compile(rb"(?<!\r)\n")
+_BARE_RETURN = re.compile(rb"\r[^\n]")
 _REQUEST_LINE = re.compile(rb"[A-Z]{1,20} /[!-~]* HTTP/1\.[01]")
 _FIELD = re.compile(rb"\A([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)")
 _HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z._-]+)(?::[0-9]{1,5})?")
@@ -19,6 +20,8 @@ def fault(head: bytes) -> str | None:
         return "the request holds a NUL byte"
     if _BARE_LINE_FEED.search(head):
         return "each line of the request must end with CR LF"
+    if _BARE_RETURN.search(head):
+        return "the request holds a CR that ends no line"
     if len(head) > LARGEST:
         return f"the head of the request is larger than {LARGEST} bytes"
     return _fault_of_lines(head.split(b"\r\n")[:-2]) if head.endswith(HEAD_END) else None
