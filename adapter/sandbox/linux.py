@@ -17,6 +17,11 @@ NAMESPACES = (
 )  # fmt: skip
 """What every sandbox is; no new privileges is bwrap's own."""
 
+KERNEL = (
+    "/proc/acpi", "/proc/bus", "/proc/fs", "/proc/irq", "/proc/mtrr", "/proc/scsi", "/proc/sys", "/proc/sysrq-trigger",
+)  # fmt: skip
+"""Files by which a root without capabilities would set the kernel: they are owned by its user id."""
+
 
 def bwrap_arguments(
     profile: Profile, *, has_network: bool, folders: Sequence[str] = (), start: str | None = None
@@ -35,18 +40,11 @@ def bwrap_arguments(
     for place in profile.readable:
         if not _is_private(place, profile):
             arguments += ["--ro-bind", place, place]
-    arguments += [
-        "--dev",
-        "/dev",
-        "--proc",
-        "/proc",
-        "--tmpfs",
-        "/tmp",
-        "--tmpfs",
-        "/run",
-        "--tmpfs",
-        "/var/tmp",
-    ]
+    arguments += ["--dev", "/dev", "--proc", "/proc"]
+    for place in KERNEL:
+        arguments += ["--ro-bind-try", place, place]
+    for place in ("/tmp", "/run", "/var/tmp"):
+        arguments += ["--tmpfs", place]
     if profile.home not in profile.writable:
         arguments += ["--tmpfs", profile.home]
     later = [(place, "--ro-bind") for place in profile.readable if _is_private(place, profile)]

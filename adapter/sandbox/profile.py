@@ -59,6 +59,9 @@ NESTED_FOLDERS = 2000
 """How deep, and in how many folders, other git repositories are looked for in a workspace."""
 
 
+OWN = ("/tmp", "/var/tmp", "/run", "/proc", "/dev")
+"""Folders that each sandbox has of its own."""
+
 HELD: Counter[str] = Counter()
 """Folders that sandboxes of this process have made in workspaces, and how many need them."""
 
@@ -87,10 +90,10 @@ class Profile(Struct, frozen=True, kw_only=True):
         whole = os.path.normpath(os.path.join(self.workspace, spelled))
         if any(_is_in(whole, one) for one in self.hidden):
             return "it is hidden from this session"
-        outside = not any(
-            _is_in(whole, one)
-            for one in (*self.readable, *self.writable, *self.links, "/tmp", "/proc", "/dev")
-        )
+        seen = [*self.readable, *self.writable, *self.links]
+        if not _is_in(whole, self.home):
+            seen += OWN
+        outside = not any(_is_in(whole, one) for one in seen)
         if "No such file" in said or "no such file" in said or "ENOENT" in said:
             return (
                 "it is not in this sandbox; sandbox_readable or sandbox_writable can show it"

@@ -1,0 +1,220 @@
+"""A hostile agent tries every way out of its sandbox; none leads out, and each refusal is told."""
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+import ways_out
+
+from recordings import ROOT
+from turnwire.adapter.families import open_session
+from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.permissions.decisions import PermissionAnswer
+from turnwire.adapter.sandbox.settings import SandboxSettings
+from turnwire.normalize import events as ev
+from turnwire.normalize.vocabulary import SandboxLevel
+from waiting import until
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="bubblewrap is Linux's"),
+]
+
+AGENT = """
+import json, subprocess, sys
+
+def say(**message):
+    print(json.dumps(message), flush=True)
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "control_request":
+        say(type="control_response", response={"subtype": "success", "request_id": message["request_id"], "response": {}})
+    elif message["type"] == "user":
+        command = message["message"]["content"]
+        say(type="system", subtype="init", session_id="s", model="m", tools=[])
+        use = {"type": "tool_use", "id": "call-1", "name": "Bash", "input": {"command": command}}
+        say(type="assistant", session_id="s", message={"id": "m1", "role": "assistant", "model": "m", "content": [use]})
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        result = {"type": "tool_result", "tool_use_id": "call-1", "content": done.stdout, "is_error": False}
+        told = {"stdout": done.stdout, "stderr": done.stderr, "interrupted": False, "isImage": False}
+        say(type="user", session_id="s", message={"role": "user", "content": [result]}, tool_use_result=told)
+        say(type="result", subtype="success", is_error=False, result="", session_id="s", num_turns=1)
+"""
+"""An agent of Claude Code's protocol that runs each prompt as a command."""
+
+ONLY_NETWORK = "reach", "have the proxy", "ask a name server", "resolve a name"
+"""What a sandbox of files does not hold."""
+
+
+def own_address() -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        try:
+            one.connect(("192.0.2.1", 9))
+        except OSError:
+            return "127.0.0.2"
+        return str(one.getsockname()[0])
+
+
+class Stage:
+    """What is outside of the sandbox, and what it was told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.workspace = self.home / "work"
+        self.events: list[ev.AgentEvent] = []
+        self.mark = uuid.uuid4().hex
+        places = {name: self.home / path for name, path in {
+            "key": ".ssh/id", "state": ".local/state/turnwire/token", "other": "elsewhere/notes", "settings": ".agent/settings.json",
+        }.items()}  # fmt: skip
+        for place in places.values():
+            place.parent.mkdir(parents=True)
+            place.write_text("{}")
+        for repository in (self.workspace, self.workspace / "below"):
+            subprocess.run(["git", "init", "-q", repository], check=True)
+        self.facts = {name: str(place) for name, place in places.items()}
+        self.facts |= {
+            "mark": self.mark,
+            "address": own_address(),
+            "abstract": self.mark,
+            "socket": str(Path(tempfile.gettempdir(), self.mark)),
+        }
+        self.before = {
+            path: path.read_bytes() for path in [*places.values(), *(self.workspace / ".git").glob("config")]
+        }
+
+    def outside(self, held: ExitStack) -> None:
+        """Begin what listens and runs outside."""
+        hub = held.enter_context(socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True))
+        self.facts["port"] = str(hub.getsockname()[1])
+        for address in ("\0" + self.mark, self.facts["socket"]):
+            one = held.enter_context(socket.socket(socket.AF_UNIX))
+            one.bind(address)
+            one.listen()
+        held.callback(Path(self.facts["socket"]).unlink)
+        victim = subprocess.Popen(["/bin/sh", "-c", f"exec sleep 600 # {self.mark}"])
+        held.callback(victim.wait)
+        held.callback(victim.kill)
+        self.facts["process"] = str(victim.pid)
+        self.victim = victim
+
+    @asynccontextmanager
+    async def attacked(self, level: SandboxLevel) -> AsyncIterator[list[dict[str, object]]]:
+        """Have the agent run the attacks in one tool call; yields what each came to."""
+        python = os.path.realpath(sys.executable)
+        shutil.copy(ROOT / "tests/support/processes/ways_out.py", self.workspace / "ways_out.py")
+        (self.workspace / "agent.py").write_text(AGENT)
+        (self.workspace / "facts.json").write_text(json.dumps(self.facts))
+        options = SessionOptions(
+            workspace=self.workspace,
+            executable=[python, "-I", "-S", "agent.py"],
+            environment={"HOME": str(self.home), "PATH": "/usr/local/bin:/usr/bin:/bin"},
+            ask_version=False,
+            own_places=[str(self.home / ".local/state/turnwire")],
+            sandbox=SandboxSettings(level=level, state=[".agent/"]),
+        )
+        async with asyncio.timeout(120), open_session(options) as session:
+            reading = asyncio.ensure_future(self._read(session))
+            await session.prompt(f"{python} -I -S ways_out.py facts.json")
+            await until(lambda: any(isinstance(one, ev.Complete) for one in self.events))
+            update = next(
+                one for one in self.events if isinstance(one, ev.ToolUpdate) and one.tool_status != "running"
+            )
+            said = update.normalized.shell_exec.output.stdout  # type: ignore[union-attr]
+            yield [json.loads(line) for line in said.splitlines() if line.startswith("{")]  # type: ignore[union-attr]
+        await reading
+
+    async def _read(self, session: object) -> None:
+        async for batch in session.batches():  # type: ignore[attr-defined]
+            for happened in batch:
+                self.events += happened.events
+                for event in happened.events:
+                    if isinstance(event, ev.PermissionRequest):
+                        session.answer(event.pending_id, PermissionAnswer("reject_once"), "ada")  # type: ignore[attr-defined]
+
+    def look(self) -> None:
+        """See that nothing outside has changed, and that nothing was left."""
+        assert {path: path.read_bytes() for path in self.before} == self.before
+        assert not (self.home / ".bashrc").exists()
+        assert not (self.workspace / ".vscode").exists()
+        assert self.victim.poll() is None
+        left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+        assert f"{self.mark}-left" not in left
+
+
+async def test_none_of_the_ways_leads_out_and_each_refusal_is_told(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    with ExitStack() as held:
+        stage.outside(held)
+        async with stage.attacked("network") as came:
+            pass
+        assert [one for one in came if one["out"]] == []
+        assert [one["way"] for one in came] == list(ways_out.WAYS)
+        assert all(one["told"] for one in came)
+        stage.look()
+    denied = [event for event in stage.events if isinstance(event, ev.SandboxDenied)]
+    assert {event.tool_call_id for event in denied} == {
+        next(e.tool_call_id for e in stage.events if isinstance(e, ev.ToolCall))
+    }
+    hosts = {event.target for event in denied if event.kind == "host"}
+    port = stage.facts["port"]
+    assert {f"127.0.0.1:{port}", "169.254.169.254:80", "10.0.0.1:22", "files.attacker.test:443"} <= hosts
+    paths = {event.target for event in denied if event.kind == "path"}
+    assert {
+        stage.facts["key"],
+        stage.facts["other"],
+        "/etc/profile",
+        ".git/hooks/post-checkout",
+        ".vscode/tasks.json",
+    } <= paths
+    asked = [event.permission_title for event in stage.events if isinstance(event, ev.PermissionRequest)]
+    assert asked == ["Bash wants to reach files.attacker.test:443"] * len(asked)
+    assert asked
+
+
+async def test_a_sandbox_of_files_holds_files_and_processes(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    with ExitStack() as held:
+        stage.outside(held)
+        async with stage.attacked("files") as came:
+            pass
+        out = {str(one["way"]) for one in came if one["out"]}
+        assert {way for way in out if not way.startswith(ONLY_NETWORK)} == set()
+        assert {"reach the hub by 127.0.0.1", "reach an abstract socket"} <= out, "the attacks are real"
+        stage.look()
+
+
+def test_the_published_list_is_the_one_that_is_tried() -> None:
+    said = (ROOT / "docs/sandbox.md").read_text()
+    listed = [
+        line.removeprefix("- ")
+        for line in said.partition("## Ways out that are tried")[2].splitlines()
+        if line.startswith("- ")
+    ]
+    assert listed == [name[0].upper() + name[1:] + "." for name in ways_out.WAYS]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the tests above are those of an ordinary user already")
+def test_the_same_holds_for_an_ordinary_user(tmp_path: Path) -> None:
+    as_user = ["bwrap", "--unshare-user", "--uid", "1000", "--gid", "1000", "--dev-bind", "/", "/", "--"]
+    test = f"{__file__}::{test_none_of_the_ways_leads_out_and_each_refusal_is_told.__name__}"
+    pytest_ = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "long"]
+    done = subprocess.run(
+        [*as_user, *pytest_, "--basetemp", tmp_path / "of-user", test],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout

