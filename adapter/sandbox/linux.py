@@ -5,8 +5,10 @@ onto itself: a mount cannot be renamed away, and so neither can what is in it.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from turnwire.adapter.sandbox.profile import Profile
+if TYPE_CHECKING:  # who only asks whether there can be a sandbox has none
+    from turnwire.adapter.sandbox.profile import Profile
 
 PROGRAM = "bwrap"
 
@@ -24,7 +26,7 @@ KERNEL = (
 
 
 def bwrap_arguments(
-    profile: Profile, *, has_network: bool, folders: Sequence[str] = (), start: str | None = None
+    profile: "Profile", *, has_network: bool, folders: Sequence[str] = (), start: str | None = None
 ) -> list[str]:
     """Return the arguments before the program.
 
@@ -60,12 +62,12 @@ def bwrap_arguments(
     return [*arguments, "--chdir", start or profile.workspace, "--"]
 
 
-def _is_private(place: str, profile: Profile) -> bool:
+def _is_private(place: str, profile: "Profile") -> bool:
     """Tell whether a place is below one that is made anew."""
     return any(place.startswith(f"{one}/") for one in (profile.home, "/tmp", "/run", "/var/tmp"))
 
 
-def _around(profile: Profile) -> list[str]:
+def _around(profile: "Profile") -> list[str]:
     """Return the folders between a writable place and what is protected in it."""
     found = set()
     for place in profile.protected:

@@ -40,7 +40,7 @@ def models() -> Iterator[ScriptedModels]:
 
 @asynccontextmanager
 async def running(
-    folder: Path, agent: RealAgent, models: ScriptedModels, *more: str
+    folder: Path, agent: RealAgent, models: ScriptedModels, *more: str, sandboxed: bool = False
 ) -> AsyncIterator[Frontend]:
     """`turnwire run --agent NAME` with the agent's own settings, and a frontend of its session."""
     project = folder / "project"
@@ -51,8 +51,10 @@ async def running(
         f"{name} = {json.dumps(value)}\n"
         for name, value in agent.prepare(folder / "home", models.url).items()
     )
+    address = models.url.removeprefix("http://").partition("/")[0]
+    held = f'sandbox = "network"\nsandbox_hosts = ["{address}"]\n' if sandboxed else ""
     (folder / "turnwire.toml").write_text(
-        f"[agents.{agent.name}]\n{said}\n[agents.{agent.name}.env]\n{given}"
+        f"{held}[agents.{agent.name}]\n{said}\n[agents.{agent.name}.env]\n{given}"
     )
     options = ("run", "--agent", agent.name, "--workspace", str(project), *more)
     async with turnwire(folder, *options, env=env) as served, connect(served.url) as client:
@@ -102,8 +104,22 @@ async def test_opencode_lists_its_conversations_and_tells_the_one_that_is_gone_o
 async def test_leave_edits_commands_interrupts_and_resuming(
     agent: RealAgent, models: ScriptedModels, tmp_path: Path
 ) -> None:
+    await _whole_session(agent, models, tmp_path)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="bubblewrap is Linux's")
+@pytest.mark.parametrize("agent", [GEMINI, QWEN], ids=lambda agent: agent.name)
+async def test_an_edit_and_a_command_in_a_sandbox(
+    agent: RealAgent, models: ScriptedModels, tmp_path: Path
+) -> None:
+    await _whole_session(agent, models, tmp_path, sandboxed=True)
+
+
+async def _whole_session(
+    agent: RealAgent, models: ScriptedModels, tmp_path: Path, *, sandboxed: bool = False
+) -> None:
     made = tmp_path / "project" / "made.txt"
-    async with running(tmp_path, agent, models) as frontend:
+    async with running(tmp_path, agent, models, sandboxed=sandboxed) as frontend:
         # leave is asked for an edit and a command, each is allowed, and both are done
         models.answers.extend([
             [Say("I write it."), agent.write(made, "one\n")],
@@ -124,6 +140,9 @@ async def test_leave_edits_commands_interrupts_and_resuming(
         (command,) = of_kind(frontend, "shell_exec")
         assert command.tool_status == "complete"
         assert "from-the-shell" in json.dumps(models.requests[2]), "the model has the command's output"
+
+        if sandboxed:
+            return  # what follows is the agent's own, in a sandbox or not
 
         # what is refused is not done, and the session goes on whatever the agent makes of it
         refused = tmp_path / "project" / "refused.txt"

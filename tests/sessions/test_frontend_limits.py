@@ -12,6 +12,7 @@ from turnwire.hub.wire.agent_options import AgentOptions
 from turnwire.journal.sessions import SessionRecord
 from turnwire.sessions.frontend_limits import STRICTNESS, FrontendLimits
 from turnwire.sessions.launch import merged
+from turnwire.sessions.records.options import with_options
 
 
 def record(
@@ -277,3 +278,29 @@ def test_a_workspace_that_has_become_a_link_is_looked_at_again(tmp_path: Path) -
     (start / "project").symlink_to(outside)
     with pytest.raises(CommandRefused, match="frontend_workspaces"):
         FrontendLimits(Settings(), start).again(known)
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked", "is_allowed"),
+    [
+        ({"sandbox": "files"}, "off", False),
+        ({"sandbox": "files"}, "network", True),
+        ({"sandbox": "files"}, None, True),
+        ({"sandbox": "network", "sandbox_floor": "files"}, "files", True),
+        ({"sandbox": "network", "sandbox_floor": "files"}, "off", False),
+        ({"sandbox_floor": "network", "sandbox": "network"}, "files", False),
+        ({"agents": {"claude": AgentSetting(sandbox="network")}}, "files", False),
+        ({}, "off", True),
+    ],
+)
+def test_a_sandbox_may_be_stronger_than_the_floor_and_not_weaker(
+    settings: dict[str, Any], asked: str | None, is_allowed: bool, tmp_path: Path
+) -> None:
+    configured = Settings(**settings)
+    made = with_options(record(configured, tmp_path), sandbox=asked)
+    limits = FrontendLimits(configured, tmp_path)
+    if is_allowed:
+        assert limits.new(made, {}).session == "s-1"
+    else:
+        with pytest.raises(CommandRefused, match="sandbox_floor"):
+            limits.new(made, {})

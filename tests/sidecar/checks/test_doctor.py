@@ -289,3 +289,19 @@ async def test_a_redis_that_keeps_no_file_of_what_it_is_told_is_noted(keeps: boo
         finally:
             server.kill()
     assert (found.status, "loses events" in found.found) == (("ok", False) if keeps else ("note", True))
+
+
+@pytest.mark.parametrize(
+    ("configured", "reason", "expected"),
+    [
+        ("off", None, ("ok", "off; files and network can be had")),
+        ("off", "no bwrap", ("ok", "off; it cannot be had: no bwrap")),
+        ("files", None, ("ok", "files can be had")),
+        ("network", "no bwrap", ("broken", "network cannot be had: no bwrap")),
+    ],
+)
+async def test_the_doctor_says_whether_the_sandbox_can_be_had(
+    configured: Any, reason: str | None, expected: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("turnwire.adapter.sandbox.available.why_unavailable", lambda _: reason)
+    assert told(await checks.sandbox(Settings(sandbox=configured))) == expected

@@ -108,7 +108,7 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
         (
             ["doctor", "--json", "--agent", "demo"],
             DRAWS + TRACES + ("uvloop", *HUB, *CORES, *OPTIONAL, *OTHER_COMMANDS),
-            463,
+            467,
         ),
     ],
     ids=lambda value: " ".join(value[:1]) if isinstance(value, list) else "",

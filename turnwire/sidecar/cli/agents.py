@@ -47,9 +47,22 @@ def agents_command(
         typer.echo(ordered(f"{agent.name:{width}}  {described(agent)}"))
         for line in details(agent, unasked[agent.name]):
             typer.echo(ordered(f"{'':{width}}  {line}"))
+    typer.echo(f"\n{sandboxes()}")
     typer.echo(
-        "\nStart one with `turnwire run --agent NAME`. A login in the system's keychain is not seen. "
+        "Start one with `turnwire run --agent NAME`. A login in the system's keychain is not seen. "
         "More agents go under [agents] in the configuration, or into a file that `agents_file` names."
+    )
+
+
+def sandboxes() -> str:
+    """Say whether agents can have a sandbox here."""
+    from turnwire.adapter.sandbox.available import why_unavailable
+
+    reason = why_unavailable("network")
+    return (
+        "Each can have a sandbox: --sandbox files or network."
+        if reason is None
+        else f"None can have a sandbox: {reason}."
     )
 
 

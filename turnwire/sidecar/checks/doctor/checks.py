@@ -36,6 +36,7 @@ async def examine(settings: Settings, recording: Path | None, family: str | None
         agent,
         access,
         frontends,
+        sandbox,
         port,
         rules,
         state_directory,
@@ -114,6 +115,24 @@ async def frontends(settings: Settings) -> Finding:
     more = f"; may choose {', '.join(settings.frontend_options)}" if settings.frontend_options else ""
     policies = ", ".join(limits.policies)
     return Finding("frontends", "ok", f"policies {policies}; agents work below {folders}{more}")
+
+
+async def sandbox(settings: Settings) -> Finding:
+    """Can the agents have the sandbox that is configured?"""
+    from turnwire.adapter.sandbox.available import why_unavailable  # noqa: PLC0415 - a hub has no agents
+
+    levels = {settings.sandbox, *(one.sandbox for one in settings.agents.values() if one.sandbox)}
+    wanted = next((level for level in ("network", "files") if level in levels), None)
+    reason = await asyncio.to_thread(why_unavailable, wanted or "network")
+    if reason is None:
+        return Finding(
+            "sandbox", "ok", f"{wanted} can be had" if wanted else "off; files and network can be had"
+        )
+    if wanted is None:
+        return Finding("sandbox", "ok", f"off; it cannot be had: {reason}")
+    return Finding(
+        "sandbox", "broken", f"{wanted} cannot be had: {reason}", 'do that, or set sandbox = "off"'
+    )
 
 
 async def port(settings: Settings) -> Finding:
