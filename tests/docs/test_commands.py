@@ -128,6 +128,7 @@ CANNOT = {
     "pipx install .": "takes packages from the network; tests/e2e/test_wheel.py installs the wheel",
     "pipx install . && turnwire run": "the same, and turnwire run is tried elsewhere",
     "pipx install '.[agui]'": "the same",
+    "pipx install '.[usechat]'": "the same",
     "pip install 'turnwire[tui]'": "the same",
     "redis-server --appendonly yes --appendfsync always": "takes a fixed port; tests/fleet start one on a port of their own",
     "docker build -t turnwire .": "needs docker",
@@ -140,7 +141,7 @@ CANNOT = {
 }
 """Commands that no test can run, and why."""
 
-SERVES = {"run": 2, "serve": 2, "replay": 1, "agui": 1}
+SERVES = {"run": 2, "serve": 2, "replay": 1, "agui": 1, "usechat": 1}
 """Commands that go on until a signal, and how many lines they print when they are ready; `replay` is one with --serve."""
 
 
@@ -219,7 +220,7 @@ async def test_the_commands_of_a_document_do_what_stands_there(document: str, tm
                 tmp_path, *call, env=env | variables, placed=False, named=False, stdout_lines=SERVES[words[0]]
             ) as served:
                 assert "://127.0.0.1:" in served.url, command
-                if words[0] == "agui":
+                if words[0] in {"agui", "usechat"}:
                     # its server passes the signal on to itself when all is closed
                     served.process.terminate()
                     assert await served.process.wait() in (0, -signal.SIGTERM)
