@@ -31,10 +31,17 @@ class Habit(Struct, frozen=True, kw_only=True):
     """What it does without asking, with all of the above; reading and searching is left out, which no policy asks about."""
     is_enough: bool = True
     """Whether the policy supervised holds in spite of that."""
+    settings: tuple[str, ...] = ()
+    """Its settings in the folder it works in, files or folders: by these it may be allowed to act without asking."""
 
 
 HABITS = (
-    Habit(name="claude-agent-acp", programs=("claude-agent-acp",), mode="default"),
+    Habit(
+        name="claude-agent-acp",
+        programs=("claude-agent-acp",),
+        mode="default",
+        settings=(".claude/settings.json", ".claude/settings.local.json"),
+    ),
     Habit(
         name="codex",
         programs=("codex-acp",),
@@ -42,8 +49,8 @@ HABITS = (
         never_asks=("commands that its sandbox keeps from writing and from the network",),
     ),
     Habit(name="copilot", programs=("copilot",), mode="agent", options={"allow_all": "off"}),
-    Habit(name="gemini", programs=("gemini",), mode="default"),
-    Habit(name="qwen", programs=("qwen",), mode="default"),
+    Habit(name="gemini", programs=("gemini",), mode="default", settings=(".gemini",)),
+    Habit(name="qwen", programs=("qwen",), mode="default", settings=(".qwen",)),
     Habit(name="kimi", programs=("kimi",), mode="default"),
     Habit(name="@factory/", programs=("droid",), mode="normal"),
     Habit(name="vibe", programs=("vibe-acp",), mode="default"),
@@ -52,8 +59,14 @@ HABITS = (
         name="opencode",
         programs=("opencode",),
         variables={"OPENCODE_PERMISSION": '{"*":"ask"}'},
+        settings=("opencode.json", "opencode.jsonc", ".opencode"),
     ),
-    Habit(name="kilo", programs=("kilocode", "kilo"), variables={"KILO_PERMISSION": '{"*":"ask"}'}),
+    Habit(
+        name="kilo",
+        programs=("kilocode", "kilo"),
+        variables={"KILO_PERMISSION": '{"*":"ask"}'},
+        settings=("kilo.json", "kilo.jsonc", ".kilo", "opencode.json", "opencode.jsonc", ".opencode"),
+    ),
     Habit(name="pi-acp", programs=("pi-acp",), never_asks=(EVERYTHING,), is_enough=False),
     Habit(name="oh-my-pi", programs=("omp",), never_asks=("edits of files",), is_enough=False),
     Habit(
@@ -107,14 +120,19 @@ class Asking(Struct, frozen=True):
 
 
 def asking_of(
-    name: str, modes: Sequence[OfferedMode], options: Sequence[str], program: str | None = None
+    name: str,
+    modes: Sequence[OfferedMode],
+    options: Sequence[str],
+    program: str | None = None,
+    allowing: Sequence[str] = (),
 ) -> Asking:
     """Return how an agent of this name is made to ask, by what it offers.
 
     name: the agent's name for itself. options: the ids of its session's options.
     program: what was started, where `variables_for` it were set; None where none were.
+    allowing: its settings in the folder that may allow something (adapter/acp/folder_settings.py).
     """
-    habit = next((one for one in HABITS if one.name in name.lower()[:200]), None)
+    habit = _habit_named(name)
     if habit is None:
         return _unknown(modes)
     mode = next((one.id for one in modes if habit.mode in (one.id, _end(one.id))), None)
@@ -122,7 +140,14 @@ def asking_of(
     if (habit.mode is not None and mode is None) or is_without_variables:
         return _unknown(modes)
     offered = {option: value for option, value in habit.options.items() if option in options}
-    return Asking(mode, offered, habit.never_asks, habit.is_enough)
+    allowed = (f"what {' and '.join(allowing)} in this folder allows",) if allowing else ()
+    return Asking(mode, offered, (*habit.never_asks, *allowed), habit.is_enough and not allowing)
+
+
+def settings_of(name: str) -> tuple[str, ...]:
+    """Return where an agent of this name has its settings in the folder it works in."""
+    habit = _habit_named(name)
+    return () if habit is None else habit.settings
 
 
 def never_asks(program: str) -> tuple[str, ...]:
@@ -135,6 +160,10 @@ def variables_for(program: str) -> Mapping[str, str]:
     """Return the variables that make the agent of a program ask."""
     habit = _habit_of(program)
     return {} if habit is None else habit.variables
+
+
+def _habit_named(name: str) -> Habit | None:
+    return next((one for one in HABITS if one.name in name.lower()[:200]), None)
 
 
 def _habit_of(program: str) -> Habit | None:

@@ -8,12 +8,14 @@ import asyncio
 import importlib.metadata
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from msgspec import Struct
 
-from turnwire.adapter.acp.asking import Asking, asking_of, variables_for
+from turnwire.adapter.acp.asking import Asking, asking_of, settings_of, variables_for
 from turnwire.adapter.acp.client import AcpClient, messages_of
 from turnwire.adapter.acp.files import WorkspaceFiles
+from turnwire.adapter.acp.folder_settings import allowing
 from turnwire.adapter.acp.handshake import (
     AgentFacts,
     Conversation,
@@ -336,8 +338,13 @@ async def _begin(
         )
         wanted = _wanted(options, facts, notify)
         conversation = await converse(client, facts, wanted, options.initialize_deadline)
+        settings = settings_of(facts.own_name) if options.policy == "supervised" else ()
         asking = asking_of(
-            facts.own_name, conversation.offered, list(conversation.options), options.executable[0]
+            facts.own_name,
+            conversation.offered,
+            list(conversation.options),
+            options.executable[0],
+            await asyncio.to_thread(allowing, settings, Path(options.workspace)) if settings else (),
         )
         is_told = asking.is_tried or options.policy == "supervised"
         unasked = asking.never_asks if is_told else ()
