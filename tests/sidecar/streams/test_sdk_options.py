@@ -81,9 +81,18 @@ def test_what_the_agent_cannot_do_is_refused_by_name(argv: tuple[str, ...], name
 
 
 def test_a_mode_that_is_kept_here_is_not_asked_of_the_agent() -> None:
-    own, agents, skips = (read(*argv) for argv in (("--permission-mode", "acceptEdits"), ("--permission-mode=plan",), ("--dangerously-skip-permissions",)))  # fmt: skip
+    own, plan, agents, skips = (
+        read(*argv)
+        for argv in (
+            ("--permission-mode", "acceptEdits"),
+            ("--permission-mode=plan",),
+            ("--permission-mode", "yolo"),
+            ("--dangerously-skip-permissions",),
+        )
+    )
     assert (own.mode, own.command.permission_mode) == ("acceptEdits", None)
-    assert (agents.mode, agents.command.permission_mode) == ("plan", "plan")
+    assert (plan.mode, plan.command.permission_mode) == ("plan", None)
+    assert (agents.mode, agents.command.permission_mode) == ("yolo", "yolo")
     assert skips.mode == "bypassPermissions"
 
 

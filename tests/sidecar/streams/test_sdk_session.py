@@ -139,7 +139,7 @@ async def test_what_the_agent_cannot_do_is_refused_by_name(tmp_path: Path) -> No
         assert await peer.rest() == []
         assert await peer.process.wait() == 1
     servers = json.dumps({"mcpServers": {"calc": {"type": "sdk"}}})
-    async with stdio(tmp_path, "--mcp-config", servers, TURNWIRE_SANDBOX="workspace") as peer:
+    async with stdio(tmp_path, "--mcp-config", servers, TURNWIRE_SANDBOX="files") as peer:
         peer.control("1", subtype="initialize")
         assert "calc: in a sandbox" in (await peer.next())["response"]["error"]
         assert await peer.rest() == []

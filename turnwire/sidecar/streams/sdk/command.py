@@ -16,12 +16,22 @@ from turnwire.config.rulebook import read_rulebook
 from turnwire.config.sandbox import sandbox_settings
 from turnwire.config.settings import Settings
 from turnwire.config.state_directory import own_places
+from turnwire.normalize.vocabulary import Policy
 from turnwire.sidecar.streams.sdk.options import BadOption, Wanted, wanted
 from turnwire.sidecar.streams.sdk.session import SdkSession, serve
 from turnwire.sidecar.streams.stdio.arguments import Arguments, UsageError
 
 if TYPE_CHECKING:
     from turnwire.sidecar.streams.stdio.observed import Observed
+
+POLICIES: Mapping[str, Policy] = {
+    "default": "supervised",
+    "acceptEdits": "supervised",
+    "dontAsk": "supervised",
+    "bypassPermissions": "autonomous",
+    "plan": "plan",
+}
+"""What a permission mode of Claude Code's is here: the caller is asked about what that CLI would ask it. None for a mode of the agent."""
 
 STOP = StopDeadlines(interrupt=2.0, close=3.0, terminate=2.0)
 
@@ -70,6 +80,9 @@ def _options(
         command=command,
         environment=environment,
         family=agent.family,
+        policy=POLICIES.get(asked.mode),
+        accept_unasked=settings.accept_unasked,
+        check_uncommitted=False,
         name=f"stdio-{os.getpid()}",
         rules=rulebook.rules,
         hooks=rulebook.hooks,
