@@ -24,6 +24,7 @@ from turnwire.normalize.events import (
     Complete,
     Malformed,
     MessageChunk,
+    Notice,
     PermissionRequest,
     PermissionResolved,
     ProcessStatus,
@@ -187,6 +188,7 @@ async def test_a_prompt_that_the_turn_does_not_take_waits_and_can_be_taken_back(
         await heard.until(TurnStarted)
         waits = await heard.play()
         assert (await heard.until(Queued)).prompt == waits
+        assert (await heard.until(Notice)).text == "turn/steer: no active turn"
         assert await heard.session.withdraw(waits)
         assert not await heard.session.withdraw(waits)
         now = await heard.play(priority="now")
