@@ -5,11 +5,11 @@ A thread is opened while the server's lines are read already; a prompt waits for
 
 import asyncio
 import importlib.metadata
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from turnwire.adapter.codex.client import CodexClient
-from turnwire.adapter.codex.policies import NEVER_ASKS
+from turnwire.adapter.codex.policies import BY_SANDBOX, NEVER_ASKS
 from turnwire.adapter.codex.session import CodexSession
 from turnwire.adapter.codex.wire import CodexWire
 from turnwire.adapter.options import CommandError, SessionOptions
@@ -173,11 +173,19 @@ async def _begin(session: CodexSession, client: CodexClient, notify: Notify) -> 
         version = parse_version(text_at(said, "userAgent").partition("/")[2])
         session.version = None if version is None else str(version)
         await client.say({"method": methods.INITIALIZED})
-        method, params = _opening(session, notify)
-        opened = await client.request(method, params, options.initialize_deadline)
+        servers = _servers(options, notify)
+        never_asks: Sequence[str] = NEVER_ASKS
+        try:
+            opened = await _open_thread(session, client, servers)
+        except RequestFailed as error:
+            if session.opening_safety.approvals != "untrusted" or "untrusted" not in str(error):
+                raise
+            session.do_without_untrusted()
+            never_asks = (BY_SANDBOX, *NEVER_ASKS)
+            opened = await _open_thread(session, client, servers)
         thread = text_at(opened.get("thread"), "id")
         if not thread:
-            raise RequestFailed(f"Codex names no thread in its answer to {method}")
+            raise RequestFailed("Codex names no thread in its answer")
     except (RequestFailed, RequestTimeout, ProcessGone) as error:
         if isinstance(error, ProcessGone) and await session.process.exits_within(options.stop.close):
             await asyncio.wait([session.initialized])  # how it ended says more than a closed pipe
@@ -188,16 +196,16 @@ async def _begin(session: CodexSession, client: CodexClient, notify: Notify) -> 
         await session.stop()
         return
     if options.policy == "supervised":
-        message = f"Codex never asks about {', '.join(NEVER_ASKS[:-1])} or {NEVER_ASKS[-1]}. Neither you nor a policy sees it before it is done."
+        unasked = f"{', '.join(never_asks[:-1])} or {never_asks[-1]}"
+        message = f"Codex never asks about {unasked}. Neither you nor a policy sees it before it is done."
         notify(SessionNotice("asks_not_everything", message))
     session.opened(thread, text_at(opened, "model") or None)
     client.post(methods.MODEL_LIST, {})
 
 
-def _opening(session: CodexSession, notify: Notify) -> tuple[str, JsonObject]:
-    command = session.options.command
+def _servers(options: SessionOptions, notify: Notify) -> dict[str, JsonObject]:
     servers: dict[str, JsonObject] = {}
-    for name, configured in command.mcp_servers.items():
+    for name, configured in options.command.mcp_servers.items():
         server = requests.server(configured)
         if server is None:
             kind = text_at(configured, "type") or "unknown"
@@ -205,6 +213,13 @@ def _opening(session: CodexSession, notify: Notify) -> tuple[str, JsonObject]:
             notify(SessionNotice("mcp_failed", message))
         else:
             servers[name] = server
+    return servers
+
+
+async def _open_thread(
+    session: CodexSession, client: CodexClient, servers: dict[str, JsonObject]
+) -> JsonObject:
+    command, deadline = session.options.command, session.options.initialize_deadline
     wish = requests.ThreadWish(
         workspace=str(session.options.workspace),
         safety=session.opening_safety,
@@ -215,6 +230,7 @@ def _opening(session: CodexSession, notify: Notify) -> tuple[str, JsonObject]:
     )
     params = requests.thread(wish)
     if command.resume is None:
-        return methods.THREAD_START, params
+        return await client.request(methods.THREAD_START, params, deadline)
     params |= {"threadId": command.resume, "excludeTurns": True}
-    return methods.THREAD_FORK if command.fork else methods.THREAD_RESUME, params
+    method = methods.THREAD_FORK if command.fork else methods.THREAD_RESUME
+    return await client.request(method, params, deadline)

@@ -11,6 +11,9 @@ DEFAULT, PLAN = "default", "plan"
 MODES = (DEFAULT, PLAN)
 """Its collaboration modes."""
 
+BY_SANDBOX = "commands that its read-only sandbox lets through"
+"""What a version without `untrusted` does not ask about either."""
+
 NEVER_ASKS = (
     "commands that rules of its own allow (~/.codex/rules)",
     "MCP tools that say that they only read",
@@ -33,3 +36,8 @@ def safety(policy: Policy | None, *, has_rules: bool, mode: str | None) -> Safet
             return Safety("untrusted", "workspace-write")
         case "autonomous":
             return Safety("untrusted", "danger-full-access")
+
+
+def without_untrusted(wanted: Safety) -> Safety:
+    """Return what comes next to `untrusted`, for a version that has it no more: to ask about all that is not reading."""
+    return Safety("on-request", "read-only") if wanted.approvals == "untrusted" else wanted

@@ -14,7 +14,7 @@ import msgspec
 
 from turnwire.adapter.capabilities import Capabilities
 from turnwire.adapter.codex.client import CodexClient
-from turnwire.adapter.codex.policies import MODES, NEVER_ASKS, PLAN, safety
+from turnwire.adapter.codex.policies import MODES, NEVER_ASKS, PLAN, safety, without_untrusted
 from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.process.cli import CliProcess
 from turnwire.adapter.process.transport import ProcessGone
@@ -103,13 +103,24 @@ class CodexSession(RunningAgent):
         command = options.command
         self._chosen_model, self._effort = command.model, command.effort
         self._mode: str | None = PLAN if options.policy == "plan" else command.permission_mode
-        self._safety = safety(options.policy, has_rules=bool(options.rules), mode=self._mode)
+        self._has_untrusted = True
+        """Whether this version knows `untrusted`."""
+        self._safety = self._wanted_safety()
         """What the server was told last."""
 
     @property
     def opening_safety(self) -> requests.Safety:
         """What a thread is opened with."""
         return self._safety
+
+    def do_without_untrusted(self) -> None:
+        """Have Codex ask about what its sandbox does not let through."""
+        self._has_untrusted = False
+        self._safety = self._wanted_safety()
+
+    def _wanted_safety(self) -> requests.Safety:
+        wanted = safety(self.options.policy, has_rules=bool(self.options.rules), mode=self._mode)
+        return wanted if self._has_untrusted else without_untrusted(wanted)
 
     def opened(self, thread: str, model: str | None) -> None:
         """Take in which thread is open; prompts go on."""
@@ -272,7 +283,7 @@ class CodexSession(RunningAgent):
         if self.stopping is not None:
             self.executor.handle(Announced(Withdrawn(prompt=prompt.uuid)))
             return
-        wanted = safety(self.options.policy, has_rules=bool(self.options.rules), mode=self._mode)
+        wanted = self._wanted_safety()
         wish = requests.TurnWish(
             model=self._chosen_model or (self.model if self._mode is not None else None),
             effort=self._effort,

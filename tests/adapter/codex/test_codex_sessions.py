@@ -405,6 +405,16 @@ async def test_a_plan_is_made_with_reading_alone_until_its_mode_is_left(tmp_path
     assert (second["approvalPolicy"], second["sandboxPolicy"]["type"]) == ("untrusted", "workspaceWrite")
 
 
+async def test_a_version_without_untrusted_asks_about_what_its_sandbox_stops(tmp_path: Path) -> None:
+    async with running(tmp_path, "untrusted=untrusted is no longer supported", policy="supervised") as heard:
+        await heard.play({"echo": True})
+        await heard.until(Complete)
+    opening = heard.said[0]["opening"]
+    assert (opening["approvalPolicy"], opening["sandbox"]) == ("on-request", "read-only")
+    (notice,) = heard.notices
+    assert "commands that its read-only sandbox lets through" in notice.message
+
+
 async def test_images_are_shown_and_other_files_named(tmp_path: Path) -> None:
     async with running(tmp_path) as heard:
         await heard.session.prompt("[]", attachments=[Attachment(PNG, "a.png")])

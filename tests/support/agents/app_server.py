@@ -4,7 +4,7 @@ Steps: {"line": …} writes a line; {"ask": …} writes a request and says the a
 client, {"after": METHOD} unless it has come; {"large": SIZE} asks with a long line; {"take": true} takes in what was steered; {"echo": true} says the parameters of the turn; {"refuse": WORDS} refuses the turn; {"hold": METHOD}
 answers the prompt only once that request has come; {"exit": CODE}; {"end": STATUS} ends the turn. In a line, THREAD and TURN stand for the
 names of both.
-Arguments: METHOD=WORDS refuses a method with these words.
+Arguments: NAME=WORDS refuses a method, or an approval policy, with these words.
 """
 
 import json
@@ -52,8 +52,9 @@ class Server:
             return
         if name is None:
             return
-        if method in REFUSED:
-            self.write({"id": name, "error": {"code": -32600, "message": REFUSED[method]}})
+        refused = REFUSED.get(method) or REFUSED.get(str(params.get("approvalPolicy")))
+        if refused is not None:
+            self.write({"id": name, "error": {"code": -32600, "message": refused}})
         elif method == "turn/start":
             self.turns += 1
             self.playing = self.play(name, params)
