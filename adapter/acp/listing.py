@@ -82,7 +82,7 @@ async def _list(client: AcpClient, options: SessionOptions, most: int) -> list[K
 
 
 def _read_page(said: Json) -> list[KeptConversation]:
-    """Return what a page has; what is of another shape is passed over."""
+    """Return what a page has; what is of another shape is skipped."""
     told = said.get("sessions") if isinstance(said, dict) else None
     return [
         KeptConversation(

@@ -1,4 +1,4 @@
-"""How agents of the Agent Client Protocol ask and are answered: requests for leave and forms as the permission machine's; pure.
+"""How agents of the Agent Client Protocol ask and are answered: permission requests and forms as the permission machine's; pure.
 
 Everybody reads of a call what its agent tells, and agents tell different things: arguments, a title that is the command, places.
 The names of tools that rules know are Claude's, by the kind of the call, so that one set of rules holds for every agent.

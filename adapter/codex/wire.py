@@ -1,4 +1,4 @@
-"""How `codex app-server` asks for leave and puts questions, and how it is answered; pure."""
+"""How `codex app-server` asks for permission and puts questions, and how it is answered; pure."""
 
 from collections.abc import Sequence
 from typing import assert_never

@@ -92,7 +92,7 @@ class AgentSession(Protocol):
 
     @property
     def blank_lines(self) -> int:
-        """Lines of nothing, in a row with others, that were passed over."""
+        """Lines of nothing, in a row with others, that were skipped."""
         ...
 
     def batches(self) -> AsyncIterator[list[InputWithEvents]]:

@@ -44,7 +44,7 @@ class Lines:
         most_posted: int = MAX_POSTED,
     ) -> None:
         self.blank = 0
-        """Blank lines that were passed over."""
+        """Blank lines that were skipped."""
         self._is_blank = False
         """Whether the last line was blank."""
         self._transport = transport

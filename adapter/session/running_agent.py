@@ -75,7 +75,7 @@ class RunningAgent(ABC):
 
     @property
     def blank_lines(self) -> int:
-        """Lines of nothing, in a row with others, that were passed over."""
+        """Lines of nothing, in a row with others, that were skipped."""
         return self._lines.blank
 
     def batches(self) -> AsyncIterator[list[InputWithEvents]]:

@@ -1,4 +1,4 @@
-"""How such agents ask for leave and are answered; pure."""
+"""How such agents ask for permission and are answered; pure."""
 
 from collections.abc import Sequence
 
@@ -48,7 +48,7 @@ class StreamWire:
 
 
 def tool_request(name: str, asked: PermissionAsked) -> ToolRequest:
-    """Return a request for leave as rules, policies and humans see it."""
+    """Return a permission request as rules, policies and humans see it."""
     call = asked.call
     paths = [*(change.path for change in call.changes), *asked.paths]
     # rules know tools by Claude's names, which go by what a tool does

@@ -18,5 +18,5 @@ class Words(Protocol):
         ...
 
     def permission(self, asked: PermissionAsked, *, allow: bool, option_id: str | None) -> JsonObject:
-        """Return the answer to a request for leave; `option_id` is the option that was chosen, where it had some."""
+        """Return the answer to a permission request; `option_id` is the option that was chosen, where it had some."""
         ...

@@ -284,7 +284,7 @@ class AcpCore:
     # What the agent asks.
 
     def _permission(self, message: PermissionRequest, asked: PermissionRequest | Request) -> list[AgentEvent]:
-        """Take a request for leave; `asked` is as the agent wrote it."""
+        """Take a permission request; `asked` is as the agent wrote it."""
         state = self._state
         if (subagent := state.subagents.get(message.session_id)) is not None:
             message = subagents.asked_by(subagent, message)
@@ -293,7 +293,7 @@ class AcpCore:
         told = params.tool_call
         if params.subject is not None and not told.tool_call_id:
             told = build(ToolCallUpdate, fields(params.subject.get("toolCall")))
-        # Who asks for leave asks now: what is told of this call from here on is not of a past that is known.
+        # Who asks for permission asks now: what is told of this call from here on is not of a past that is known.
         past = turns.end_replay(session) if session.suppresses_replay else []
         events = [
             *past,

@@ -1,4 +1,4 @@
-"""Requests that agents add to the protocol: read as forms and requests for leave, which everybody can answer.
+"""Requests that agents add to the protocol: read as forms and permission requests, which everybody can answer.
 
 Both ways stand here, so that whoever asks a human and whoever answers the agent need to know nothing of any agent's words.
 """
@@ -67,7 +67,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     no: JsonObject
 
     def permission(self, asked: Request) -> PermissionRequest:
-        """Return it as a request for leave."""
+        """Return it as a permission request."""
         params = fields(asked.params)
         plan = text(params, self.plan)
         return PermissionRequest(

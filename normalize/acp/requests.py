@@ -72,7 +72,7 @@ class Pending(Struct, gc=False):
     about: ToolCallUpdate | None = None
     """All that was told of the call that leave is asked for."""
     permission: PermissionRequest | None = None
-    """A request for leave as the protocol has it, whatever the agent has made of it."""
+    """A permission request as the protocol has it, whatever the agent has made of it."""
     published: PermissionEvent | QuestionRequest | None = None
     """The event that asked."""
     decided: bool = False
@@ -110,7 +110,7 @@ def permission(
     tool_call_id: str | None,
     also: Sequence[Call] = (),
 ) -> PermissionEvent:
-    """Return the event of a request for leave; of one for several calls, the title names them all."""
+    """Return the event of a permission request; of one for several calls, the title names them all."""
     made = payload(facts, quirks)
     action, details = _action(made)
     params = asked.params

@@ -138,7 +138,7 @@ def call(state: State, session: Session, update: updates.ToolCallUpdate) -> list
 
 
 def _about_calls(session: Session, told: list[AgentEvent]) -> list[AgentEvent]:
-    """Return what was told of calls; before the end of one, that of a request for leave which nobody was heard to answer."""
+    """Return what was told of calls; before the end of one, that of a permission request which nobody was heard to answer."""
     if not session.requests.pending:
         return told
     events: list[AgentEvent] = []

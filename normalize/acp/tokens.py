@@ -33,7 +33,7 @@ def added(one: Tokens, other: Tokens) -> Tokens:
 
 
 def difference(now: Tokens, before: Tokens | None) -> Tokens:
-    """Return what is new; a count that went back began anew."""
+    """Return what is new; a count that went back started over."""
     if before is None or now.sent < before.sent or now.received < before.received:
         return now
     return Tokens(

@@ -101,7 +101,7 @@ class ToolCallState(Struct, gc=False):
     """What it shows is what was asked when leave was."""
 
     def merge(self, update: ToolCallUpdate, quirks: Quirks, *, asks: bool = False) -> bool:
-        """Take an update in, or what a request for leave `asks`; tell whether what the call does may have changed, its output aside."""
+        """Take an update in, or what a permission request `asks`; tell whether what the call does may have changed, its output aside."""
         changed = False
         if update.content is not None and (asks or update.content != self.content):
             self.shows_question = asks

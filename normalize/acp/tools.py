@@ -397,7 +397,7 @@ def told_of(facts: ToolCallState, quirks: Quirks, call_id: str) -> ToolCallUpdat
 
 
 def command_title(facts: ToolCallState, made: NormalizedPayload) -> str | None:
-    """Return the title of a request for leave to run a command; None of a request for anything else."""
+    """Return the title of a permission request to run a command; None of a request for anything else."""
     title = titles.title_of_request(made)
     if title is None and facts.does == "execute" and not isinstance(made, payloads.McpToolPayload):
         return titles.UNKNOWN_COMMAND

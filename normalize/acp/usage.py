@@ -115,7 +115,7 @@ class Usage:
             self._total = counted.total
         cost = None if self._cost is None else round(self._cost, 10)
         if cost is not None and self._billed is not None:
-            # a total that went back began anew
+            # a total that went back started over
             cost = round(cost - self._billed, 10) if cost >= self._billed else cost
         elif goes_on:
             cost = None

@@ -66,7 +66,7 @@ class Call(Struct, gc=False):
     heard: bool = True
     """Its beginning was heard."""
     permission_outcome: PermissionOutcome | None = None
-    """What became of the question whether it may run; None if nobody was asked."""
+    """Outcome of the permission request; None without one."""
 
 
 class Calls:
@@ -225,7 +225,7 @@ class Calls:
             call.permission_outcome = permission_outcome
 
     def edited(self, call_id: str | None, arguments: JsonObject) -> list[ToolUpdate]:
-        """A call may run with other arguments than the model's: what it does is told anew."""
+        """A call may run with other arguments than the model's: publish what it does again."""
         call = self._pending.get(call_id or "")
         if call is None or call.input == arguments:
             return []
@@ -293,7 +293,7 @@ class Calls:
         return updates
 
     def process_over(self) -> list[ToolUpdate]:
-        """End all calls: nobody is left to answer."""
+        """End all calls: the process is gone."""
         updates = [self._unheard(result) for result in list(self.early.values())]
         lost = list(self._pending.values())
         updates += [self._lose(call, "process_exited", succeeded=False) for call in lost]

@@ -90,7 +90,7 @@ def hook(here: EventFields, message: tasks.HookMessage) -> AgentEvent:
 
 
 def permission_denied(here: EventFields, message: system.PermissionDenied) -> AgentEvent:
-    """Pass on a refusal that nobody was asked about."""
+    """Publish a refusal without a permission request."""
     details: dict[str, Json] = {
         "tool_name": message.tool_name,
         "tool_call_id": message.tool_use_id,

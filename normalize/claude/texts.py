@@ -84,7 +84,7 @@ class Thread:
         self._next_index: dict[str, int] = {}
         self._firm = False
         self._offset = 0
-        """What is added to the indices of the stream, since they began anew in it."""
+        """What is added to the indices of the stream, since they started over in it."""
         self._renamed: str | None = None
         """Another id of the message that streams."""
         self._faulted = False

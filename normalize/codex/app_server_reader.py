@@ -69,9 +69,9 @@ class AppServerReader(OneWay):
         self._left: set[str] = set()
         """Items that were open when their turn ended: their ends come later, and belong to no turn."""
         self._patches: dict[str, list[JsonObject]] = {}
-        """Changes of patches that have begun and not ended: a request for leave does not repeat them."""
+        """Changes of patches that have begun and not ended: a permission request does not repeat them."""
         self._mcp: dict[tuple[str, str], str] = {}
-        """Open calls of MCP servers, by server and tool: a request for leave does not name its call."""
+        """Open calls of MCP servers, by server and tool: a permission request does not name its call."""
         self._spoken: str | None = None
         """The message that is being written."""
         self._totals: dict[str, int] = {}

@@ -68,7 +68,7 @@ class AutoDetectingCore(ClaudeCore):
         end = Ended("end_of_input")
         left = super().handle(end) if self._other is None else self._other.handle(end)
         stats = self.stats
-        self.__init__(first_turn=before + 1, family=self._family)  # type: ignore[misc]  # it begins anew
+        self.__init__(first_turn=before + 1, family=self._family)  # type: ignore[misc]  # it starts over
         self.stats = stats
         if self._other is not None:
             self._other.stats = stats  # type: ignore[misc]  # as below

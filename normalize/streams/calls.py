@@ -54,7 +54,7 @@ class StreamCalls:
         return self._calls.find(call_id) is not None or self._calls.is_news(ToolCallUpdate(call_id))
 
     def ended(self, told: ToolEnded) -> list[AgentEvent]:
-        """A call has ended that has not ended before: one that nobody heard begin begins now."""
+        """End a call. If its beginning was not seen, it begins now."""
         events: list[AgentEvent] = []
         if self._calls.find(told.id) is None:
             events = self.called(ToolCalled(id=told.id, name=told.name or "tool"))

@@ -113,7 +113,7 @@ class ToolOutput(Struct, frozen=True):
 
 
 class ToolEnded(Struct, frozen=True, kw_only=True):
-    """A call has ended. Of one that nobody heard begin, this is the beginning as well."""
+    """A call has ended. If its beginning was not seen, this is the beginning as well."""
 
     id: str
     name: str = ""
@@ -131,12 +131,12 @@ class ToolEnded(Struct, frozen=True, kw_only=True):
 
 
 class PermissionAsked(Struct, frozen=True, kw_only=True):
-    """The agent waits for leave to do what a call does."""
+    """The agent waits for permission to do what a call does."""
 
     id: str
     """The request's own id: different from those of calls."""
     call: ToolCalled
-    """The call, as far as the request tells it."""
+    """The call, with the fields that the request has."""
     options: Sequence[PermissionOption] = ()
     reason: str | None = None
     paths: Sequence[str] = ()

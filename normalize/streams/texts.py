@@ -1,4 +1,4 @@
-"""Texts of wires that tell pieces, wholes, or both: each is told once."""
+"""Texts of wires that send pieces, whole texts, or both: each is published once."""
 
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.common.event_context import EventContext
@@ -26,7 +26,7 @@ class StreamTexts:
         return self._texts.say(kind, told.text, told.id, told.parent, None)
 
     def whole(self, told: TextWhole) -> list[AgentEvent]:
-        """A whole text has come: what of it is new is told."""
+        """Publish the new part of a whole text."""
         kind = _kind(told)
         pieces = [] if told.id is None else self._remember(kind, told.id)
         before = "".join(pieces)

@@ -67,7 +67,7 @@ def _both(one: int | None, other: int | None) -> int | None:
 
 
 def _since(now: Usage, before: Usage | None) -> Usage:
-    """Return what is new; a count that went back began anew."""
+    """Return what is new; a count that went back started over."""
     if before is None or now.sent < before.sent or now.received < before.received:
         return now
     cost = None if now.cost_usd is None else max(round(now.cost_usd - (before.cost_usd or 0), 10), 0.0)

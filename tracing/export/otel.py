@@ -93,7 +93,7 @@ class SpanExport:
 
     @property
     def lost(self) -> int:
-        """Spans that no collector took, as far as is known: what waits may yet be among them."""
+        """Spans that no collector took, as far as known: what waits may yet be among them."""
         return sum(delivery.lost(waiting=self._queue + self._batch) for delivery in self._deliveries)
 
     def trace(self, seed: bytes, origin: Origin | None = None) -> Trace:

@@ -1,7 +1,7 @@
 """Keep the access tokens from what turnwire starts: out of the environment, and out of a process that others may read.
 
 Who runs as the same user reads /proc/PID/environ, and there stands what a process was begun with, whatever it removes
-later. So a process that was begun with a secret begins anew without it, before it has started anything, and hands the
+later. So a process that was begun with a secret starts over without it, before it has started anything, and hands the
 secret to itself through a pipe. Standard library alone: it comes before everything else.
 """
 
@@ -42,7 +42,7 @@ def kept() -> Mapping[str, str]:
 def take_secrets_out() -> None:
     """Begin anew where the environment holds a secret, and then take it from the pipe; raises SecretsNotPassed.
 
-    Does not return where the process begins anew.
+    Does not return where the process starts over.
     """
     if (number := os.environ.pop(HANDED, None)) is not None:
         _kept.update(_received(number))

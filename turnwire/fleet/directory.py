@@ -34,7 +34,7 @@ class KnownWorker:
 
     @property
     def room(self) -> int:
-        """How many sessions more it can begin, as far as is known."""
+        """How many sessions more it can begin, as far as known."""
         return self.about.room - self.given
 
 

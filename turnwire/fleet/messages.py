@@ -1,6 +1,6 @@
 """What workers and hubs keep in Redis for each other, as JSON.
 
-Their releases may differ while a fleet is upgraded: a field that is new has a default, and one that is not known is passed over.
+Their releases may differ while a fleet is upgraded: a field that is new has a default, and one that is not known is skipped.
 """
 
 import hashlib

@@ -186,7 +186,7 @@ class FleetStore:
             await self._tell("s", session)
 
     async def bar(self, session: str, fence: int) -> None:
-        """Forget a session's entry for good: no owner of before can put it there again."""
+        """Forget a session's entry permanently: no owner of before can put it there again."""
         await self._redis.eval(_BAR, 1, self._of(session, "entry"), fence)
         await self._redis.srem(f"{self._prefix}sessions", session)
         await self._tell("s", session)

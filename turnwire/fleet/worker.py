@@ -304,7 +304,7 @@ class Worker:
                 await self._begin(place, data)
 
     async def _begin(self, place: str, data: bytes) -> None:
-        """Begin a command, or answer it with what is known of it; one that is seen again meanwhile is passed over."""
+        """Begin a command, or answer it with what is known of it; one that is seen again meanwhile is skipped."""
         if place in self._held:
             return
         self._held.add(place)

@@ -41,7 +41,7 @@ def folders(settings: Settings) -> Sequence[Path]:
 
 
 def files_in(folder: Path) -> Iterator[SessionPath]:
-    """Yield the session files below a folder, in no order; what cannot be read is passed over.
+    """Yield the session files below a folder, in no order; what cannot be read is skipped.
 
     They lie in a folder for each project (Claude Code), in `chats` in such a folder (Gemini CLI, Qwen Code), or in folders
     for year, month and day (Codex). Links are not followed: they could lead out of what the settings allow.

@@ -23,7 +23,7 @@ CoreFrom = Callable[[int], Core]
 """Makes the core for a conversation, after so many turns."""
 
 LONGEST = 64 << 20
-"""Bytes of a line; a longer one is passed over."""
+"""Bytes of a line; a longer one is skipped."""
 
 
 class _Place(Struct):
@@ -32,7 +32,7 @@ class _Place(Struct):
     path: Path
     agent: str | None
     longest: int
-    """Bytes of a line; a longer one is passed over."""
+    """Bytes of a line; a longer one is skipped."""
     chunk: int
     """Bytes that are read at a time."""
     offset: int = 0

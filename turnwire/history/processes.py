@@ -48,7 +48,7 @@ class RunningAgent(Struct, frozen=True):
 
 
 def running_agents(proc: Path = PROC) -> Iterator[RunningAgent]:
-    """Yield the agents that run, but for those that turnwire has started; a process that cannot be looked at is passed over."""
+    """Yield the agents that run, but for those that turnwire has started; a process that cannot be looked at is skipped."""
     booted = _booted(proc)
     if booted is None:
         return

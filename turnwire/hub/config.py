@@ -1,4 +1,4 @@
-"""How the hub is configured: where it listens, who may come in, and every limit it keeps."""
+"""Configuration of the hub: its address, its access control, and its limits."""
 
 from pathlib import Path
 
@@ -60,7 +60,7 @@ class Limits(BaseModel):
 
 
 class HubConfig(BaseModel):
-    """Where the hub listens and who may come in."""
+    """The hub's address and its access control."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -73,9 +73,9 @@ class HubConfig(BaseModel):
     view_token: SecretStr | None = None
     """Token of the role view; a kept or random one when absent."""
     allowed_hosts: tuple[str, ...] = ()
-    """Names under which the hub may be addressed, beside loopback and (when it listens elsewhere) any IP address."""
+    """Host names of the hub, in addition to loopback and, when it listens elsewhere, any IP address."""
     allowed_origins: tuple[str, ...] = ()
-    """Origins of pages that may connect, beside the hub's own: `https://console.example`."""
+    """Origins of pages that may connect, in addition to the hub's own: `https://console.example`."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses and networks of the reverse proxies whose `X-Forwarded-For` or `Forwarded` says where a request comes from."""
     proxy_user_header: str | None = None

@@ -101,7 +101,7 @@ class Hub:
         self.tokens = Tokens.from_config(self.config, kept)
         """The tokens of the roles, for the sidecar that prints the URL. Not to be logged."""
         self.principals: Principals = principals or NoPrincipals()
-        """Who has a token of their own."""
+        """The principals, which have their own tokens."""
         self._cookies = Cookies(self.tokens, logged_out, self.principals)
         self._keep_logged_out = keep_logged_out
         self.port = 0

@@ -1,7 +1,8 @@
-"""Who a frontend speaks for, and which sessions that one may see. Pure, but for the clock that whoever keeps principals has.
+"""Principals: who a frontend speaks for, and which sessions that principal may see. Pure; the store of principals has the clock.
 
-The two tokens of a hub are nobody's: whoever has one sees all there is. A principal has a token of its own, or is named by a
-reverse proxy, and may be held to its own sessions and to those in some folders. What it may not see is for it as if it were not there.
+The two tokens of a hub belong to no principal and see all sessions. A principal has a token of its own, or is named
+by a reverse proxy, and may be held to its own sessions and to those in some folders. For a principal, a session that
+it may not see does not exist.
 """
 
 import re
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
     from turnwire.hub.wire.frames_out import SessionSummary
 
 TOKEN_PREFIX = "twp-"
-"""How the token of a principal begins, so that one is told from the two simple tokens, and found by who looks for lost ones."""
+"""Prefix of a principal's token. It differs from the two simple tokens, and scanners can find lost tokens by it."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
 
 
 class BadPrincipal(TurnwireError):
-    """A name or a scope that is none; the message says what one is."""
+    """An invalid name or scope; the message says what is valid."""
 
 
 def checked_name(name: str) -> str:
@@ -43,9 +44,9 @@ class Scope(Struct, frozen=True):
     all: bool = False
     """Every one."""
     own: bool = False
-    """Those that the principal has begun."""
+    """Sessions that the principal has begun."""
     folders: tuple[str, ...] = ()
-    """Those that work in one of these folders, or below; absolute paths."""
+    """Sessions that work in one of these folders, or below; absolute paths."""
 
     @classmethod
     def parse(cls, words: Iterable[str]) -> "Scope":
@@ -83,14 +84,14 @@ EVERYTHING = Scope(all=True)
 
 
 class Principal(Struct, frozen=True):
-    """Who has shown a token."""
+    """The principal that has shown a token."""
 
     role: Role
     name: str | None = None
-    """None for whoever has one of the hub's two tokens."""
+    """None for the hub's two tokens."""
     scope: Scope = EVERYTHING
     id: str | None = None
-    """Of its token; None for whoever has none of its own."""
+    """Id of its token; None without its own token."""
     expires: float | None = None
     """When its token opens nothing any more, in seconds since 1970."""
 
@@ -100,7 +101,7 @@ class Principal(Struct, frozen=True):
         return self.scope.all
 
     def as_viewer(self) -> "Principal":
-        """Return who is the same and may only watch."""
+        """Return the same principal with the role view."""
         return replace(self, role="view")
 
     def still_is(self, now: "Principal | None") -> bool:
@@ -113,7 +114,7 @@ class Principal(Struct, frozen=True):
 
 
 def sees(scope: Scope, name: str | None, session: "SessionSummary") -> bool:
-    """Tell whether a scope of somebody of that name has a session."""
+    """Tell whether a session is in the scope of the principal of that name."""
     return (
         scope.all
         or (scope.own and name is not None and session.owner == name)
@@ -133,7 +134,7 @@ class Principals(Protocol):
         ...
 
     def secret(self, token_id: str) -> bytes:
-        """Return what proves a cookie of this token, beside the hub's own token; b"" for one that is not there."""
+        """Return the secret for cookies of this token, in addition to the hub's token; b"" for an unknown token."""
         ...
 
     def refresh(self) -> None:
@@ -146,7 +147,7 @@ class Principals(Protocol):
 
 
 class NoPrincipals:
-    """Nobody but whoever has one of the two tokens."""
+    """No principals: only the two tokens of the hub."""
 
     def of_token(self, token: str) -> Principal | None:  # noqa: ARG002 - as the protocol has it
         """Return None."""
@@ -178,7 +179,7 @@ class ProxyUsers:
         self._scope = scope
 
     def said(self, headers: Mapping[str, str]) -> str | None:
-        """Return what the header says, whoever wrote it; None where there is none, or none is read."""
+        """Return the value of the header, from any sender; None without one, or if none is configured."""
         return None if self._header is None else headers.get(self._header)
 
     def principal(self, said: str) -> Principal:

@@ -10,8 +10,8 @@ class Malformed(Struct, frozen=True, gc=False):
     """A line that is no JSON object."""
 
     line: str
-    """The line, as far as it is text."""
+    """The line, where it is text."""
     reason: str
     """What is wrong with it."""
     asks: str | None = None
-    """The id of the control request that it would be: whoever wrote it waits for an answer."""
+    """Id of the control request in the line; its writer waits for an answer."""

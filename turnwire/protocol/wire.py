@@ -1,4 +1,4 @@
-"""What a wire is to whoever reads recordings, and the wire of agents that write plain JSON objects, one a line."""
+"""The interface of a wire for readers of recordings, and the wire of agents that write plain JSON objects."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol

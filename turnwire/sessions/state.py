@@ -88,7 +88,7 @@ class ObservedState(Struct):
     def _complete(self, event: ev.Complete) -> None:
         self._running = False
         data = event.data
-        # The process's total is no help: it begins anew with /clear, and with or without the past after a resume.
+        # The process's total is no help: it starts over with /clear, and with or without the past after a resume.
         if data.cost_usd is not None:
             self.total_cost_usd = round((self.total_cost_usd or 0.0) + data.cost_usd, 10)
         self.last_message_uuid = _name(data.last_message_uuid) or self.last_message_uuid

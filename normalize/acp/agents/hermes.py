@@ -1,6 +1,6 @@
 """Hermes Agent.
 
-It asks for leave under ids of the requests' own, which Calls.asked_by finds the call of.
+It asks for permission under ids of the requests' own, which Calls.asked_by finds the call of.
 """
 
 import re

@@ -35,7 +35,7 @@ MAX_SETTLED = 1000
 
 
 class Pending(Struct, gc=False):
-    """A request that nobody has answered."""
+    """An open request."""
 
     pending_id: str
     kind: Literal["permission", "question", "hook"]
@@ -74,7 +74,7 @@ class Requests:
 
     @property
     def for_humans(self) -> tuple[str, ...]:
-        """Those that were published as a question or as a request for leave."""
+        """Those that were published as a question or as a permission request."""
         return tuple(name for name, pending in self._pending.items() if pending.kind != "hook")
 
     def on_request(self, request_id: str, request: control.AnyRequest) -> list[AgentEvent]:
@@ -163,7 +163,7 @@ class Requests:
         return [resolved, *self._edited(pending, answer.updated_input)]
 
     def on_decision(self, decision: Decision) -> list[AgentEvent]:
-        """Somebody decided; who and how is known."""
+        """A known decision was made."""
         pending, behavior = self._pending.get(decision.pending_id), decision.behavior
         if pending is None:
             if decision.unasked:
@@ -195,7 +195,7 @@ class Requests:
         return self._void(pending, reason)
 
     def tool_ended(self, tool_call_id: str, *, denied: bool) -> list[AgentEvent]:
-        """The tool has answered: leave was given or refused by somebody we did not hear."""
+        """The tool has answered, so permission was given or refused without us seeing it."""
         if not self._pending:
             return []
         settled = [p for p in self._pending.values() if p.tool_call_id == tool_call_id and p.kind != "hook"]
@@ -272,7 +272,7 @@ class Requests:
         return events
 
     def plan(self, payload: ShowPlanPayload, tool_call_id: str | None, call: Call | None) -> list[AgentEvent]:
-        """Publish a plan, once: some versions have it in the call, some in the request for leave."""
+        """Publish a plan, once: some versions have it in the call, some in the permission request."""
         key = tool_call_id or ""
         if not payload.show_plan.plan or key in self._plans:
             return []

@@ -34,7 +34,7 @@ def request(
     call: Call | None,
     tool_call_id: str | None,
 ) -> PermissionRequest:
-    """Return the event of a request for leave to call a tool."""
+    """Return the event of a permission request to call a tool."""
     action_type, details = _action(payload)
     offered = suggestions(asked)
     return PermissionRequest(

@@ -112,7 +112,7 @@ class Answer(Struct, gc=False):
 
     @property
     def ran(self) -> bool:
-        """False when the tool never started, or nobody can tell whether it did."""
+        """False if the tool never started, or if that is unknown."""
         if self.reason is None:
             return True
         if self.refused_input or self.reason == "denied":
@@ -125,7 +125,7 @@ class Answer(Struct, gc=False):
 def read(
     block: ToolResultBlock, tool_use_result: Json | None, *, permission_outcome: PermissionOutcome | None
 ) -> Answer:
-    """Read a result; `leave` says what is known of the permission for its call, None that nobody was asked."""
+    """Read a result; `permission_outcome` is the outcome of its permission request, None without one."""
     content = block.content if isinstance(block.content, str) else parts(block.content)
     plain = content if isinstance(content, str) else _text(content)
     # A command may print the mark, too: only what failed carries the CLI's own.

@@ -1,6 +1,6 @@
 """Where a command runs: `init` tells the agent's folder at the beginning of a turn, and commands may leave it.
 
-The shell of the main thread stays where a `cd` went, that of a subagent begins anew with each command (wire fact:
+The shell of the main thread stays where a `cd` went, that of a subagent starts over with each command (wire fact:
 the next turn's `init` names the new folder). Between a `cd` and the next `init` the folder is not known.
 """
 

@@ -32,7 +32,7 @@ class Turn(Struct):
     active: bool = False
     """The main thread has done something since."""
     interrupted: bool = False
-    """Somebody stopped it."""
+    """It was interrupted."""
     failure: Failure | None = None
     """The last error of the main thread's model."""
     local_output: list[str] = field(default_factory=list)

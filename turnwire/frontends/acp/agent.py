@@ -32,7 +32,7 @@ CODES = {
 
 
 class Params(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Parameters of a method; what is not listed is passed over, as ACP asks."""
+    """Parameters of a method; unlisted ones are ignored, as ACP demands."""
 
 
 class Initialize(Params, frozen=True, kw_only=True):

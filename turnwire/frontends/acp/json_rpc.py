@@ -69,7 +69,7 @@ class Lines(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ResultThen:
-    """A result, and what is to be done once it is written."""
+    """A result, and an action for when it is written."""
 
     result: JsonValue
     then: Callable[[], None]
@@ -121,7 +121,7 @@ class Peer:
                 self._lines.add(_line({"method": CANCEL, "params": {"requestId": number}}))
 
     async def serve(self, chunks: AsyncIterable[bytes], handler: Handler) -> None:
-        """Read to the end; what is being served then is cancelled."""
+        """Read to the end, then cancel the requests that still run."""
         framer = LineFramer(MOST_LINE)
         try:
             async with asyncio.TaskGroup() as tasks:

@@ -38,7 +38,7 @@ log = logging.getLogger("turnwire.frontends.acp")
 
 @dataclass(frozen=True, slots=True)
 class Editor:
-    """What an editor said it can do, as far as it matters here."""
+    """The abilities of an editor that matter here."""
 
     offered: DialogCapabilities
     shows_terminals: bool
@@ -96,7 +96,7 @@ class EditorSession:
             self._ask(pending)
 
     def leave(self) -> None:
-        """Follow it no more: what is open is answered, as cancelled."""
+        """Stop following. Answer open requests as cancelled."""
         if self._following is not None:
             self._following.cancel()
         for asking in self._asking.values():
@@ -155,7 +155,7 @@ class EditorSession:
         return list(self._encoder.choices.changed(mode=mode, model=model))
 
     async def update(self, update: JsonObject) -> None:
-        """Send an update; of one that is larger than clients read, what it is of."""
+        """Send an update. If it is too large for clients, send only what it is about."""
         try:
             await self._peer.notify("session/update", {"sessionId": self.session, "update": update})
         except TooLarge as large:

@@ -1,4 +1,4 @@
-"""Which turn serves which prompt, and what the editor is answered when it ends. Pure.
+"""Match turns to prompts, and answer the editor when a turn ends. Pure.
 
 An ACP prompt is a request that lasts as long as its turn. turnwire's turns are not tied to requests: a prompt may wait, join
 a turn that others began, be taken back, or be served by a turn whose beginning names nobody. What ends a turn answers all

@@ -20,9 +20,9 @@ class RequestPolicy:
     """Which Host and Origin a request may have."""
 
     hosts: tuple[str, ...] = ()
-    """Names beside those of loopback; an address counts where it is named."""
+    """Host names in addition to loopback; an address counts if it is listed."""
     origins: tuple[str, ...] = ()
-    """Origins beside the server's own."""
+    """Origins in addition to the server's own."""
     any_address: bool = False
     """Literal addresses are served: it listens beyond loopback."""
 

@@ -100,7 +100,7 @@ class Endpoint:
         self._serve = serve
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request; what is refused is answered as the hub would."""
+        """Serve a request; a refusal is answered as the hub would."""
         try:
             answer = await self._serve(Request(scope, receive, send), send)
         except run_request.BadInput as error:

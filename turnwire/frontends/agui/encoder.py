@@ -6,7 +6,7 @@
     run.rest()        nothing more comes for the moment: the run ends here when somebody must answer first
     run.finished      after RUN_FINISHED or RUN_ERROR nothing more is said
 
-A run is not a turn: a turn that asks for leave is told by one run that ends with an interrupt, and by the next, which answers it.
+A run is not a turn: a turn that asks for permission is told by one run that ends with an interrupt, and by the next, which answers it.
 Clients of version 1.0 say so in `protocolVersion`. Those before it (0.0.59 is what CopilotKit 1.74 has) fail on outcomes and events
 they do not know, so they are told less: steps in place of subagents, and no outcome `cancelled`.
 """
@@ -109,7 +109,7 @@ class Run:
         self._modern = version is not None
         self._streams: dict[str | None, Stream] = {}
         self._subagents: dict[str, str] = {}
-        """Subagents that are told as running: tool call and name."""
+        """Subagents that were reported as running: tool call and name."""
         self._ended_subagents: set[str] = set()
         self._turn: str | None = None
         self._prompt: str | None = None
@@ -166,7 +166,7 @@ class Run:
         return [each for change in self._thread.lose(count) for each in self._tell(change)]
 
     def begin_anew(self) -> list[BaseEvent]:
-        """Tell that the session's log began anew: all that was told is void."""
+        """Report that the session's log started over: all earlier events are void."""
         self._thread.clear()
         told = self._close_all()
         return [*told, self._emptied(), self._snapshot(None), *self._state()]
@@ -183,7 +183,7 @@ class Run:
         return []
 
     def fail(self, code: str, message: str) -> list[BaseEvent]:
-        """End with an error of ours."""
+        """End with an error of turnwire."""
         if self.finished:
             return []
         self.finished = True

@@ -1,7 +1,7 @@
 """A run on a hub: catches up with the session, answers and prompts, and tells what happens until the run is over.
 
 Each run has a connection of its own, opened with the token that its client showed: the hub decides who may do what, and a run
-that is read slowly holds up nobody. What a session amounted to at the end of a run is kept for the next one, so that not each begins
+that is read slowly delays nobody. What a session amounted to at the end of a run is kept for the next one, so that not each begins
 with the first event.
 """
 
@@ -36,7 +36,7 @@ from turnwire.frontends.agui.thread import PromptIds, Thread
 log = logging.getLogger("turnwire.frontends.agui")
 
 OVERTAKEN = frozenset({"already_answered", "cancelled"})
-"""Codes of an answer that came too late: somebody else, or the end of the turn, was first."""
+"""Codes of an answer that came too late, after another answer or the end of the turn."""
 
 _ENDS_LINES = {ord(end): f"\\u{ord(end):04x}" for end in "\u0085\u2028\u2029"}
 """Characters that JSON leaves as they are and some readers of event streams end a line at."""

@@ -69,7 +69,7 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class UserSaid:
-    """What somebody said to the agent."""
+    """A prompt to the agent."""
 
     message: str
     owner: str | None
@@ -218,7 +218,7 @@ class PromptIds:
         self._messages.pop(message, None)
 
     def message(self, prompt: str | None) -> str | None:
-        """Return the id that a prompt has at its client, if a client of ours sent it."""
+        """Return the client's id of a prompt, if an AG-UI client sent it."""
         return self._by_prompt.get(prompt or "")
 
 
@@ -237,7 +237,7 @@ class Thread:
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything: the log began anew."""
+        """Forget everything: the log started over."""
         self._entries: dict[str, _Entry] = {}
         self._size = 0
         self._left_out = 0

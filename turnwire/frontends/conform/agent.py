@@ -52,14 +52,14 @@ UNKNOWN_REQUEST = "_turnwire/of_tomorrow"
 """A request that no agent knows."""
 
 EXIT_CODE = 3
-"""What a command ends with whose exit code is to be told."""
+"""Exit code of the command whose exit code the agent should report."""
 
 ODD = "\u202eright to left\u2028line \U0001f9ea\u0301 \x1b[31mred\x1b[0m </script> \ud7ff"
 """Characters that break what is careless with text."""
 
 
 def word() -> str:
-    """Return a word that nobody has said before."""
+    """Return a new random word."""
     return f"turnwire-{secrets.token_hex(4)}"
 
 
@@ -90,7 +90,7 @@ class AgentTrial:
         self._first_word = word()
 
     async def findings(self) -> AsyncIterator[Finding]:
-        """Do all checks, and tell what came of each as soon as it is known."""
+        """Run all checks, and report each finding as soon as it is known."""
         is_reached = False
         for check in CHECKS:
             name = (check.__doc__ or "").partition("\n")[0].rstrip(".")
@@ -157,7 +157,7 @@ class AgentTrial:
         return f"the turn ends {outcome_of(events)}"
 
     async def does_what_is_allowed(self) -> str:
-        """A command that is allowed is run, and its end is told."""
+        """Check that an allowed command runs and that its end is reported."""
         made = self._workspace / word()
         events = await (await self._conversation()).turn(run(f"touch {made.name}"), allow)
         _completed(events)
@@ -170,7 +170,7 @@ class AgentTrial:
         return ""
 
     async def tells_what_came_of_it(self) -> str:
-        """What a command printed is told, and its exit code."""
+        """Check that the output of a command is reported, and its exit code."""
         printed = word()
         events = await (await self._conversation()).turn(run(f"echo {printed}; exit {EXIT_CODE}"), allow)
         told = [update.normalized for update in of_kind(events, ToolUpdate)]

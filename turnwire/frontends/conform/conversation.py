@@ -21,7 +21,7 @@ Answer = Callable[[PermissionRequest], str]
 """From a request to the id of the option that is chosen."""
 
 OVER = frozenset({"already_answered", "cancelled"})
-"""The codes of an answer that came when nobody waited for it any more."""
+"""Codes of an answer that came too late."""
 
 
 def option(request: PermissionRequest, kind: str) -> str:

@@ -35,7 +35,7 @@ class NotSupported(Exception):
 
 
 class AsksNobody(PromiseBroken):
-    """The agent acts without asking for leave."""
+    """The agent acts without asking for permission."""
 
 
 class NotTested(NotSupported):

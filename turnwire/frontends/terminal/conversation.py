@@ -124,7 +124,7 @@ class Conversation:
         return changed, removed
 
     def clear(self) -> None:
-        """Forget all rows and requests: the log began anew."""
+        """Forget all rows and requests: the log started over."""
         self._removed.update(self.rows)
         self.rows.clear()
         self.pending.clear()

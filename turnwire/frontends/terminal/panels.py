@@ -1,4 +1,4 @@
-"""What waits for a decision, below the conversation: a request for leave, or a question."""
+"""What waits for a decision, below the conversation: a permission request, or a question."""
 
 from typing import ClassVar
 
@@ -21,7 +21,7 @@ from .showing import asked, first_line, is_permanent, measured, option_words
 
 
 class Decision(Vertical, can_focus=True):
-    """A request for leave. Nothing in it is chosen beforehand, and it never takes the focus by itself."""
+    """A permission request. Nothing in it is chosen beforehand, and it never takes the focus by itself."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll_by(-1)", show=False),

@@ -1,7 +1,7 @@
-"""Live delivery: one task for each session reads what is new once and writes it to all who are up to date.
+"""Live delivery: one task for each session reads new events once and writes them to all readers that are up to date.
 
-Whoever cannot take it at once (its write buffer is over its limit) or is not exactly where the feed is
-falls behind and pulls for itself (subscription.py), until it is up to date again.
+A reader falls behind if its write buffer is over its limit, or if it is not exactly where the feed is. Then it reads
+by itself (subscription.py), until it is up to date again.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
-"""Who is connected, and the list of sessions that all of them are kept up to date with.
+"""The connected frontends, and the list of sessions that all of them get.
 
-The list is sent at once when it changes, and then at most every INTERVAL_S, however often it changes; a
-frontend that cannot take it now gets the newest one later. Who changed it itself has it before the reply. Who may see only
-some sessions gets these, and hears nothing of what becomes of the others.
+The list is sent at once when it changes, and then at most every INTERVAL_S, however often it changes; a frontend that
+cannot take it now gets the newest one later. A frontend that changed the list gets it before its reply. A frontend
+that may see only some sessions gets only these.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class FrontendRegistry:
         self._end = "" if tag is None else f"@{tag}"
         self._members: dict[ListViewer, Principal] = {}
         self._told: dict[ListViewer, bytes] = {}
-        """The last list of those that do not see all."""
+        """The last list for frontends that do not see all sessions."""
         self._waiting: set[ListViewer] = set()
         self._names: set[str] = set()
         self._count = 0

@@ -1,4 +1,4 @@
-"""What the hub needs from an event log: to read what follows a cursor, and to be told when there is more.
+"""The event log as the hub needs it: read what follows a cursor, and be notified of new events.
 
 Structural, so that hub and journal do not know each other: every turnwire.journal.base.Journal is an EventLog.
 """
@@ -62,7 +62,7 @@ class WholeEvent(Protocol):
 
 
 class EventLog(Protocol):
-    """An append-only log per session, as far as the hub uses it."""
+    """An append-only log per session, with the part of it that the hub uses."""
 
     @property
     def epoch(self) -> str:

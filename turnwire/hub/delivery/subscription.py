@@ -1,9 +1,9 @@
 """Delivery by cursor: a reader's events come from the log, never from a queue, so none can be dropped.
 
-A subscription is either behind (its reader's task pulls page after page, as fast as the connection takes
-them) or live (the session's feed, feed.py, writes to all live ones at once). Whoever delivers, the
-rule is one: bytes are written and the cursor moves on in the same step, and only from exactly where
-the cursor is. So a frontend gets every number once, in order, whatever the two do concurrently.
+A subscription is either behind (its reader's task pulls page after page, as fast as the connection takes them) or
+live (the session's feed, feed.py, writes to all live ones at once). Both follow one rule: write bytes and move the
+cursor in the same step, and only from exactly where the cursor is. So a frontend gets every number once, in order,
+even if both run at the same time.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 LAG_COUNT = 1000
 LAG_INTERVAL_S = 1.0
-"""A frontend more than this many events behind is told so, this often."""
+"""Number of events behind from which a frontend gets `lag`, and how often."""
 
 
 class Sink(Protocol):

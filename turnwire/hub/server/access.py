@@ -1,7 +1,7 @@
-"""Who may come in: tokens and their roles, Host and Origin, and the allowance of wrong tokens. Pure; time is an argument.
+"""Access control: tokens and their roles, Host and Origin, and the limit of wrong tokens. Pure; time is an argument.
 
-A right token always passes, whatever else came from its address: an allowance that shut out everybody behind one address
-would be a lock that strangers can turn. Wrong ones beyond the allowance are answered late.
+A right token always passes, whatever else came from its address. Otherwise a stranger could lock out everybody behind
+the same address. Wrong ones beyond the allowance are answered late.
 
 A token is never compared to another by ==, never logged, and never part of a URL the hub would see: the printed URL
 has it in the fragment. A browser exchanges it (POST /login) for a cookie, which holds a value derived from
@@ -139,7 +139,7 @@ class TokenCheck:
         refused: Callable[[str, str, float], None] = lambda *_: None,
         principals: Principals | None = None,
     ) -> None:
-        """`refused` is told a reason, an address and the time."""
+        """refused: called with a reason, an address and the time."""
         self._tokens = tokens
         self._failures = failures
         self._refused = refused
@@ -175,7 +175,7 @@ def address_prefix(address: str) -> str:
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """Read an address, one of IPv4 within IPv6 as what it is; raises ValueError."""
+    """Read an address; IPv4 within IPv6 becomes IPv4. Raises ValueError."""
     address = ipaddress.ip_address(text.partition("%")[0])
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     return mapped or address
@@ -210,8 +210,9 @@ class Proxies:
     def client(self, peer: str, headers: Mapping[str, str]) -> str:
         """Return the address a request comes from: what a trusted peer says, else the peer's own.
 
-        A proxy writes one of the two headers and passes the other on as the client sent it: where both name somebody, and
-        not the same, neither is believed. Only what trusted proxies wrote counts: the last address that is none of them.
+        A proxy writes one of the two headers and passes the other on as the client sent it: if both name an address,
+        and they differ, neither is trusted. Only what trusted proxies wrote counts: the last address that is none of
+        them.
         """
         if not self._trusted or not self.trusts(peer):
             return peer
@@ -289,7 +290,7 @@ def token_of(authorization: str | None, subprotocols: str | None) -> tuple[str |
 
 
 def key_of(headers: Mapping[str, str]) -> str:
-    """Return the key that a request carries beside its cookie; "" for none."""
+    """Return the key that a request carries in addition to its cookie; "" without one."""
     return headers.get(KEY_HEADER) or _offered(headers.get("sec-websocket-protocol"), KEY_SUBPROTOCOL) or ""
 
 

@@ -71,7 +71,7 @@ CHANGES_OF_THE_LIST = (
     SessionDelete,
     LibraryOpen,
 )
-"""Commands whose reply comes after the list with what they changed: whoever sent them need not wait for it."""
+"""Commands whose reply comes after the list with their changes. The sender does not wait for the list."""
 
 READS_HISTORY = (LibraryExport, LibrarySearch, LibraryUsage)
 """Commands that may read all of a long conversation, or of many."""
@@ -139,12 +139,12 @@ class HubContext(Struct, frozen=True):
     """Of a hub that is one of several."""
 
     def visible(self, principal: Principal) -> list[SessionSummary]:
-        """Return the sessions that somebody may see."""
+        """Return the sessions that a principal may see."""
         sessions = self.host.sessions()
         return list(sessions) if principal.sees_all else [one for one in sessions if principal.sees(one)]
 
     def knows(self, principal: Principal, session: str) -> bool:
-        """Tell whether there is such a session for somebody; one that has a log and is not listed is for who sees all."""
+        """Tell whether a principal may see a session. A session with a log that is not listed needs the right to see all."""
         if principal.sees_all and self.events.last(session) > 0:
             return True
         return any(one.session == session and principal.sees(one) for one in self.host.sessions())
@@ -163,13 +163,13 @@ class ConnectionHandler:
         self._rate = Allowance(limits.commands_burst, limits.commands_per_s)
         self._refused = 0
         self._answering = asyncio.Lock()
-        """Held by the one command whose reply is written next, once what was written before is read."""
+        """Held by the command whose reply is written next, once the frontend has read the earlier ones."""
         self._fetching = asyncio.Lock()
         """Held by the one `payload.get` or `events.get` that is being done."""
         self._reading = asyncio.Lock()
         """Held by the one command of READS_HISTORY that is being done."""
         self._readings = set[asyncio.Task[None]]()
-        """Those that are being done or wait: they end when the frontend leaves."""
+        """Commands that run or wait. They end when the frontend leaves."""
         self._slots = asyncio.Semaphore(limits.commands_in_flight)
         self._left = False
 
@@ -213,7 +213,7 @@ class ConnectionHandler:
         await self._sink.replies_taken()
 
     def leave(self) -> None:
-        """End: nothing is sent any more, and what is only read for it is read no more."""
+        """End: send nothing more, and stop reading for the frontend."""
         if self._left:
             return
         self._left = True

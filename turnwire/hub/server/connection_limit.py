@@ -1,4 +1,4 @@
-"""How many connections there may be, and how one too many is turned away.
+"""Limit the number of connections, and turn away those beyond it.
 
 Newcomers, which have not shown a token yet, are counted apart, from the first byte of TLS on. When there are too
 many, a new connection takes the place of another: the one that was silent for longest, of the address that has the
@@ -20,7 +20,7 @@ LINGERING = 64
 """So many may do so at once; more are cut without a word."""
 
 RESERVED = 8
-"""One place of so many is for those who may control."""
+"""One of this number of places is reserved for the role control."""
 
 
 class NewConnection(Protocol):

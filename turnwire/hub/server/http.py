@@ -83,7 +83,7 @@ class Stream(Struct, frozen=True):
 
 
 def answer_json(content: JsonValue, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
-    """Return content as JSON that nobody may store."""
+    """Return content as JSON that caches must not store."""
     body = json.dumps(content, ensure_ascii=False).encode() + b"\n"
     return Answer(status, body, headers={"Cache-Control": "no-store", **(headers or {})})
 

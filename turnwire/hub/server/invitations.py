@@ -1,6 +1,7 @@
 """Codes that log one more browser in, shown as a picture to a phone's camera.
 
-A code is good once and for a short time, so that whoever sees the picture later, or in a recording of the screen, has nothing.
+A code works once and for a short time. So it is worthless to somebody who sees the picture later, or in a recording
+of the screen.
 """
 
 import hmac
@@ -20,11 +21,11 @@ MOST = 8
 """Codes of one hub at once; one more ends the oldest."""
 
 PREFIX = "twi-"
-"""How a code begins, so that it is told from a token."""
+"""Prefix of a code, so that it cannot be confused with a token."""
 
 
 def new_code() -> str:
-    """Return a code that nobody guesses."""
+    """Return a random code."""
     return f"{PREFIX}{secrets.token_urlsafe(24)}"
 
 

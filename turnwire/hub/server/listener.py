@@ -125,7 +125,7 @@ class FrontendConnection(ServerConnection):
         self._is_headed = False
         """The head has ended."""
         self._is_answered = False
-        """The request has its answer, or is none; what comes from here on is for websockets."""
+        """The request has its answer, or is invalid. Further bytes go to websockets."""
         self._early = b""
         """What came behind the head, before the answer."""
         self._has_ended = False
@@ -218,7 +218,7 @@ class FrontendConnection(ServerConnection):
         self.cut()
 
     def leave(self) -> None:
-        """End it once what was written is sent."""
+        """Close it once the written bytes are sent."""
         if self._begun:
             self.transport.close()
         else:
@@ -276,7 +276,7 @@ class FrontendConnection(ServerConnection):
         super().process_event(event)
 
     def eof_received(self) -> bool | None:  # type: ignore[override]  # as asyncio has it: True keeps it open for the answer
-        """The peer says no more: it may wait for an answer all the same."""
+        """The peer sends nothing more, but may still wait for an answer."""
         if self.request is not None and not self._is_answered and self._tls is None:
             self._has_ended = True
             return True
@@ -398,9 +398,9 @@ class FrontendConnection(ServerConnection):
             pass  # it is lost
 
     def beat(self, now: float, late: float = 0) -> None:
-        """Ask whether the peer lives, or cut it when it has been silent for too long.
+        """Ping the peer, or cut it when it was silent for too long.
 
-        So many seconds of that were not its own: we were late, as a machine that stands still is, and have asked and heard nobody.
+        These seconds do not count: this process was suspended and sent no pings.
         """
         if self.closed:
             return
@@ -489,7 +489,7 @@ class Listener:
             await self._server.wait_closed()
 
     def log_out(self, login: str) -> None:
-        """Close all connections that a login's cookie has opened, WebSockets with 4401; what they said is not heard any more."""
+        """Close all connections that a login's cookie has opened, WebSockets with 4401. Ignore their further frames."""
         for connection in tuple(self.connections):
             if connection.login == login:
                 self._end(connection, LOGGED_OUT)

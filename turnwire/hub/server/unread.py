@@ -1,8 +1,8 @@
-"""What frontends have not read yet, over all connections: large answers and events wait for room.
+"""Limit the unread bytes of all connections together: large answers and events wait for room.
 
-Each connection has its own limits; a hundred of them would still hold a hundred large events. So what is larger than SMALL is
-written only while all that waits stays below a limit. Where there is no room, and a frontend has not read a byte for
-a while, the one that holds most is cut: it can come back to where it was.
+Each connection has its own limits; a hundred of them would still hold a hundred large events. So data larger than
+SMALL is written only while all unread data stays below a limit. Where there is no room, and a frontend has not read a
+byte for a while, the one that holds most is cut: it can come back to where it was.
 """
 
 import asyncio

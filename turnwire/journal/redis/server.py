@@ -300,7 +300,7 @@ class RedisServer:
         return Extent(*await self._redis.eval(RETAIN, 3, *self._keys(session), *_limits(retention), oldest))
 
     async def delete(self, session: str, last: int) -> Extent:
-        """Delete one log's events; `last` is where it ends, as far as is known, should its state not tell."""
+        """Delete one log's events; `last` is where it ends, as far as known, should its state not tell."""
         keys, fence = self._keys(session), self._fence(session)
         extent = Extent(*await self._redis.eval(DELETE, 3, *keys, *fence, last))
         self.unreadable.discard(session)

@@ -24,8 +24,8 @@ class Thresholds(Struct, frozen=True):
     """Sizes of the write-ahead log in bytes."""
 
     move: int = 16 << 20
-    """From this on it is moved into the file, and again when it has grown by as much. A log that begins anew is cut to this, so
-    that it being larger tells that there is something to move. 4,000 pages: each time the log begins anew a commit waits for the
+    """From this on it is moved into the file, and again when it has grown by as much. A log that starts over is cut to this, so
+    that it being larger tells that there is something to move. 4,000 pages: each time the log starts over a commit waits for the
     disk once, and pages that are written again and again are moved once."""
     empty: int = 128 << 20
     """From this on it is emptied between two commits, which wait for the disk then, once in so many bytes. After a crash so much is

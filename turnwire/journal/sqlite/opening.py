@@ -97,7 +97,7 @@ def open_journal(
             reading = undo.enter_context(closing(connect(path)))
             reading.execute("PRAGMA query_only=1")
             moving = undo.enter_context(closing(connect(path, wait_s=EMPTYING_WAITS_S)))
-            # Whatever commits do: the log is on the disk before the file is changed, and the file before the log begins anew.
+            # Whatever commits do: the log is on the disk before the file is changed, and the file before the log starts over.
             moving.execute("PRAGMA synchronous=FULL")
             # The log is opened with the first look, and it should be this one.
             moving.execute("PRAGMA schema_version").fetchone()

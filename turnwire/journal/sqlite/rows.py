@@ -81,7 +81,7 @@ def events_after(
 ) -> FoundRows:
     """Return the events after one number and not beyond another: at most `count`, about `size` bytes, at least one.
 
-    What is damaged is passed over: the rows begin behind it, or end before it.
+    What is damaged is skipped: the rows begin behind it, or end before it.
     """
     place, rows = after, list[EventRow]()
     while not rows and place < last:

@@ -1,6 +1,6 @@
 """One line to one message; nothing raises.
 
-The way in is msgspec, one pass from bytes to types, for updates and requests for leave. Everything else, and a line
+The way in is msgspec, one pass from bytes to types, for updates and permission requests. Everything else, and a line
 that does not fit, goes once through a generic parser and is built field by field, so that one odd field costs only
 itself.
 """

@@ -1,4 +1,4 @@
-"""Messages: what a line is, whoever wrote it. Requests have answers by their id, each side numbers its own."""
+"""Messages of both sides. An answer has the id of its request. Each side numbers its own requests."""
 
 from typing import ClassVar, TypeAlias
 
@@ -41,7 +41,7 @@ class SessionUpdate(Struct, frozen=True, gc=False, tag_field="method", tag="sess
 
 
 class Option(Struct, frozen=True, gc=False, rename="camel"):
-    """One way to answer a request for leave."""
+    """One way to answer a permission request."""
 
     option_id: str = ""
     """What the answer names."""
@@ -70,7 +70,7 @@ class PermissionParams(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class PermissionRequest(Struct, frozen=True, gc=False, tag_field="method", tag="session/request_permission"):
-    """The agent waits for leave to call a tool."""
+    """The agent waits for permission to call a tool."""
 
     family: ClassVar[str] = "acp"
 
@@ -161,4 +161,4 @@ ACP_TYPES: tuple[type, ...] = (
     Batch,
     Unknown,
 )
-"""Those that no other wire has."""
+"""Types that no other wire has."""

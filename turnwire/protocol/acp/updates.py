@@ -62,10 +62,10 @@ class AgentThought(Whole, frozen=True, gc=False, tag="agent_thought"):
 
 
 class ToolCallUpdate(Update, frozen=True, gc=False, tag="tool_call_update"):
-    """News of a tool call; what is absent is as it was. In version 2 the first one begins it."""
+    """Update of a tool call; absent fields stay as they were. In version 2 the first one begins it."""
 
     tool_call_id: str = ""
-    """Which; unique in a session, some agents count anew each turn."""
+    """Id of the call; unique in a session, but some agents start over in each turn."""
     title: str | None = None
     """One line for humans."""
     kind: str | None = None

@@ -19,7 +19,7 @@ class Allow(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="behavi
     """The tool may run."""
 
     updated_input: JsonObject | None = field(name="updatedInput", default=None)
-    """The arguments to run it with; never None in an answer of ours."""
+    """The arguments to run it with; never None in our answers."""
     updated_permissions: list[JsonObject] | None = field(name="updatedPermissions", default=None)
     """Rules to add, each with a destination: session, localSettings, projectSettings or userSettings."""
 
@@ -28,7 +28,7 @@ class Deny(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="behavio
     """The tool must not run."""
 
     message: str = ""
-    """What the model is told."""
+    """The message to the model."""
     interrupt: bool | None = None
     """True to stop the turn as well."""
 

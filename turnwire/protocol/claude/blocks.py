@@ -151,7 +151,7 @@ class CacheCreation(Struct, frozen=True, gc=False):
 
 
 class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
-    """Tokens of one API response or of one turn. Fields of the API that nobody needs are not kept."""
+    """Tokens of one API response or of one turn. Unused fields of the API are dropped."""
 
     input_tokens: int = 0
     """Tokens sent that no cache had."""

@@ -112,7 +112,7 @@ _SYSTEM_MODELS: dict[str, type[system.System]] = {
 }
 
 FLAT: frozenset[type] = frozenset({MessageStart, MessageDelta, TextBlock, ThinkingBlock, system.Init})
-"""Types whose fields all have types of their own: what was decoded as one of them is never deep, and what was not is passed over."""
+"""Types whose fields all have types of their own: what was decoded as one of them is never deep, and what was not is skipped."""
 
 _STREAMED = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 

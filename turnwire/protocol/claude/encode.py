@@ -56,7 +56,7 @@ def encode_input(message: Message) -> bytes:
 
 
 def checked_input(line: bytes) -> bytes:
-    """Return a line that somebody else wrote, whole and unchanged, if a CLI may be told it; raises EncodeError."""
+    """Return another writer's line unchanged, if a CLI may get it; raises EncodeError."""
     body = line.strip(b" \t\r\n")
     if b"\n" in body:
         raise EncodeError("a newline inside a line")

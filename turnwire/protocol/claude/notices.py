@@ -1,4 +1,4 @@
-"""Messages beside the conversation: limits, progress, suggestions, what became of a prompt.
+"""Messages outside the conversation: limits, progress, suggestions, the state of a prompt.
 
 Nothing here starts, continues or ends a turn.
 """
@@ -143,7 +143,7 @@ class ConversationReset(
     tag_field="type",
     tag="conversation_reset",
 ):
-    """The conversation begins anew, by /clear (2.1.330)."""
+    """The conversation starts over, by /clear (2.1.330)."""
 
     new_conversation_id: str | None = None
     """The new conversation."""

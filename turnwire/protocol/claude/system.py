@@ -127,7 +127,7 @@ class Retry(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag
 class SessionStateChanged(
     System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="session_state_changed"
 ):
-    """The session is idle, running or waiting for somebody (on request)."""
+    """The session is idle, running or waiting for a human (on request)."""
 
     state: str = ""
     """idle, running or requires_action."""
@@ -219,7 +219,7 @@ class ThinkingTokens(System, frozen=True, gc=False, kw_only=True, omit_defaults=
 class ControlRequestProgress(
     System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="control_request_progress"
 ):
-    """A control request of ours takes its time (2.1.330)."""
+    """Our control request takes long (2.1.330)."""
 
     request_id: str = ""
     """The request."""

@@ -34,7 +34,7 @@ class Peer(Protocol):
 
 
 class AgentPeer(Peer, Protocol):
-    """Our end towards somebody who drives us."""
+    """Our end towards a caller."""
 
     def refuse(self, prompt: Message, reason: str) -> Exchange:
         """Say that a prompt which was just read is not taken, and will have no result."""
@@ -53,7 +53,7 @@ class Dialect(Struct, frozen=True):
     host: Callable[[], Peer]
     """Make our end towards an agent."""
     agent: Callable[[], AgentPeer]
-    """Make our end towards somebody who drives us."""
+    """Make our end towards a caller."""
     untold: Mapping[str, str] = field(default_factory=dict)
     """What Claude Code says that a caller of this dialect is not told: its name on Claude's wire, and what becomes of it."""
     untaken: Mapping[str, str] = field(default_factory=dict)

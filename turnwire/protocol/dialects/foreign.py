@@ -1,7 +1,7 @@
-"""Wires of agents that turnwire does not read: how their lines are told from those that it does read.
+"""Recognise the wires of agents that turnwire does not read.
 
-Several of them have lines of type `system` or `result`, too, and mean something else by them. So a stream of theirs is
-told by name, and nothing of it is taken for Claude's. An agent whose wire is read by a family (normalize/families.py) has no entry here.
+Several of them have lines of type `system` or `result`, too, with another meaning. So turnwire names such a stream
+and translates nothing of it. An agent whose wire is read by a family (normalize/families.py) has no entry here.
 """
 
 from collections.abc import Iterable

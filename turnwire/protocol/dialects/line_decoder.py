@@ -1,7 +1,7 @@
-"""Lines of both sides of a conversation, in whatever dialect: for recordings and files, where nobody is spoken to.
+"""Decode the lines of both sides of a conversation, in any dialect, for recordings and files.
 
-Nearly all lines are Claude's, and cost no more than their decoding. An odd one is shown to whoever knows the other wires: once
-one of them claims a line, it reads that line and all that follow.
+Nearly all lines are Claude's, and cost only their decoding. Other wires get a line that is not Claude's. Once one of
+them claims a line, it reads that line and all that follow.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ _UNTOLD = frozenset({Unknown, Malformed})
 """What a line of another protocol is to Claude's."""
 
 _UNREAD = _UNTOLD | {UnknownSystem}
-"""What a line is of which nothing was understood."""
+"""The message of a line that could not be understood."""
 
 
 MOST_HELD = 16
@@ -45,15 +45,15 @@ def _nobody(_: JsonObject) -> Wire | None:
 
 
 class LineDecoder:
-    """Reads both sides of one conversation; of one that is in none of our wires, nothing."""
+    """Reads both sides of one conversation; nothing of a conversation in an unknown wire."""
 
     looks_like: str | None = None
-    """The wire of another agent that the lines are in; nothing is said of the line that told it, and of those behind it."""
+    """The unread wire of the lines, if they have one. That line and the lines after it give no messages."""
     is_readable: bool | None = None
     """Was any line understood? None before there was one that is not blank."""
 
     def __init__(self, wire_of: WireOf = _nobody, *, holds: bool = False) -> None:
-        """`wire_of`: who reads lines that are not Claude's; `holds`: lines that could be anybody's wait for one that tells."""
+        """`wire_of` finds the reader of lines that are not Claude's. `holds`: undecided lines wait for one that decides."""
         self._holds = holds
         self._held: list[bytes | OversizeLine] = []
         self._wire_of = wire_of
@@ -66,7 +66,7 @@ class LineDecoder:
         self._miriad = MiriadAgent()
 
     def reads_as(self, wire: Wire) -> None:
-        """Leave all lines to a wire, whatever they tell."""
+        """Let a wire read all lines, whatever they say."""
         self._other, self.is_readable = wire, True
 
     def received(self, line: bytes | OversizeLine) -> Sequence[Struct]:
@@ -115,7 +115,7 @@ class LineDecoder:
         return not self._is_told and count <= MOST_HELD
 
     def _leave(self, lines: Sequence[bytes | OversizeLine], ours: int) -> int:
-        """Leave lines that could be anybody's to whoever the next one tells, or keep them until one does; return how many are ours."""
+        """Give undecided lines to the wire of the next line, or hold them until a line decides; return how many are Claude's."""
         if ours == len(lines):
             self._held = [*lines]
         return 0
@@ -123,7 +123,7 @@ class LineDecoder:
     def _look(
         self, lines: Sequence[bytes | OversizeLine], messages: list[Message]
     ) -> tuple[int, Wire | None]:
-        """Look whose the lines are, up to the first that tells; return how many are not another agent's, and who reads the rest."""
+        """Find the first line that decides; return how many lines before it are Claude's, and the reader of the rest."""
         from turnwire.protocol.dialects.foreign import foreign_wire  # noqa: PLC0415 - who runs agents reads no logs
 
         for number, (line, message) in enumerate(zip(lines, messages, strict=True)):
@@ -149,7 +149,7 @@ class LineDecoder:
     def _heard_any(
         self, lines: Sequence[bytes | OversizeLine], messages: Sequence[Message]
     ) -> Iterator[tuple[bytes | None, Struct]]:
-        """Yield what lines say of which some may be another protocol's; `messages` is what they are if they are Claude's."""
+        """Decode lines that may mix protocols; `messages` are the lines as Claude's."""
         for number, (line, message) in enumerate(zip(lines, messages, strict=True)):
             if not isinstance(line, bytes):
                 yield None, message

@@ -1,4 +1,4 @@
-"""How deep JSON is nested, told before anything is made of it.
+"""Measure how deep JSON is nested, before it is parsed.
 
 Parsers and whatever stands behind them (translating, comparing, writing) walk values by recursion, and a value that is
 nested deeply enough ends one of them somewhere in the middle. So what comes from elsewhere is measured first: most

@@ -1,4 +1,4 @@
-"""May a tool run? Modes and what was allowed for good are looked at first, then the client is asked."""
+"""May a tool run? Modes and what was allowed permanently are looked at first, then the client is asked."""
 
 from enum import Enum, auto
 

@@ -30,7 +30,7 @@ class Session:
     options: list[JsonObject] = field(default_factory=list)
     """The configuration options but the mode, with their current values."""
     allowed: set[tuple[str, str]] = field(default_factory=set)
-    """What was allowed for good: tool, and its command where it has one."""
+    """What was allowed permanently: tool, and its command where it has one."""
     said: list[JsonObject] = field(default_factory=list)
     """The updates of all turns, as `session/load` replays them."""
     usage: Usage = field(default_factory=Usage)

@@ -149,7 +149,7 @@ def _verdict(session: Session, answer: ControlResponse, arguments: JsonObject) -
 
 
 def _apply(session: Session, update: Json) -> None:
-    """Keep what the host allowed for good, for this process: the agent writes no settings."""
+    """Keep what the host allowed permanently, for this process: the agent writes no settings."""
     match update:
         case {"type": "addRules", "behavior": "allow", "rules": list(rules)}:
             session.rules.extend(rule for rule in rules if isinstance(rule, dict))

@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _keep_secrets(*, always: bool = False) -> None:
-    """Let nobody else read the tokens we were given, and where there may be new ones, none of those either."""
+    """Hide the tokens in our environment from other processes, and those in files that may hold new ones."""
     from turnwire.config import secrecy
 
     try:

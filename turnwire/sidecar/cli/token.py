@@ -1,4 +1,4 @@
-"""The commands about tokens of principals: whoever is to come in by a token of their own."""
+"""The commands for tokens of principals."""
 
 import re
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Tokens in Redis, where the journal is: hubs and sidecars of all machines know the same ones, and hear of a change at once.
+"""Tokens in Redis, where the journal is: hubs and sidecars of all machines know the same ones, and learn of a change at once.
 
 A hash `tokens`, one field a token, and a channel of that name which is told of every change. All are read when the channel begins to
 be heard and whenever it says something; while it is not heard, what was known last counts, and tokens that expire still do.

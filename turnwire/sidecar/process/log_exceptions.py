@@ -1,4 +1,4 @@
-"""What a log tells of an exception: its kind, and where it was raised; never what was at hand there.
+"""What a log says of an exception: its kind, and where it was raised; never values of variables.
 
 Locals hold prompts, variables of the environment and bodies of requests, and so may the words of an exception
 ("invalid literal for int(): 'my secret'"). Words are told of those kinds alone that are known to hold none.

@@ -27,14 +27,14 @@ LEVELS = {
 ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 OURS = "turnwire"
-"""The logger above all of ours."""
+"""The root of turnwire's loggers."""
 
 
 class PlainFormatter(logging.Formatter):
     """Writes plain text: what libraries say, and what we do while structlog cannot be loaded."""
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - the standard library's name
-        """Return what is told of an exception."""
+        """Return the fields of an exception for the log."""
         return ordered(as_text(ei[1]))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the standard library's name

@@ -1,4 +1,4 @@
-"""Who looks after the tasks of a running sidecar: what goes wrong in one of them ends that one and is told.
+"""Supervise the tasks of a running sidecar: an error in one of them ends only that task and is logged.
 
 Above all stands one task group. Nothing but a start-up error may reach it, since an exception there cancels everything in
 it: every session, and the hub. So each task in it is wrapped. When a session's task fails, the session ends and says so itself (turnwire/sessions/live.py). When a job of the sidecar fails, it is restarted, a little later each time.

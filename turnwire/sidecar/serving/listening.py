@@ -60,7 +60,7 @@ class Logins(Protocol):
 
 
 DELIVER_S = 3.0
-"""How long frontends have to take the last events; whoever is further behind comes back for them."""
+"""Seconds for frontends to get the last events. A frontend that is further behind gets them later."""
 
 
 class PortError(TurnwireError):

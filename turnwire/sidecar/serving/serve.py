@@ -54,7 +54,7 @@ async def serve(
     work: Work | None = None,
     signals: bool = True,
 ) -> None:
-    """Serve live sessions until a signal; `start` may create the first ones. `grants` is the file of what was allowed for good.
+    """Serve live sessions until a signal; `start` may create the first ones. `grants` is the file of what was allowed permanently.
 
     `check` tells of what was started whether it came up, once all is served. With `work`, it ends when that is done, too. Without
     `signals` those of the process are left alone. Raises

@@ -170,7 +170,7 @@ class ScriptedHost:
         return ""
 
     async def answers(self) -> str:
-        """A request for leave that is open at a restart is answered, once and with an option of it."""
+        """A permission request that is open at a restart is answered, once and with an option of it."""
         options = [
             PermissionOption(option_id="allow_once", name="Allow once", kind="allow_once"),
             PermissionOption(option_id="reject_once", name="Reject", kind="reject_once"),

@@ -45,7 +45,7 @@ class NoHub(StartError):
 
 
 class OperatorStarter:
-    """Begins sessions as the operator's own: whoever has started the sidecar may choose folders and MCP servers."""
+    """Starts sessions as the operator, who may choose folders and MCP servers."""
 
     def __init__(self, host: LiveHost, settings: Settings) -> None:
         self._host = host

@@ -1,4 +1,4 @@
-"""What the runner tells no caller, in its log file: counts of what was dropped, and defects of ours."""
+"""The runner's log file: counts of dropped lines, and defects of turnwire."""
 
 import logging
 from collections import Counter
@@ -20,7 +20,7 @@ class RunnerLogFile:
             log.warning("a line of the caller was ignored", extra={"reason": what, "so_far": number})
 
     def failed(self, run_id: str, error: Exception) -> None:
-        """Note a defect of ours."""
+        """Log a defect of turnwire."""
         log.error("a run failed because of an error in turnwire", exc_info=error, extra={"run": run_id})
 
     def close(self) -> None:

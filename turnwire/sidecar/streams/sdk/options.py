@@ -1,7 +1,7 @@
 """What a program of Claude Code's SDKs asks of a CLI: its options and its `initialize`, and what another agent cannot do of it. Pure.
 
 An option that would silently not be obeyed is refused by its name. One that changes nothing of what an agent does
-(how much is logged, which of Claude Code's own settings files count) is passed over.
+(how much is logged, which of Claude Code's own settings files count) is skipped.
 """
 
 import json

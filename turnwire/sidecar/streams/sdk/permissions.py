@@ -116,7 +116,7 @@ class Permissions:
             )
 
     def answered(self, response: ControlResponse) -> None:
-        """Take an answer of the caller; one to what is not open is passed over."""
+        """Take an answer of the caller; one to what is not open is skipped."""
         asked = self._open.pop(response.request_id, None)
         if asked is None:
             return
