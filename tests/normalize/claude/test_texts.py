@@ -136,7 +136,7 @@ def test_the_line_of_a_blank_block_is_text_of_its_own() -> None:
     assert talk.last("message_chunk")["block_index"] == 2
     talk.hears(block_stop(2), block_start(3, tool_use("t")), block_stop(3))
     talk.hears(block_start(4), delta(" ", 4), block_stop(4), block_start(5, tool_use("u")), block_stop(5))
-    assert talk.hears(assistant(tool_use("t")), assistant(text("(no content)"))) == [
+    assert talk.hears(assistant(tool_use("t")), assistant(text("(no content)"), uuid="a2")) == [
         "tool_call t running",
         "message_chunk (no content)",
     ]
@@ -517,13 +517,13 @@ def test_each_block_is_told_once_and_in_order_whatever_is_blank(
         if kind == "tool_use":
             call = tool_use(f"t{index}")
             talk.hears(block_start(index, call))
-            lines.append(assistant(call))
+            lines.append(assistant(call, uuid=f"a{index}"))
             expected.append(f"t{index}")
         else:
             write, start = (delta, text) if kind == "text" else (thought, thinking)
             talk.hears(block_start(index, start("")), *[write(piece, index) for piece in pieces])
             if said is not None:
-                lines.append(assistant(start(said)))
+                lines.append(assistant(start(said), uuid=f"a{index}"))
                 expected += [said] if said else []
         talk.hears(*([block_stop(index), *lines] if closed_first else [*lines, block_stop(index)]))
     repeated = [words for kind, words, _, _ in blocks if kind == "text" and not is_blank(words)]

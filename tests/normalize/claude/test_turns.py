@@ -16,6 +16,7 @@ from tests.normalize.lines import (
     user,
 )
 from turnwire.normalize.inputs import Ended
+from turnwire.protocol.json_values import JsonObject
 
 P1, P2, P3 = "11111111-p", "22222222-p", "33333333-p"
 
@@ -435,17 +436,20 @@ def test_the_next_process_goes_on_with_the_session() -> None:
 
 def test_the_same_turn_again_comes_out_whole() -> None:
     talk = Talk()
-    turn = [
-        init(),
-        message_start(),
-        delta("Hi"),
-        assistant(text("Hi")),
-        assistant(tool_use("t")),
-        user(tool_result("t")),
-        result("Hi"),
-    ]
-    first = talk.hears(*turn)
-    assert [line.replace("turn-2", "turn-1") for line in talk.hears(*turn)] == first
+
+    def turn(number: int) -> list[JsonObject]:
+        return [
+            init(),
+            message_start(),
+            delta("Hi"),
+            assistant(text("Hi"), uuid=f"text-{number}"),
+            assistant(tool_use("t"), uuid=f"call-{number}"),
+            user(tool_result("t"), uuid=f"result-{number}"),
+            result("Hi", uuid=f"end-{number}"),
+        ]
+
+    first = talk.hears(*turn(1))
+    assert [line.replace("turn-2", "turn-1") for line in talk.hears(*turn(2))] == first
     assert len(first) == 5
 
 
