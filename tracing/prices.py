@@ -1,4 +1,4 @@
-"""What tokens cost where an agent does not say so: prices by model, and the estimates made with them.
+"""Estimate costs that an agent does not report, by the prices of models.
 
 The table beside this module, prices.json, is dated and names its sources; the setting `prices` names a file of the same shape,
 whose models come before those of the table. A model that neither has costs what nobody knows: it is never guessed.

@@ -88,7 +88,7 @@ class SpanExport:
 
     @property
     def started(self) -> int:
-        """Spans that were begun, those that the sampler left out excepted."""
+        """Spans that were started, without those that the sampler left out."""
         return self._started.spans
 
     @property
@@ -182,7 +182,7 @@ class _Delivery(SpanExporter):
         return result
 
     def shutdown(self) -> None:
-        """Interrupt what is being sent; once, whoever asks."""
+        """Interrupt the running export, only once."""
         if self._closed.acquire(blocking=False):
             self._exporter.shutdown()
 

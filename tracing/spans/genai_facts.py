@@ -18,16 +18,16 @@ SCHEMA_URL = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
 """What exported spans, metrics and log records say of their names."""
 
 PROVIDER = "anthropic"
-"""Who is asked by agents that do not say who they are: Claude Code alone."""
+"""Provider of agents without a name: only Claude Code has none."""
 
 CONFIGURED = {"CLAUDE_CODE_USE_BEDROCK": "aws.bedrock", "CLAUDE_CODE_USE_VERTEX": "gcp.vertex_ai"}
-"""Variables of Claude Code that choose who is asked."""
+"""Variables of Claude Code that choose the provider."""
 
 HOSTED = (
     (re.compile(r"(^|[./])anthropic\.claude|^arn:aws[a-z-]*:bedrock"), "aws.bedrock"),
     (re.compile(r"^claude-.*@\d{8}$"), "gcp.vertex_ai"),
 )
-"""How a cloud names the models of others, and who is asked then."""
+"""Prefixes of a cloud's model names, and their provider."""
 
 PROVIDERS = (
     ("claude", "anthropic"),
@@ -45,7 +45,7 @@ PROVIDERS = (
 
 
 def configured_provider(environment: Mapping[str, str]) -> str | None:
-    """Return who is asked by a Claude Code with these variables; None where they do not say."""
+    """Return the provider of a Claude Code with these variables; None if they do not say."""
     for name, provider in CONFIGURED.items():
         if environment.get(name, "").strip().casefold() in {"1", "true", "yes", "on"}:
             return provider
@@ -53,7 +53,7 @@ def configured_provider(environment: Mapping[str, str]) -> str | None:
 
 
 def provider_of(agent: str | None, model: str | None) -> str:
-    """Return who is asked for a model: told by its name, or else by its agent's."""
+    """Return the provider of a model, by its name or else by its agent's."""
     for pattern, provider in HOSTED:
         if pattern.search(model or ""):
             return provider
@@ -67,7 +67,7 @@ def provider_of(agent: str | None, model: str | None) -> str:
 
 
 class Facts(Struct):
-    """What is known of a session, and how much of it may be told."""
+    """The facts of a session, and how much of it spans may show."""
 
     agent: str
     content: bool
@@ -79,11 +79,11 @@ class Facts(Struct):
     product: str | None = None
     """What the agent says it is; None of those that do not."""
     configured: str | None = None
-    """Who is asked for the model, where variables of Claude Code say so."""
+    """Provider of the model, if variables of Claude Code name it."""
 
     @property
     def provider(self) -> str:
-        """Who is asked for the model."""
+        """Provider of the model."""
         if self.configured is not None and "claude" in (self.product or "claude").casefold():
             return self.configured
         return provider_of(self.product, self.model)
@@ -99,7 +99,7 @@ class Facts(Struct):
         return found
 
     def error(self, text: str | None) -> str:
-        """Return what may be told of an error; "" where no content is."""
+        """Return the text of an error for spans; "" where content is off."""
         return (text or "") if self.limit else ""
 
     def told(self, value: object) -> str:

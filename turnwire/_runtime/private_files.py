@@ -1,4 +1,4 @@
-"""Files and folders for their owner alone: what turnwire keeps tells all that an agent read and wrote.
+"""Files and folders that only their owner can read, because they hold everything that an agent read and wrote.
 
 Whoever can write to a folder we write to may have put a link there beforehand, and our writing would go where it points.
 So a file is opened without following a link, looked at through its descriptor, and refused unless it is a regular file

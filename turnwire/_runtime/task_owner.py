@@ -1,4 +1,4 @@
-"""Whoever starts a task sees it to its end: none is left running, and none fails unheard.
+"""Every task has an owner that ends it and logs its failure.
 
 An `asyncio.TaskGroup` does this for tasks that stand or fall together. This is for the others: what is opened in one call and
 closed in another, and what must neither end its neighbours when it fails nor wrap what the caller's own block raises.
@@ -28,13 +28,13 @@ class TaskOwner:
         return len(self._tasks)
 
     def keep(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Start what nobody waits for: what it raises is told in the log, under its name."""
+        """Start a task that nobody awaits. Its exception is logged under its name."""
         task = self._start(name, work)
         task.add_done_callback(_tell)
         return task
 
     def begin(self, name: str, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
-        """Start what the caller awaits, who has what it returns or raises."""
+        """Start a task that the caller awaits, and that returns or raises to the caller."""
         task = self._start(name, work)
         task.add_done_callback(_hear)
         return task

@@ -47,7 +47,7 @@ class AgentSetting(BaseModel):
     command: list[str] = []
     """Program and arguments; empty takes those of the known agent of this name."""
     env: dict[str, str] = {}
-    """Variables of its environment, above those that it gets anyway."""
+    """Variables of its environment, in addition to the usual ones."""
     client_files: ClientFiles = "none"
     """What an agent that speaks ACP may have turnwire do with the workspace's files: none, read, or write."""
     client_terminals: bool = False
@@ -73,7 +73,7 @@ class Agent(Struct, frozen=True):
     family: Family = "claude"
     """What it speaks."""
     variables: tuple[str, ...] = ()
-    """Names of variables, with wildcards, that reach it beside the usual ones."""
+    """Names of variables, with wildcards, that reach it in addition to the usual ones."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables of its own."""
     client_files: ClientFiles = "none"
@@ -102,7 +102,7 @@ def checked_family(family: str) -> Family:
 
 
 def add_agents(path: Path) -> None:
-    """Add the agents of a user's file to those that are known; raises AgentsFileError."""
+    """Add the agents of a user's file to the known ones; raises AgentsFileError."""
     agents = read_agents(path)
     for name, agent in agents.items():
         try:
@@ -118,7 +118,7 @@ def demo_script() -> str:
 
 
 def family_named(name: str, configured: Mapping[str, AgentSetting]) -> Family:
-    """Return what the agent of that name speaks, whether it is here or not; claude for one that nobody knows any more."""
+    """Return the family of the agent of that name, installed or not; claude for an unknown one."""
     if name not in configured and name in DEMOS:
         return DEMOS[name]
     setting, known = configured.get(name, AgentSetting()), KNOWN.get(name)
@@ -177,7 +177,7 @@ def sandbox_named(name: str, configured: Mapping[str, AgentSetting], usual: Sand
 
 
 def check_name(name: str, configured: Mapping[str, AgentSetting]) -> None:
-    """Raise AgentNotFoundError when nobody knows an agent of that name, whether or not its program is here."""
+    """Raise AgentNotFoundError for an unknown name. The program need not be installed."""
     names = [*KNOWN, *DEMOS, *configured]
     if name not in names:
         meant = difflib.get_close_matches(name.lower(), names, 1)

@@ -34,13 +34,13 @@ class KnownAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     install: str | None = None
     """The command that installs it; None for one whose makers have an installer of their own."""
     log_in: str | None = None
-    """How somebody logs in."""
+    """How to log in."""
     keys: tuple[str, ...] = ()
     """Variables of the environment that log in by themselves."""
     logins: tuple[str, ...] = ()
     """Files below HOME that a login leaves behind. Some keep logins in the system's keychain, where nothing is looked for."""
     variables: tuple[str, ...] = ()
-    """Names of variables, with wildcards, that it gets from turnwire's environment beside the usual ones."""
+    """Names of variables, with wildcards, that it gets from turnwire's environment in addition to the usual ones."""
     also: tuple[str, ...] = ()
     """Places below HOME where its own installer puts the program, which PATH may not name."""
     state: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class KnownAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     node: int | None = None
     """The oldest Node.js that runs it, where it needs one."""
     asks: str | None = None
-    """The mode in which it asks, or what makes it ask; None where nobody knows."""
+    """The mode or the setting in which it asks; None if unknown."""
     conversations: str | None = None
     """Where it keeps its conversations, below HOME."""
     quirks: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The file of rules and hooks: who may do what without asking, and what is called on the way.
+"""The file of rules and hooks.
 
 TOML with `[[rules]]` (adapter/permissions/rules.py) and `[[hooks]]` (adapter/hooks/settings.py).
 """

@@ -1,4 +1,4 @@
-"""Keep the access tokens from what turnwire starts: out of the environment, and out of a process that others may read.
+"""Hide the access tokens from programs that turnwire starts: remove them from the environment, and make the process unreadable.
 
 Who runs as the same user reads /proc/PID/environ, and there stands what a process was begun with, whatever it removes
 later. So a process that was begun with a secret starts over without it, before it has started anything, and hands the
@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from turnwire.protocol.errors import TurnwireError
 
 SECRETS = frozenset({"TURNWIRE_TOKEN", "TURNWIRE_VIEW_TOKEN", "TURNWIRE_REDIS_URL"})
-"""Variables that nobody else is to see, in whatever case they are written: Settings reads them so."""
+"""Secret variables, in upper or lower case: Settings reads both."""
 
 WEBHOOK_SECRET = "TURNWIRE_WEBHOOK_SECRET"
-"""How variables begin that hold a webhook's secret; nobody else is to see them either."""
+"""Prefix of variables that hold a webhook's secret; they are secret, too."""
 
 HANDED = "TURNWIRE_HANDED"
 """The variable that names the descriptor of the pipe."""
@@ -30,7 +30,7 @@ class SecretsNotPassed(TurnwireError):
 
 
 def is_secret(name: str) -> bool:
-    """Return whether a variable is one that nobody else is to see."""
+    """Return whether a variable is secret."""
     return name.upper() in SECRETS or name.upper().startswith(WEBHOOK_SECRET)
 
 
@@ -40,7 +40,7 @@ def kept() -> Mapping[str, str]:
 
 
 def take_secrets_out() -> None:
-    """Begin anew where the environment holds a secret, and then take it from the pipe; raises SecretsNotPassed.
+    """Restart the process if the environment holds a secret, and read the secret from a pipe; raises SecretsNotPassed.
 
     Does not return where the process starts over.
     """

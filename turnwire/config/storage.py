@@ -34,7 +34,7 @@ def retention(settings: Settings) -> Retention:
 
 @asynccontextmanager
 async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, SessionStore]]:
-    """Open the configured journal and the session store beside it; raises JournalUnavailable."""
+    """Open the configured journal and its session store; raises JournalUnavailable."""
     kind, limits = settings.journal_kind, retention(settings)
     async with AsyncExitStack() as stack:
         journal = await kind.open(journal_options(settings), limits)

@@ -1,4 +1,4 @@
-"""Which configuration files decide everything: not a `turnwire.toml` that merely lies in the current directory.
+"""Decide which configuration files are trusted. A `turnwire.toml` in the current directory is not, unless a user has trusted it.
 
 Such a file comes with its folder, and whoever wrote the folder is not its reader. What it may decide unasked is a list
 of harmless settings; a new setting is none of them until somebody puts it there. The rest counts once the user has
@@ -34,7 +34,7 @@ HARMLESS = frozenset(
         "trace_spans",
     }
 )
-"""Settings that run nothing, let nobody in, permit nothing, write and send nothing elsewhere, and remove nothing."""
+"""Harmless settings: they run, permit and remove nothing, give no access, and write or send nothing elsewhere."""
 
 
 class TrustStore:

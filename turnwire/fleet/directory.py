@@ -1,4 +1,4 @@
-"""What a hub knows of the fleet: sessions and workers, kept up to date from Redis.
+"""The hub's directory of the fleet: sessions and workers, kept up to date from Redis.
 
 Sessions are read once and then as the stream of changes names them; leases are looked at as often as they are renewed. A worker
 is gone when its lease was missing at two looks in a row, so that a Redis that was away for a moment ends nobody.
@@ -34,7 +34,7 @@ class KnownWorker:
 
     @property
     def room(self) -> int:
-        """How many sessions more it can begin, as far as known."""
+        """Number of further sessions that it can start, if known."""
         return self.about.room - self.given
 
 
@@ -105,7 +105,7 @@ class Directory:
         await self.look()
 
     async def refresh(self, session: str) -> KnownSession | None:
-        """Read one session anew; raises RedisError."""
+        """Read one session again; raises RedisError."""
         self._enter(await self._store.entries([session]))
         return self.sessions.get(session)
 

@@ -261,7 +261,7 @@ class FleetStore:
         return cast("bytes", place).decode()
 
     async def withdraw(self, worker: str, place: str) -> None:
-        """Take a command back that nobody has begun."""
+        """Take back a command that no worker has begun."""
         await self._redis.xdel(self._of(worker, "orders"), place)
 
     async def next_commands(self, worker: str, block_ms: int, count: int) -> list[tuple[str, bytes]]:

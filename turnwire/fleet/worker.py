@@ -96,7 +96,7 @@ class WorkerHost(Host, Protocol):
         ...
 
     async def journaled(self) -> None:
-        """Wait until the events of what was done are in the journal, however long that takes."""
+        """Wait until the events of a command are in the journal, however long that takes."""
         ...
 
     async def abandon(self, session: str) -> None:

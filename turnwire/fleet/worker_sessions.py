@@ -1,4 +1,4 @@
-"""A worker's sessions: the live ones of this machine, each with a claim on its log that no other worker has.
+"""The live sessions of a worker. Each has an exclusive claim on its log.
 
 Session records stay in the worker's own file. At its start it claims the logs of all of them in a new life, and
 forgets those that another worker has taken. A session that it takes over from a worker that is gone comes with its
@@ -125,7 +125,7 @@ class WorkerSessions:
         return known is None or known == Ownership(self._name, self._journal.fence(session))
 
     async def journaled(self) -> None:
-        """Wait until the events of what was done are in the journal, however long that takes."""
+        """Wait until the events of a command are in the journal, however long that takes."""
         # What an agent's session has to say of a command it says in the passes of the event loop that follow.
         await asyncio.sleep(0)
         while True:

@@ -39,7 +39,7 @@ def lists_itself(name: str, settings: Settings) -> bool:
 
 
 def whose_files(name: str, settings: Settings) -> str:
-    """Return by which name the files of an agent are listed: that of the program which a configured one starts.
+    """Return the name under which an agent's files are listed: that of the program that a configured agent starts.
 
     The name may be one that nobody knows.
     """

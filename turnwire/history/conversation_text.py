@@ -27,7 +27,7 @@ class ConversationPart:
     nested: bool = False
     """It belongs to a subagent."""
     message: str = ""
-    """The message's uuid, as far as it is known."""
+    """The message's uuid, if it is known."""
     seq: int | None = None
     """Its place in a log."""
 

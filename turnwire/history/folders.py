@@ -1,4 +1,4 @@
-"""Where agents keep their conversations: which files there are, and which of them somebody is writing now."""
+"""Find the files in which agents keep their conversations, and those that are being written now."""
 
 import os
 import re
@@ -90,7 +90,7 @@ _decode_running = msgspec.json.Decoder(_Running).decode
 
 
 def running(folder: Path) -> dict[int, str]:
-    """Return the sessions that a CLI of this machine has open, by its process, as newer ones note beside their projects."""
+    """Return the sessions that CLIs of this machine have open, by process. Newer CLIs note them beside their projects."""
     found: dict[int, str] = {}
     try:
         noted = [

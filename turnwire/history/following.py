@@ -1,4 +1,4 @@
-"""A conversation's file as the inputs of a core: all that is there, and then what is added while somebody goes on with it.
+"""Read a conversation's file as inputs of a core: first its contents, then additions while another CLI writes to it.
 
 Only whole lines are taken. Blocking: who has an event loop calls it in a thread. The file is read and never written.
 """

@@ -1,4 +1,4 @@
-"""The library of conversations, as commands and frontends use it. Blocking: who has an event loop calls it in a thread."""
+"""The library of conversations for commands and frontends. It blocks, so event loops call it in a thread."""
 
 import glob
 import json
@@ -30,7 +30,7 @@ Format = Literal["markdown", "html"]
 GIVEN_UP = "the export was given up, since nobody waits for it any more"
 
 IsStopped: TypeAlias = Callable[[], bool]
-"""Tells whether nobody waits for an export any more."""
+"""Tells whether the requester of an export is gone."""
 
 
 def _never() -> bool:
@@ -68,7 +68,7 @@ class History:
     def __init__(
         self, settings: Settings, agents: Callable[[], Iterable[RunningAgent]] = running_agents
     ) -> None:
-        """Open the index; raises HistoryError, also where the settings have switched the library off.
+        """Open the index; raises HistoryError, also if the settings switch the library off.
 
         `agents` finds those that run in a terminal.
         """
@@ -92,7 +92,7 @@ class History:
         return self.index.look(self.folders, newest)
 
     def running(self) -> set[str]:
-        """Return the conversations that somebody's CLI has open: as it notes itself, or as its process tells."""
+        """Return the conversations that other CLIs have open, from their own notes or from their processes."""
         noted = {pid: session for folder in self.folders for pid, session in running(folder).items()}
         found = set(noted.values())
         for one in self._agents():
@@ -123,7 +123,7 @@ class History:
         return found
 
     def _file(self, listed: ListedConversation) -> tuple[Path, KeptFormat]:
-        """Return a conversation's file, and what it is; raises HistoryError and OSError."""
+        """Return a conversation's file and its entry in the list; raises HistoryError and OSError."""
         path = Path(listed.path)
         if not any(path.is_relative_to(folder) for folder in self.folders):
             raise HistoryError(f"{path} is not in a folder that the settings allow; see `history_dirs`")
@@ -133,7 +133,7 @@ class History:
         return path, found
 
     def follower(self, listed: ListedConversation, leaf: str | None = None) -> Follower:
-        """Return who reads a conversation's file as it grows, or up to a message; raises HistoryError."""
+        """Return a reader of a conversation's file, which follows it or stops at a message; raises HistoryError."""
         try:
             path, found = self._file(listed)
             return Follower(

@@ -1,4 +1,5 @@
-"""The index of conversations: one SQLite file beside the journal, made of the files as they are, and made anew without loss.
+"""The index of conversations: one SQLite file beside the journal. It is made of the agents' files and can be rebuilt
+without loss.
 
 A look at the folders compares names, times and sizes with what was read before, and reads what is new or has changed. All
 methods block and are called from one thread at a time; several processes may have the same index.
@@ -33,7 +34,7 @@ from turnwire.recordings.session_file import format_of, survey_of
 from turnwire.tracing.prices import Prices
 
 VERSION = 4
-"""Of the tables; another one's are dropped and made anew."""
+"""Version of the tables; those of another version are dropped and rebuilt."""
 
 BATCH = 32
 """Files that are read between two commits."""
@@ -125,7 +126,7 @@ class SearchHit(NamedTuple):
     id: str
     """The conversation; of turnwire's own sessions `live:SESSION`."""
     message: str
-    """The message's uuid, as far as it has one."""
+    """The message's uuid, if it has one."""
     seq: int | None
     """The place in the log of one of turnwire's own sessions."""
     kind: str
@@ -201,14 +202,16 @@ class Index:
     """The index of one state directory."""
 
     def __init__(self, file: Path | None, prices: Prices) -> None:
-        """Open the index, or make it; without a file it is in memory alone. Raises HistoryError.
+        """Open or create the index; without a file it is in memory only. Raises HistoryError.
 
         `prices` estimate what agents say nothing of; they are asked anew for each answer, so nothing of them is kept.
         """
         self._prices = prices
         self._lock = threading.Lock()
         self._door = threading.Lock()
-        """Held by who is next: a look takes the lock again and again, and whoever waits for an answer would wait for all of it."""
+        """Held by the next user of the lock. A look takes the lock again and again; without this, an answer would
+        wait for the whole look.
+        """
         self._closed = False
         try:
             if file is not None:
@@ -280,7 +283,7 @@ class Index:
             self._db.execute("COMMIT")
 
     def look(self, folders: Sequence[Path], newest: int | None = None) -> ScanResult:
-        """Read what is new or has changed in the folders, and forget what is gone; raises HistoryError.
+        """Read new and changed files of the folders, and forget removed ones; raises HistoryError.
 
         `newest`: only so many of the files that were changed last, for who wants to see these alone.
         """
@@ -547,7 +550,7 @@ class Index:
         return [JournaledTurn(since, at, cost, tuple(tokens)) for since, at, cost, *tokens in rows]
 
     def journaled(self, identity: str) -> list[JournaledTurn]:
-        """Return the turns of a conversation in turnwire's own logs, as far as the CLI told their cost."""
+        """Return the turns of a conversation in turnwire's own logs whose cost the CLI reported."""
         with self._reading():
             return self._journaled(identity)
 

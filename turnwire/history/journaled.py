@@ -42,7 +42,7 @@ def unfiled(
     other_usd: float,
     estimate: Callable[[str, TokenCounts, float | None], float | None],
 ) -> Unfiled | None:
-    """Return what the turns took beside the answers of their time; None where that is nothing.
+    """Return the usage of the turns beyond the answers of the same time; None if there is none.
 
     `other_usd`: dollars beside its answers that the file itself tells.
     """

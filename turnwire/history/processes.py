@@ -1,4 +1,4 @@
-"""Agents that somebody runs in a terminal, found among this user's processes (Linux; elsewhere none are found).
+"""Find agents in terminals among this user's processes (Linux only).
 
 Newer versions of Claude Code note what they have open (folders.py); all others are known by what they are called and where they
 work. Which conversation such a one has open is told by the files it holds, by its arguments, or else is the newest
@@ -48,7 +48,7 @@ class RunningAgent(Struct, frozen=True):
 
 
 def running_agents(proc: Path = PROC) -> Iterator[RunningAgent]:
-    """Yield the agents that run, but for those that turnwire has started; a process that cannot be looked at is skipped."""
+    """Yield the running agents, except those that turnwire has started; skip processes that cannot be read."""
     booted = _booted(proc)
     if booted is None:
         return

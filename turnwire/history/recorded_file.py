@@ -1,4 +1,4 @@
-"""A file that somebody names, as a document: a recording of any shape, or a conversation that an agent keeps, wherever it lies."""
+"""Read a named file as a document: a recording of any shape, or a conversation of an agent, in any folder."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

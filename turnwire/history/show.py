@@ -93,7 +93,7 @@ def _console() -> Console:
 
 
 def _plain(text: str | None, size: int) -> Text:
-    """Return somebody's text as one line without orders to the terminal."""
+    """Return foreign text as one line without control characters for the terminal."""
     flat = visible(" ".join((text or "").split()))
     return Text(ordered(flat if len(flat) <= size else f"{flat[: size - 1]}…"))
 

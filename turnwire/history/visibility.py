@@ -1,4 +1,4 @@
-"""Which conversations somebody may see who may not see all of them."""
+"""Decide which conversations a limited principal may see."""
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath

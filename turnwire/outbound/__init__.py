@@ -1,1 +1,1 @@
-"""What is told to addresses outside: webhooks and push messages."""
+"""Messages to addresses outside: webhooks and web push."""

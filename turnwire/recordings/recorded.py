@@ -20,7 +20,7 @@ class RecordingError(TurnwireError):
     """A recording cannot be read or written; the message says which, why, and what to do."""
 
     exit_code = 1
-    """What a command ends with that is told this."""
+    """Exit code of a command for this."""
 
 
 class Unread(RecordingError):

@@ -1,1 +1,1 @@
-"""Web push: browsers are told of what a session asks, finishes or fails at, also while no page of them is open."""
+"""Web push: notify browsers when a session asks, finishes or fails, also while no page is open."""

@@ -1,4 +1,4 @@
-"""Sends messages to push services, in a few threads of its own: nobody waits for them, and none keeps turnwire from its end.
+"""Send messages to push services in a few threads. Nothing waits for them, and they do not delay the end of turnwire.
 
 The queue is bounded and the oldest goes first; what waits too long is of no interest any more. A service is asked again a few
 times when it fails, and a browser that it does not know any more is told of, to be forgotten.
@@ -57,7 +57,7 @@ class Sender:
     def __init__(
         self, post: Post, gone: Callable[[str], None], *, queue: int = QUEUE, pause_s: float = PAUSE_S
     ) -> None:
-        """`gone` is told, in a thread, of an endpoint that is to be forgotten."""
+        """gone: called, in a thread, with an endpoint to forget."""
         self._post = post
         self._gone = gone
         self._pause_s = pause_s

@@ -1,4 +1,4 @@
-"""What a browser is told of an event: few words, and how to answer where that can be done from them. Pure.
+"""The notification of an event: few words, and the possible answers. Pure.
 
 Only what is whole in the notification can be allowed from it: a command or a path that was cut, a change of a file, a plan are
 opened instead. So is a command with words from right to left: we cannot say in which order a device draws it. Rejecting is always
@@ -20,10 +20,10 @@ from turnwire.normalize.events.envelope import Envelope
 from turnwire.protocol.visible import ordered, visible
 
 KINDS = frozenset({"permission_request", "question_request", "complete", "process_status"})
-"""Types of events that are told of."""
+"""Types of events that cause a notification."""
 
 LONGEST = 240
-"""Characters of what is told; with the rest of a message well below the 4 KiB that a push service takes."""
+"""Maximum characters of a notification; the message stays well below the 4 KiB of a push service."""
 
 TITLE = 80
 
@@ -32,7 +32,7 @@ Told = dict[str, str]
 
 
 def told(envelope: Envelope, title_of: Callable[[str], str | None]) -> Told | None:
-    """Return what is told of an event; None where it is not worth telling."""
+    """Return the notification of an event; None for an event without one."""
     event = from_json(envelope.event)
     what = _what(envelope.session, event)
     if what is None:
@@ -42,7 +42,7 @@ def told(envelope: Envelope, title_of: Callable[[str], str | None]) -> Told | No
 
 
 def body_of(message: Told, *, may_answer: bool) -> bytes:
-    """Return a message as it is sent; without the answers for who may not give them."""
+    """Return the message to send, without answers for a receiver that may not give them."""
     shown = message if may_answer else {name: message[name] for name in message.keys() - {"allow", "reject"}}
     return json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()
 

@@ -1,4 +1,4 @@
-"""Web push of one turnwire: who is subscribed, what each is told, and the commands by which browsers come and go."""
+"""Web push of one turnwire: subscriptions, notifications, and the commands of browsers."""
 
 import asyncio
 import logging
@@ -68,7 +68,7 @@ class Push:
         self._sender = Sender(self._post, gone)
 
     def stop(self) -> None:
-        """Tell nobody anything more."""
+        """Stop all notifications."""
         if self._sender is not None:
             self._sender.stop()
 

@@ -1,4 +1,4 @@
-"""The browsers that are told, kept for the next start: a file in the state directory, for its owner alone.
+"""The subscribed browsers, stored in a file of the state directory that only its owner can read.
 
 Each was subscribed by a role, and counts as long as that role's token does: with new tokens all are forgotten, as whoever had
 an old one has none now. Of the token a digest is kept that is of no use to open anything.

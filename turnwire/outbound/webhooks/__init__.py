@@ -1,1 +1,1 @@
-"""Webhooks: events that somebody elsewhere is told of, signed as Standard Webhooks has it."""
+"""Webhooks: send events to other servers, signed as Standard Webhooks demands."""

@@ -17,7 +17,7 @@ LIMIT = 4096
 
 
 def wanted(webhooks: list[Webhook]) -> list[EventFilter]:
-    """Return who is told what; raises ConfigurationError."""
+    """Return the configured receivers and their events; raises ConfigurationError."""
     return [
         EventFilter(frozenset(one.events), Deliverer(receiver(number, one.url, _key(number, one))))
         for number, one in enumerate(webhooks, 1)

@@ -1,4 +1,4 @@
-"""What receivers are told: events of the kinds they want, as the journal has them, from the start of this process on.
+"""Send receivers the events of their kinds from the journal, from the start of this process on.
 
 The journal is read as a frontend would: by cursor, after it has announced progress. So what is told is kept, and a
 receiver that is away costs no session anything.
@@ -56,7 +56,7 @@ class EventWatcher:
         self._progress = asyncio.Event()
 
     async def begin(self) -> None:
-        """Note where each log is: what was there before is not told. Raises JournalError."""
+        """Note the end of each log: earlier events are not sent. Raises JournalError."""
         self._positions = {one.session: one.last for one in await self._journal.logs()}
         for each in self._wanted:
             each.to.start()

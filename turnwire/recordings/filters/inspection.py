@@ -105,7 +105,7 @@ class Report(Struct):
     version: str | None = None
     session_id: str | None = None
     cost_usd: float | None = None
-    """What the turns have cost, as far as each turn's share is known or can be estimated."""
+    """Cost of the turns, where each turn's share is known or can be estimated."""
     estimated_usd: float = 0.0
     """How much of that is estimated."""
     cost_is_whole: bool = True
@@ -124,7 +124,7 @@ class Inspector:
         self.report = Report()
         self._prices = prices
         self._turn: Turn | None = None
-        """The one that began last, of those that are open."""
+        """The open turn that began last."""
         self._open: dict[str, Turn] = {}
         self._said: list[str] = []
         self._first: float | None = None

@@ -97,7 +97,7 @@ def _counted(number: int, name: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return somebody's text as text: neither markup nor orders to the terminal."""
+    """Return foreign text as plain text, without markup or control characters for the terminal."""
     return escape(ordered(text))
 
 

@@ -1,4 +1,4 @@
-r"""What takes a secret's place: something of the same length and look, the same wherever it stands.
+r"""Replace a secret by a placeholder of the same length and shape, the same in every place.
 
 Each text is searched at every depth. JSON is read string by string, with the keys beside them. Then the rest is read
 without a terminal's colours, without its escapes (`\u002d`, `%2D`, `&#45;`), and as decoded base64 or hexadecimal
@@ -123,7 +123,7 @@ _LARGE, _MORE_OF_LARGE = 16_384, 2
 """Characters of a large text, and how many layers less it is read through: each layer costs a look at all of it."""
 _LONGEST_CALL = 60
 _SHORTEST_BINARY = 4096
-"""Bytes; what is shorter is read as text, since that costs little."""
+"""Bytes. A shorter value is read as text, because that costs little."""
 _NEVER_IN_TEXT = bytes(byte for byte in range(0x20) if byte not in b"\a\b\t\n\f\r\x1b")
 """Control characters that neither text nor a terminal's colours have; one byte in ten of what is compressed is among them."""
 _NEAR, _FAR = 300, 900

@@ -1,8 +1,8 @@
-r"""The kinds of secrets that are found, as tables: those that say themselves what they are, and those that stand in a place.
+r"""Tables of the kinds of secrets: those with a format of their own, and those that a name or a place gives away.
 
 The well-known formats are `detect-secrets`' detectors. The table (secret_kinds.toml) adds what these lack or match
 too narrowly. In a copy for others a needless placeholder costs less than a key that stays. A rule is tried only where
-one of its `hints` occurs, which is what keeps lines of megabytes quick. No pattern may repeat what it repeats.
+one of its `hints` occurs, which is what keeps lines of megabytes quick. No nested quantifiers.
 """
 
 import re
