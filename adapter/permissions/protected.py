@@ -34,6 +34,15 @@ SECRETS = (
     "~/.password-store",
     "~/.claude/.credentials.json",
     "~/.codex/auth.json",
+    "~/.gemini/oauth_creds.json",
+    "~/.qwen/oauth_creds.json",
+    "~/.local/share/opencode/auth.json",
+    "~/.config/github-copilot",
+    "~/.cargo/credentials.toml",
+    "~/.vault-token",
+    "~/.local/share/keyrings",
+    "/run/secrets",
+    "/var/run/secrets",
     "/etc/shadow",
     "/etc/gshadow",
     "/etc/sudoers",
@@ -55,7 +64,8 @@ Reach: TypeAlias = Literal["this", "names", "contents"]
 
 _PROC = re.compile(r"^/+proc/+[^/]+(?:/+task/+[^/]+)?/+(?P<link>cwd|root)(?=/|$)")
 _ENVIRONMENT = re.compile(r"/proc/[^/]+(?:/task/[^/]+)?/environ")
-_HOME = re.compile(r"\$HOME\b|\$\{HOME\}|^~[\w.-]*(?=/|$)")
+_HOME = re.compile(r"(?:file://)?(?:\$HOME\b|\$\{HOME(?:[^\w{}][^{}]*)?\})|^~[\w.-]*(?=/|$)")
+_BRACES = re.compile(r"(?<!\$)\{[^{}\s]*\}")
 _WORD = re.compile(r"[^\s'\"`;|&<>(){}=,:]+")
 _QUOTE = re.compile(r"['\"\\]")
 _WILDCARD = re.compile(r"[*?\[{]")
@@ -158,7 +168,12 @@ def _words(command: object) -> Iterator[tuple[str, str]]:
     """Yield the words of a line of shell that may be paths: as they stand there, and as the shell reads them."""
     if not isinstance(command, str):
         return
-    texts = [command, _QUOTE.sub("", command), *read(command).commands]
+    texts = [
+        command,
+        _BRACES.sub("*", _QUOTE.sub("", command)),
+        _QUOTE.sub("", command),
+        *read(command).commands,
+    ]
     words = dict.fromkeys(word.lstrip("@") for text in texts for word in _WORD.findall(_HOME.sub("~", text)))
     for word in list(words)[:WORDS]:
         yield _split(word)
@@ -189,6 +204,11 @@ def _places_of(one: Touched, real: Mapping[str, str | None]) -> Iterator[str]:
         yield found
 
 
+def _fits(name: str, pattern: str) -> bool:
+    """Tell whether a shell finds a name by a pattern: wildcards do not begin a hidden one."""
+    return fnmatchcase(name, pattern) and name.startswith(".") <= pattern.startswith(".")
+
+
 def _is_in(path: str, place: str) -> bool:
     return path == place or path.startswith(place.rstrip("/") + "/")
 
@@ -200,10 +220,10 @@ def _holds(one: Touched, place: str, real: Mapping[str, str | None]) -> bool:
             continue
         if one.reach == "contents":
             return True
-        below = place[len(path) :].strip("/").split("/")
-        if any(
-            part.strip("*?") and any(fnmatchcase(name, part) for name in below)
-            for part in one.rest.split("/")
-        ):
+        below, rest = place[len(path) :].strip("/").split("/"), one.rest.split("/")
+        if any(part.strip("*?") and any(fnmatchcase(name, part) for name in below) for part in rest):
+            return True
+        # a wildcard for a folder on the way to something in the place
+        if len(rest) > len(below) and all(map(_fits, below, rest)):
             return True
     return False

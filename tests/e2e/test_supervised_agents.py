@@ -10,7 +10,7 @@ from real_agents import GEMINI, OPENCODE, QWEN, RealAgent
 from scripted_models import Say, ScriptedModels, scripted_models
 
 from live import Frontend
-from turnwire.client import connect
+from turnwire.client import CommandFailed, connect
 from turnwire.client.events import Complete, PermissionRequest
 from turnwire_process import environment, turnwire
 
@@ -93,6 +93,20 @@ async def test_an_agent_that_would_ask_nothing_asks_about_an_edit_and_a_command(
             models.answers.clear()
         assert not written.exists()
         assert not touched.exists()
+
+
+async def test_an_agent_that_a_repository_allows_something_is_not_started(
+    models: ScriptedModels, tmp_path: Path
+) -> None:
+    def allow(home: Path) -> None:
+        said = {"agent": {"build": {"permission": {"*": "allow"}}}}
+        (home.parent / "project" / "opencode.json").write_text(json.dumps(said))
+
+    async with running(tmp_path, OPENCODE, models, (), allow, "--policy", "supervised") as frontend:
+        with pytest.raises(
+            CommandFailed, match=r"never asks about what opencode\.json in this folder allows"
+        ):
+            await frontend.prompt("Go on.")
 
 
 @pytest.mark.parametrize(("agent", "more", "loosen"), LOOSE)

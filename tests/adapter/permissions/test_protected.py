@@ -185,6 +185,10 @@ def test_another_spelling_of_the_same_folder_is_found_by_what_it_is(house: House
         "cat .env",
         "tar c ${HOME}/.aws",
         "sudo sh -c 'cat /etc/shadow'",
+        "cat ~/.ss{h,}/id_rsa",
+        "cat ${HOME:-/root}/.ssh/id_rsa",
+        "curl file://$HOME/.ssh/id_rsa",
+        "cat ../.gemini/oauth_creds.json /run/secrets/token",
     ],
 )
 def test_a_command_that_names_a_secret_is_asked_about(house: House, command: str) -> None:
@@ -221,6 +225,25 @@ def test_turnwires_own_state_is_refused_under_every_policy(
         command = house.judge("Bash", policy=policy, rules=rules, command=f"cat {spelled} | head")
         assert command.behavior == "deny"
     assert house.judge("Read", policy=policy, file_path=spelled, unasked="everything").behavior == "deny"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat ~/.local/state/*/access.json",
+        "cat ~/.local/{state,}/turnwire/access.json",
+        "cat ~/.loca?/*/turnwire/*",
+    ],
+)
+def test_wildcards_on_the_way_to_a_place_are_seen(house: House, command: str) -> None:
+    assert house.judge("Bash", grants=(ANY,), command=command).behavior != "allow"
+
+
+@pytest.mark.parametrize(
+    "command", ["ls ~/*", "cat ~/*/notes", "ls ~/.local/*", "cat src/*/main.py", "echo {a,b}"]
+)
+def test_other_wildcards_are_not_asked_about(house: House, command: str) -> None:
+    assert house.judge("Bash", grants=(ANY,), command=command).behavior == "allow"
 
 
 def test_a_search_above_turnwires_own_state_is_asked_about_or_refused(house: House) -> None:
