@@ -26,6 +26,19 @@ from turnwire.normalize.inputs import Announced
 MOST_READ = 1 << 18
 """Bytes of a tool call's result that are looked at."""
 
+LONGEST_LINE = 1000
+"""Characters of a line of it that are looked at."""
+
+_WORDS = (
+    "ead-only file system",
+    "ermission denied",
+    "o such file or directory",
+    "EROFS",
+    "EACCES",
+    "ENOENT",
+    "[Errno ",
+)
+
 MOST_OPEN = 1000
 """Tool calls that are held to be open."""
 
@@ -130,7 +143,9 @@ class SandboxGuard:
 
     def _refusals(self, update: ToolUpdate) -> Iterator[Denied]:
         said = msgspec.json.encode([update.normalized, update.error])[:MOST_READ].decode("utf-8", "replace")
-        for found in _REFUSED.finditer(said.replace("\\n", "\n")):
-            path = found["first"] or found["second"] or found["third"]
-            if (reason := self._profile.why_denied(path, found[0])) is not None:
-                yield Denied("path", path, reason)
+        for line in said.replace("\\n", "\n").split("\n"):
+            # almost no line says any of these, and the pattern takes its time
+            if any(word in line for word in _WORDS) and (found := _REFUSED.search(line[:LONGEST_LINE])):
+                path = found["first"] or found["second"] or found["third"]
+                if (reason := self._profile.why_denied(path, found[0])) is not None:
+                    yield Denied("path", path, reason)

@@ -1,6 +1,7 @@
 """A hostile agent tries every way out of its sandbox; none leads out, and each refusal is told."""
 
 import asyncio
+import errno
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ from recordings import ROOT
 from turnwire.adapter.families import open_session
 from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.permissions.decisions import PermissionAnswer
+from turnwire.adapter.sandbox import launcher
 from turnwire.adapter.sandbox.settings import SandboxSettings
 from turnwire.normalize import events as ev
 from turnwire.normalize.vocabulary import SandboxLevel
@@ -162,6 +164,9 @@ async def test_none_of_the_ways_leads_out_and_each_refusal_is_told(tmp_path: Pat
         assert [one["way"] for one in came] == list(ways_out.WAYS)
         assert all(one["told"] for one in came)
         stage.look()
+    told = {str(one["way"]): one["told"] for one in came}
+    if os.uname().machine in launcher.CALLS:
+        assert told["reach the machine's host by a virtual socket"] == os.strerror(errno.EAFNOSUPPORT)
     denied = [event for event in stage.events if isinstance(event, ev.SandboxDenied)]
     assert {event.tool_call_id for event in denied} == {
         next(e.tool_call_id for e in stage.events if isinstance(e, ev.ToolCall))

@@ -1,0 +1,40 @@
+"""The filter of system calls, run by hand as the kernel runs it."""
+
+import errno
+
+import pytest
+
+from turnwire.adapter.sandbox.launcher import AT_LEAST, CALLS, EQUAL, LOAD, filter_of
+
+ALLOWED, REFUSED, MISSING = 0x7FFF0000, 0x50000 | errno.EAFNOSUPPORT, 0x50000 | errno.ENOSYS
+
+
+def judged(machine: str, architecture: int, call: int, argument: int) -> int:
+    """Return what the filter says of a call."""
+    program, place, word = filter_of(machine), 0, 0
+    while True:
+        code, if_true, if_false, value = program[place]
+        place += 1
+        if code == LOAD:
+            word = {0: call, 4: architecture, 16: argument}[value]
+        elif code == EQUAL:
+            place += if_true if word == value else if_false
+        elif code == AT_LEAST:
+            place += if_true if word >= value else if_false
+        else:
+            return value
+
+
+@pytest.mark.parametrize("machine", CALLS)
+def test_only_virtual_sockets_and_ways_around_the_filter_are_refused(machine: str) -> None:
+    architecture, socket_call = CALLS[machine]
+    assert judged(machine, architecture, socket_call, 40) == REFUSED
+    assert judged(machine, architecture, socket_call, 2) == ALLOWED
+    assert judged(machine, architecture, 0, 40) == ALLOWED
+    assert judged(machine, architecture, 425, 0) == MISSING
+    assert judged(machine, architecture, 0x40000000 | socket_call, 40) == MISSING
+    assert judged(machine, 0x40000003, socket_call, 40) == MISSING
+
+
+def test_a_machine_that_is_not_known_has_no_filter() -> None:
+    assert filter_of("riscv64") == []
