@@ -43,7 +43,7 @@ def acp_runs(
     """Return how runs of an agent are performed, in the folder of this process."""
 
     async def perform(run: Run, streams: Streams, is_normalized: bool) -> None:
-        conversation = _Conversation(run, agent, rulebook, settings, is_normalized=is_normalized)
+        conversation = AcpConversation(run, agent, rulebook, settings, is_normalized=is_normalized)
         await RunExecution(run, streams, conversation, opener, watchdog).perform()
 
     return RunFamily(AcpParams, perform)
@@ -82,7 +82,7 @@ def _options(run: Run, agent: Agent, rulebook: Rulebook, settings: Settings) -> 
     )
 
 
-class _Conversation:
+class AcpConversation:
     """A turnwire.sidecar.streams.runner.execution.Conversation."""
 
     agent = "the agent"
@@ -105,14 +105,17 @@ class _Conversation:
         """What the run asks for that the agent would go without."""
 
     def options(self) -> SessionOptions:
+        """Return what to start."""
         return _options(self._run, self._agent, self._rulebook, self._settings)
 
     async def begin(self, session: AgentSession) -> None:
+        """Say the prompt."""
         if self._cannot is not None:
             raise RequestFailed(f"the agent cannot do what the run needs: {self._cannot}")
         await session.say(msgspec.json.encode(content_blocks(self._run.message)))
 
     def is_answer(self, received: Received) -> bool:
+        """Tell whether a line answers the prompt."""
         message = received.message
         for one in message.messages if isinstance(message, Batch) else (message,):
             if isinstance(one, Response) and self._prompt is not None and one.id == self._prompt.id:
@@ -123,6 +126,7 @@ class _Conversation:
         return False
 
     def payloads(self, batch: Sequence[InputWithEvents]) -> list[bytes]:
+        """Return the lines or the events that are told of what happened."""
         if self._is_normalized:
             return [to_json(event) for _, events in batch for event in events]
         return [
@@ -132,6 +136,7 @@ class _Conversation:
         ]
 
     def until_wait(self, batch: Sequence[InputWithEvents]) -> tuple[Sequence[InputWithEvents], Wait | None]:
+        """Note the request that says the prompt; no limit is waited for."""
         for item, _ in batch:
             if isinstance(item, Sent):
                 match item.message:
@@ -145,9 +150,11 @@ class _Conversation:
         """No limit is waited for: it is told as the agent tells it."""
 
     def close(self) -> Sequence[AgentEvent]:
+        """Return nothing: agents end their turns themselves."""
         return ()
 
     def on_notice(self, notice: SessionNotice) -> str | None:
+        """Return what is told of a notice."""
         match notice.code:
             case "initialize_failed":
                 return None  # who waits for the conversation is told so, too
@@ -158,6 +165,7 @@ class _Conversation:
                 return notice.message
 
     def how(self, ended: Ended) -> str:
+        """Say how an agent ended that has not answered."""
         if ended.reason == "stopped":
             return "the agent was stopped before it answered the prompt"
         return how_it_ended(ended, self.agent, "before it answered the prompt")

@@ -29,6 +29,9 @@ from turnwire.sidecar.process.signals import on_stop
 from turnwire.sidecar.streams.runner.claude import claude_runs
 from turnwire.sidecar.streams.runner.log import RunnerLogFile
 
+CODEX = "codex-app-server"
+"""The family of Codex."""
+
 LAST_WORDS = 2.0
 """Seconds that a reader of stderr has to take what a failing runner says."""
 
@@ -38,7 +41,7 @@ def run(settings: Settings, options: RunnerOptions, log_file: Path | None, warni
     file = log_file or settings.state_dir / "runner.log"
     try:
         agent = _agent(settings)
-        rulebook = read_rulebook(settings.rules) if agent.family == "acp" else Rulebook()
+        rulebook = read_rulebook(settings.rules) if agent.family in ("acp", CODEX) else Rulebook()
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # a file that was named may be a terminal or a pipe
         opened = file if log_file else open_private(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -63,9 +66,9 @@ def say_fatal(message: str) -> None:
 
 def _agent(settings: Settings) -> Agent:
     agent = find(settings.agent, settings.agents)
-    if agent.family not in ("claude", "acp"):
+    if agent.family not in ("claude", "acp", CODEX):
         raise AgentNotFoundError(
-            f"the agent {settings.agent!r} speaks {agent.family}, and `turnwire runner` runs agents that speak "
+            f"the agent {settings.agent!r} speaks {agent.family}, and `turnwire runner` runs Codex and agents that speak "
             "Claude Code's protocol or the Agent Client Protocol; name another with --agent, or use `turnwire run`"
         )
     return agent
