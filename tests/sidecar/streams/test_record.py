@@ -41,6 +41,7 @@ def verdicts(folder: Path, **options: Any) -> dict[str, str]:
     return {finding.check: finding.verdict for finding in judge(folder, **options)}
 
 
+@pytest.mark.long
 def test_what_an_agent_reads_and_writes_is_passed_on_and_kept(tmp_path: Path) -> None:
     done = record(tmp_path, "demo", "--out", "new", "--", *STREAM, given=PROMPT)
     assert done.returncode == 0

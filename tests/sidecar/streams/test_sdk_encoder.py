@@ -201,6 +201,14 @@ def test_a_call_is_told_before_leave_for_it_is_asked() -> None:
     assert made.asked(request(tool_name="own", tool_input={"a": 1}))[1] == []
 
 
+def test_leave_for_several_calls_is_asked_for_all_of_them() -> None:
+    asked, lines = encoder().asked(
+        request(tool_call_id="c1", normalized=command("make"), action_details={"calls": ["make", "rm -rf ."]})
+    )
+    assert (asked.name, asked.arguments) == ("several_calls", {"calls": ["make", "rm -rf ."]})
+    assert blocks(lines)[0]["input"] == {"command": "make"}
+
+
 def test_what_was_denied_stands_in_the_result() -> None:
     made = encoder()
     denied = ev.PermissionResolved(pending_id="p1", tool_call_id="c1", behavior="deny")

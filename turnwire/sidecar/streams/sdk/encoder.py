@@ -28,6 +28,9 @@ SPEAKS_AS = "2.0.0"
 
 UNKNOWN_MODEL = "<unknown>"
 
+SEVERAL = "several_calls"
+"""What leave is asked for where one answer decides several calls: no rule for a tool of that name is meant for it."""
+
 INTERRUPTED = "[Request interrupted by user]"
 """What Claude Code says of a turn that was stopped."""
 
@@ -154,10 +157,12 @@ class ClaudeLines:
         """Return the call that leave is asked for, and what has to be told of it before."""
         call = call_of(request.tool_name, request.normalized, request.tool_input)
         name = request.tool_call_id
-        if name is None or name in self._calls:
-            return call, []
-        self._untold.pop(name, None)
-        return call, self._tool_use(self._thread(request.parent_tool_call_id), name, call)
+        lines: list[JsonObject] = []
+        if name is not None and name not in self._calls:
+            self._untold.pop(name, None)
+            lines = self._tool_use(self._thread(request.parent_tool_call_id), name, call)
+        several = (request.action_details or {}).get("calls")
+        return (call if several is None else Call(SEVERAL, {"calls": several})), lines
 
     def init(self) -> JsonObject:
         """Return `system/init` as of now."""

@@ -61,6 +61,9 @@ from turnwire.sidecar.streams.stdio.bridge import whole_request
 
 Tap = Callable[[SessionInput, Sequence[ev.AgentEvent]], None]
 
+MOST_PROMPTS = 1000
+"""Prompts that may wait until the agent can be told them; who reads no more could be told nothing, and could not interrupt."""
+
 NOT_YET = "the agent has not been started; send `initialize` or a prompt first"
 
 
@@ -115,7 +118,7 @@ class SdkSession:
         self._can = FAMILIES[options.family].capabilities(None)
         self._servers: CallerServers | None = None
         self._asked_servers: dict[str, asyncio.Future[JsonObject]] = {}
-        self._prompts: asyncio.Queue[User] = asyncio.Queue()
+        self._prompts: asyncio.Queue[User] = asyncio.Queue(MOST_PROMPTS)
         self._open: set[str] = set()
         """Prompts that were said and have no result."""
         self._taken_back: set[str] = set()
@@ -256,6 +259,9 @@ class SdkSession:
     def _on_line(self, line: bytes | OversizeLine) -> None:
         message: Message = malformed(line) if isinstance(line, OversizeLine) else decode(line)
         match message:
+            case User() if self._prompts.full():
+                why = f"{MOST_PROMPTS} prompts wait already; this one was not taken"
+                self._output.add(b"".join(map(line_of, self._lines.failure(why))))
             case User():
                 self._unsaid += 1
                 self._want()
@@ -406,7 +412,8 @@ class SdkSession:
             self._stop()
 
     def _stop(self) -> None:
-        if self._stopping is None and self._session.done() and self._session.exception() is None:
+        is_running = self._session.done() and self._session.exception() is None and self._ended is None
+        if self._stopping is None and is_running:
             self._stopping = self._tasks.create_task(self._session.result().stop())
 
     async def _ask_server(self, name: str, message: JsonObject) -> JsonObject:
