@@ -169,7 +169,7 @@ class Terminals:
 
 def _argv(command: str, args: Json) -> Sequence[str]:
     if not command or "\0" in command:
-        raise TerminalRefused("a terminal needs a command")
+        raise TerminalRefused("a terminal needs a command; send one in `command`")
     given = [str(argument) for argument in args] if isinstance(args, list) else []
     if not given and _LINE.search(command):
         return ["/bin/sh", "-c", f"exec 2>&1\n{command}"]

@@ -629,7 +629,7 @@ def _select_subprotocol(_connection: ServerConnection, offered: Sequence[Subprot
     if not offered:
         return None
     if SUBPROTOCOL not in offered:
-        raise NegotiationError(f"this hub speaks {SUBPROTOCOL}")
+        raise NegotiationError(f"this hub speaks only {SUBPROTOCOL}; request it as the WebSocket subprotocol")
     return SUBPROTOCOL
 
 
