@@ -21,6 +21,7 @@ from turnwire.adapter.sandbox.hosts import (
     read_address,
     why_refused,
 )
+from turnwire.protocol.errors import TurnwireError
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ class HostAnswer(Struct, frozen=True):
     """Why not."""
 
 
-class HostRefused(Exception):
+class HostRefused(TurnwireError):
     """A host that the agent does not reach; says why."""
 
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from turnwire.adapter.permissions.protected import SECRETS
 from turnwire.adapter.sandbox.settings import SandboxSettings
+from turnwire.protocol.errors import TurnwireError
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/snap")
 """Folders of the system, which an agent reads."""
@@ -108,7 +109,7 @@ class Profile(Struct, frozen=True, kw_only=True):
         return "it is outside of the workspace; sandbox_writable can open it"
 
 
-class ProfileError(ValueError):
+class ProfileError(TurnwireError, ValueError):
     """There can be no sandbox around such places; says why."""
 
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from turnwire.adapter.sandbox.gate import HostGate, HostRefused
 from turnwire.adapter.sandbox.hosts import Target, read_target
+from turnwire.protocol.errors import TurnwireError
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ MOST_CONNECTIONS = 256
 _DROPPED = (b"proxy-connection:", b"proxy-authorization:", b"connection:", b"keep-alive:", b"host:")
 
 
-class BadRequest(ValueError):
+class BadRequest(TurnwireError, ValueError):
     """A request that is none a proxy takes."""
 
 

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 STARTERS = {"create_task", "ensure_future"}
 
 OWNERS = {
+    "turnwire/frontends/terminal/app.py": "Textual runs the application, whose `on_unmount` cancels its tasks and waits for them",
     "turnwire/_runtime/task_owner.py": "the owner itself",
     "clients/python/turnwire_client/client.py": "a distribution of its own, whose `connect` ends its tasks; a group would wrap what its caller raises",
 }

@@ -17,6 +17,9 @@ class TurnwireError(Exception):
         turnwire.adapter.process.cli.ProgramNotFound
         turnwire.adapter.process.environment.EnvironmentRefused
         turnwire.adapter.process.transport.ProcessGone
+        turnwire.adapter.sandbox.gate.HostRefused
+        turnwire.adapter.sandbox.profile.ProfileError
+        turnwire.adapter.sandbox.proxy.BadRequest
         turnwire.adapter.sandbox.settings.SandboxUnavailable
         turnwire.adapter.session.agent.AnswerRefused
         turnwire.adapter.session.agent.RequestFailed
@@ -65,6 +68,7 @@ class TurnwireError(Exception):
         turnwire.scripted_agent.recording.RecordingError
         turnwire.sidecar.cli.prompt.PromptError
         turnwire.sidecar.principals.file.TokensUnusable
+        turnwire.sidecar.serving.attached.NotStarted
         turnwire.sidecar.serving.listening.PortError
         turnwire.sidecar.serving.qr.NoCode
         turnwire.sidecar.serving.run.StartError

@@ -8,6 +8,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable
 
+from turnwire._runtime.task_owner import TaskOwner
 from turnwire.client import CaughtUp, Client, CommandFailed, EventFrame, Gap
 from turnwire.client.errors import ConnectionLost, TimedOut
 from turnwire.client.events import Complete, PermissionOption, PermissionRequest, QuestionRequest, Withdrawn
@@ -55,21 +56,17 @@ class Plain:
 
     async def run(self, lines: AsyncIterator[str], after: Cursor) -> int:
         """Show the session and do what the lines say, until their end; returns an exit code."""
-        following = asyncio.create_task(self._follow(after))
-        reading = asyncio.create_task(self._read(lines))
-        try:
+        async with TaskOwner() as tasks:
+            following = tasks.begin("follow", self._follow(after))
+            reading = tasks.begin("read", self._read(lines))
             done, _ = await asyncio.wait({following, reading}, return_when=asyncio.FIRST_COMPLETED)
             if following in done:
                 following.result()
                 return 1
             leave = reading.result()
-            return 0 if leave else await self._finish(following)
-        finally:
-            for task in (following, reading):
-                task.cancel()
-            await asyncio.gather(following, reading, return_exceptions=True)
+            return 0 if leave else await self._finish(tasks, following)
 
-    async def _finish(self, following: asyncio.Task[None]) -> int:
+    async def _finish(self, tasks: TaskOwner, following: asyncio.Task[None]) -> int:
         """Wait for the turns that were asked for; nobody can say anything more."""
         while True:
             facts = self.conversation.facts
@@ -81,7 +78,7 @@ class Plain:
             if not (facts.running or self._unserved - self._served):
                 return 1 if self.failed else 0
             self._progress.clear()
-            waiting = asyncio.create_task(self._progress.wait())
+            waiting = tasks.begin("progress", self._progress.wait())
             await asyncio.wait({waiting, following}, return_when=asyncio.FIRST_COMPLETED)
             waiting.cancel()
             if following.done():

@@ -15,12 +15,13 @@ from pathlib import Path
 
 from turnwire._runtime.private_files import make_private
 from turnwire.frontends.terminal.command import Hub, attach
+from turnwire.protocol.errors import TurnwireError
 
 END_S = 30.0
 """How long the sidecar has to end before it is killed; its own limit is shorter."""
 
 
-class NotStarted(Exception):
+class NotStarted(TurnwireError):
     """The sidecar ended before it was ready; the message is what it said."""
 
 
