@@ -23,6 +23,9 @@ INSTALL: Mapping[str, str] = {
 }
 """The command that installs bubblewrap, by the program that installs packages."""
 
+PACKAGERS = "/usr/bin:/bin:/usr/sbin:/sbin"
+"""Where these programs are looked for."""
+
 SWITCHES = (
     ("/proc/sys/kernel/unprivileged_userns_clone", "0", "sudo sysctl -w kernel.unprivileged_userns_clone=1"),
     ("/proc/sys/user/max_user_namespaces", "0", "sudo sysctl -w user.max_user_namespaces=10000"),
@@ -53,10 +56,8 @@ def why_unavailable(level: SandboxLevel, path: str | None = None) -> str | None:
         return "sandboxes need Linux or macOS"
     bwrap = shutil.which(PROGRAM, path=path)
     if bwrap is None:
-        command = next(
-            (how for program, how in INSTALL.items() if shutil.which(program)), "install bubblewrap"
-        )
-        return f"there is no program {PROGRAM}; install it: {command}"
+        known = (how for program, how in INSTALL.items() if shutil.which(program, path=PACKAGERS))
+        return f"there is no program {PROGRAM}; install it: {next(known, 'bubblewrap, from the packages of this system')}"
     arguments = [
         *NAMESPACES,
         *(["--unshare-net"] if level == "network" else []),
