@@ -1,6 +1,10 @@
 """The real `codex app-server` through `turnwire run`, offline: what each scenario does, and that its recording replays to the same events."""
 
 import json
+import re
+import subprocess
+import sys
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,11 +14,14 @@ from msgspec import to_builtins
 from real_agents import CODEX
 from scripted_models import Call, Fail, Patch, Say, ScriptedModels, Wait, scripted_models
 
+import mcp_calculator
 from live import Frontend, journaled
+from recordings import ROOT
 from turnwire.client import commands, connect
 from turnwire.client.events import (
     AgentPlan,
     ApiRetry,
+    CompactBoundary,
     Complete,
     MessageChunk,
     PermissionRequest,
@@ -24,11 +31,14 @@ from turnwire.client.events import (
     ToolCall,
     ToolUpdate,
 )
+from turnwire.normalize.events import Unknown
+from turnwire.normalize.families import new_core
+from turnwire.normalize.recordings.lines import LineReader
 from turnwire_process import environment, lines_of, turnwire
 
 pytestmark = pytest.mark.long
 
-PATIENCE = 12.0
+PATIENCE = 120.0
 
 
 @pytest.fixture
@@ -48,7 +58,9 @@ class Place:
         given = CODEX.prepare(folder / "home", models.url)
         lines = [f"command = {json.dumps(CODEX.command())}", "[agents.codex.env]"]
         lines += [f"{name} = {json.dumps(value)}" for name, value in given.items()]
-        (folder / "turnwire.toml").write_text("\n".join(["[agents.codex]", *lines]))
+        (folder / "turnwire.toml").write_text(
+            "\n".join(['frontend_options = ["control"]', "[agents.codex]", *lines])
+        )
 
     @asynccontextmanager
     async def running(self, *more: str) -> AsyncIterator[Frontend]:
@@ -207,3 +219,49 @@ async def test_a_plan_is_made_with_a_question_and_failures_of_the_api_are_told(
         assert option.id == "effort"
         session = frontend.session
     await place.replays(session)
+
+
+async def test_servers_are_asked_for_and_a_conversation_is_compacted_and_read_again(
+    place: Place, models: ScriptedModels
+) -> None:
+    config = place.folder / "home" / ".codex" / "config.toml"
+    server = f"command = {json.dumps(sys.executable)}\nargs = {json.dumps([mcp_calculator.__file__])}"
+    env = f"env = {{ PYTHONPATH = {json.dumps(str(ROOT))} }}"
+    config.write_text(f"{config.read_text()}\n[mcp_servers.calc]\n{server}\n{env}\n")
+    async with place.running("--policy", "supervised") as frontend:
+        session = frontend.session
+        models.answers += [
+            [Say("I count."), Call("add", {"a": 2, "b": 3}, namespace="mcp__calc")],
+            [Say("Five.")],
+        ]
+        done = await frontend.turn("Add them.")
+        assert (done.data.outcome, frontend.text()) == ("completed", "I count.Five.")
+        (asked,) = frontend.seen(PermissionRequest)
+        assert [one.option_id for one in asked.permission_options] == ["accept", "decline", "cancel"]
+        assert "the sum is 5" in json.dumps(models.requests[-1])
+        models.answers.append([Say("A summary.")])
+        await frontend.client.command(
+            commands.Control(session=session, request={"subtype": "thread/compact/start"})
+        )
+        await frontend.until(CompactBoundary)
+        await frontend.until(Complete)
+    await place.replays(session)
+
+
+def test_every_method_that_this_version_writes_is_known() -> None:
+    program = CODEX.command()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            [program, "app-server", "generate-ts", "--experimental", "--out", folder],
+            check=True,
+            env={"HOME": folder, "PATH": "/usr/bin:/bin"},
+            stdout=subprocess.DEVNULL,
+        )
+        written = (Path(folder) / "ServerNotification.ts").read_text("utf-8")
+    named = set(re.findall(r'"method": "([^"]+)"', written))
+    assert len(named) > 80
+    lines = [b'{"method": "%s", "params": {}}' % name.encode() for name in sorted(named)]
+    reader, core = LineReader("codex-app-server"), new_core("codex-app-server")
+    events = [event for line in lines for one in reader.received(line) for event in core.handle(one)]
+    unknown = {event.message_type for event in events if isinstance(event, Unknown)}
+    assert unknown == {"item/completed", "item/started"}, "these two name no item here"

@@ -34,6 +34,8 @@ class Call:
 
     tool: str
     arguments: JSON
+    namespace: str | None = None
+    """Where the responses API has the tool, if in a namespace."""
 
 
 @dataclass(frozen=True)
@@ -322,8 +324,10 @@ def _response_events(part: Part, place: int, name: str, *, whole: bool) -> list[
                 event("output_text.delta", item_id=item["id"], content_index=0, delta=half)
                 for half in _halves(text)
             ]
-        case Call(tool, arguments):
+        case Call(tool, arguments, namespace):
             called = {"type": "function_call", "call_id": f"call_{name}", "name": tool}
+            if namespace is not None:
+                called["namespace"] = namespace
             item = done = {"id": f"fc_{name}", **called, "arguments": json.dumps(arguments)}
             pieces = []
         case Patch(text):
