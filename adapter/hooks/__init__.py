@@ -1,1 +1,1 @@
-"""Hooks by configuration: what they are, how they are run, and what the CLI is told of them."""
+"""Configured hooks: their settings, how they run, and their answers to the CLI."""

@@ -13,7 +13,7 @@ from turnwire.normalize.inputs import Decision
 from turnwire.protocol.json_values import JsonObject, text_at
 
 MAX_LISTED = 20
-"""Changed files that the agent is told of by name."""
+"""Maximum number of changed files that the agent gets by name."""
 
 _DECISIONS = ("allow", "deny", "ask")
 
@@ -22,7 +22,7 @@ Behavior = Literal["allow", "deny", "ask", "pass", "error"]
 
 
 def decision(request_id: str, behavior: Behavior, by: str, waited: int = 0, message: str = "") -> Decision:
-    """Return a decision that nobody waited for."""
+    """Return a decision that needed no waiting."""
     return Decision(request_id, behavior, by, waited, message=message or None)
 
 
@@ -50,7 +50,7 @@ def answer_stop(request: HookRequest, changes: tuple[str, ...], by: str, waited:
 
 
 def send_back(changes: tuple[str, ...]) -> str:
-    """Return what an agent is told that stops with uncommitted changes."""
+    """Return the message to an agent that stops with uncommitted changes."""
     more = f"\n… and {len(changes) - MAX_LISTED} more" if len(changes) > MAX_LISTED else ""
     return (
         "There are uncommitted changes in the workspace:\n"
@@ -61,7 +61,7 @@ def send_back(changes: tuple[str, ...]) -> str:
 
 
 def answer_unknown(request: HookRequest) -> Outcome:
-    """Answer a callback that nobody registered."""
+    """Answer an unregistered callback."""
     name, reason = request.request_id, f"turnwire knows no hook {request.callback!r}"
     if request.event == "PreToolUse":
         return _deny_call(name, reason, "unknown hook")

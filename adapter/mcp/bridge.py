@@ -56,7 +56,7 @@ class BridgedServer:
         return cls(name, process, on_message)
 
     async def run(self) -> None:
-        """Read what the server says until it ends; whoever waits then is told so."""
+        """Read the server's messages until it ends. Then fail the requests that wait."""
         framer = LineFramer(MAX_LINE)
         while chunk := await self._process.read():
             for line in framer.feed(chunk):

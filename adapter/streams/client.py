@@ -19,7 +19,7 @@ class StreamClient:
     def __init__(
         self, transport: Transport, wire: Wire, *, on_sent: Callable[[Sent], None], line_limit: int
     ) -> None:
-        """`on_sent` is told of every line right before it is written."""
+        """`on_sent` is called with every line right before it is written."""
         self.lines = Lines(transport, limit=line_limit)
         self._wire = wire
         self._on_sent = on_sent

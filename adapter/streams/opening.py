@@ -105,7 +105,7 @@ async def _open(
         )
 
         async def close() -> None:
-            """Nothing was opened beside the agent."""
+            """Nothing but the agent was opened."""
 
         return FamilyParts(
             session=session,

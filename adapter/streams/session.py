@@ -33,7 +33,7 @@ class StreamSession(RunningAgent):
     """A running agent."""
 
     version: str | None = None
-    """No such agent is asked for its version; what it says itself is in `session_info`."""
+    """turnwire does not ask such an agent for its version. Its own report is in `session_info`."""
 
     def __init__(
         self,

@@ -7,10 +7,10 @@ from turnwire.protocol.json_values import JsonObject
 
 
 class Words(Protocol):
-    """Makes the lines that an agent is told, each a JSON object. What the reader's `sent` says of them begins turns."""
+    """Makes the lines for an agent, each a JSON object. The reader's `sent` reads them, and so turns begin."""
 
     def prompt(self, text: str, prompt_id: str) -> JsonObject:
-        """Return a prompt. The agent is told the next one when its turn is over."""
+        """Return the line of a prompt. The agent gets the next one when its turn is over."""
         ...
 
     def interrupt(self) -> JsonObject | None:

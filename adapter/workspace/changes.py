@@ -1,4 +1,4 @@
-"""What differs in a workspace from the last commit: staged or not, new files with it. Read only, and bounded.
+"""Compare a workspace with the last commit: staged or not, with new files. Read only, and bounded.
 
 New files are told to a copy of the index as empty ones, so that one comparison has them all and finds what was renamed.
 Of a file that only a filter (LFS, git-crypt) could compare, no more is told than that it was touched.
@@ -19,7 +19,7 @@ DEADLINE = 10.0
 """Seconds that git may take, all in all."""
 
 MAX_FILES = 2000
-"""Files that are told of, and as many new ones that are looked at."""
+"""Maximum number of files in the list, and of new files that are read."""
 
 MAX_LIST = 4 << 20
 """Bytes of git's list of them."""
@@ -61,7 +61,7 @@ class ChangedFile:
     """From the workspace."""
     status: Status
     old_path: str | None = None
-    """Of one that was renamed or copied: what it was before."""
+    """The old path of a renamed or copied file."""
     added: int | None = None
     """Lines; None where they were not counted: a binary file, one that passes a filter, or of too many files."""
     removed: int | None = None
@@ -91,7 +91,7 @@ class Patch:
     hunks: str
     """Those of a unified diff, without the lines before the first; empty for a binary file, or a mere renaming."""
     cut: bool = False
-    """There is more than is told."""
+    """There are more files than the list has."""
     binary: bool = False
 
 

@@ -1,4 +1,4 @@
-"""The files of a workspace by name, for who wants to mention one: from git where it is a repository, else by a bounded walk.
+"""List the files of a workspace by name, to mention them in a prompt: from git in a repository, else by a bounded walk.
 
 What git ignores is not named; links are, but not followed. Names that are no readable text are left out: nobody could write them.
 """
@@ -26,7 +26,7 @@ MAX_ENTRIES = 50_000
 SKIPPED = frozenset(
     {".git", ".hg", ".svn", ".turnwire", ".venv", "__pycache__", "node_modules", "target", "venv"}
 )
-"""Folders that a walk leaves out: what is in them was not written by hand."""
+"""Folders that a walk leaves out, because their files were not written by hand."""
 
 
 class FileNames(Struct, frozen=True):

@@ -149,7 +149,7 @@ class _Git(Struct, frozen=True):
 
 
 class Repository(Struct, frozen=True):
-    """A repository of which nothing is run: call it to run git on its objects, index and files."""
+    """A repository whose own programs never run. Call it to run git on its objects, index and files."""
 
     parts: RepositoryLayout
     git: _Git

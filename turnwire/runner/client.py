@@ -51,7 +51,7 @@ class RunError(TurnwireError):
 
 
 class ClientRun:
-    """One run; iterate it once. Whoever leaves the iterator early leaves the run to itself; `cancel` stops it."""
+    """One run; iterate it once. If the iterator is left early, the run goes on; `cancel` stops it."""
 
     def __init__(self, run_id: str, process: "_RunnerProcess") -> None:
         self.id = run_id
@@ -96,7 +96,7 @@ class ClientRun:
             raise RunError(self.error or "error")
 
     async def cancel(self) -> None:
-        """Stop the run; its end comes all the same."""
+        """Stop the run; its end still comes."""
         if self.status is None:
             await self._process.write(cancel_line(self.id))
 

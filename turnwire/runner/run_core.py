@@ -15,7 +15,7 @@ from turnwire.runner.retry import RateLimitRetry, Wait
 
 
 class RunCore:
-    """Hands on what counts to the family's core, or to none where lines are told as they are."""
+    """Passes inputs that count to the family's core, or to none if lines are passed on unchanged."""
 
     def __init__(self, retry: RateLimitRetry, now: Callable[[], float], core: Core | None) -> None:
         """`now` returns seconds since 1970."""
@@ -40,7 +40,7 @@ class RunCore:
 
     @property
     def busy(self) -> bool:
-        """True while a turn is open, as far as anybody looks."""
+        """True while a turn is open, if a core follows it."""
         return self._core is not None and self._core.busy
 
     @property

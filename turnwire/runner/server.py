@@ -25,14 +25,14 @@ UNWRITTEN = 16 * 1024 * 1024
 
 
 class RunnerLog(Protocol):
-    """Counts what no caller is told."""
+    """Counts lines that cause no answer."""
 
     def count(self, what: str) -> None:
         """Count one occurrence."""
         ...
 
     def failed(self, run_id: str, error: Exception) -> None:
-        """Note a defect of ours, with its traceback."""
+        """Log a defect of turnwire, with its traceback."""
         ...
 
 
@@ -72,7 +72,7 @@ class Runner:
         self._cancelled: set[str] = set()
 
     async def serve(self, chunks: AsyncIterator[bytes]) -> None:
-        """Serve until the input ends and every run has; raises OutputLost when nobody reads any more.
+        """Serve until the input ends and every run has; raises OutputLost when the reader is gone.
 
         When it is cancelled, every run is, and each gets its end.
         """

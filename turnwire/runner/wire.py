@@ -117,7 +117,7 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A request that cannot be; its id is told why."""
+    """An invalid request; an end with its id says why."""
 
     id: str
     error: str
@@ -125,7 +125,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A line that nobody can be answered for."""
+    """A line without an id, which cannot be answered."""
 
     reason: Literal["no JSON object", "no id", "too long", "too deep"]
 

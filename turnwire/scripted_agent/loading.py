@@ -14,7 +14,7 @@ from turnwire.protocol.parsing.depth import MAX_DEPTH, TOO_DEEP, is_deep
 from turnwire.scripted_agent.script import STEP_KINDS, Script
 
 SCRIPTS = Path(__file__).parent / "scripts"
-"""Those that ship with turnwire."""
+"""The scripts that ship with turnwire."""
 
 _STEP_LISTS = ("steps", "on_deny", "start", "parallel")
 

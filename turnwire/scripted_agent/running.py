@@ -1,4 +1,4 @@
-"""Pretending to run: time passes, by the clock or until somebody says that it is enough."""
+"""Pretend to run: wait for a time, or until a file appears."""
 
 import asyncio
 import os.path

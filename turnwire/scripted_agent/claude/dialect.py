@@ -33,7 +33,7 @@ class Dialect:
         self._put = put
 
     def say(self, line: bytes) -> None:
-        """Write a line of the CLI, or what it is in the dialect; what is no message is written as it is."""
+        """Write a line of the CLI in the dialect; write a line that is no message unchanged."""
         if not self.is_foreign:
             self._put(line)
             return

@@ -13,7 +13,7 @@ from turnwire.config.settings import Settings
 async def sandboxed(
     agent: Agent, settings: Settings, environment: Mapping[str, str], workspace: Path
 ) -> AsyncIterator[Enters | None]:
-    """Have the agent's sandbox, if it has one; nobody can be asked about hosts."""
+    """Open the agent's sandbox, if it has one. Unknown hosts are refused, because no human can answer."""
     level = agent.sandbox or settings.sandbox
     if level == "off":
         yield None

@@ -126,7 +126,7 @@ class AcpConversation:
         return False
 
     def payloads(self, batch: Sequence[InputWithEvents]) -> list[bytes]:
-        """Return the lines or the events that are told of what happened."""
+        """Return the lines or the events of an input."""
         if self._is_normalized:
             return [to_json(event) for _, events in batch for event in events]
         return [
@@ -147,14 +147,14 @@ class AcpConversation:
         return batch, None
 
     def go_on(self, wait: Wait) -> None:
-        """No limit is waited for: it is told as the agent tells it."""
+        """The run waits for no limit; the agent's line about it is passed on."""
 
     def close(self) -> Sequence[AgentEvent]:
         """Return nothing: agents end their turns themselves."""
         return ()
 
     def on_notice(self, notice: SessionNotice) -> str | None:
-        """Return what is told of a notice."""
+        """Return the output for a notice."""
         match notice.code:
             case "initialize_failed":
                 return None  # who waits for the conversation is told so, too

@@ -57,11 +57,11 @@ class Conversation(Protocol):
         ...
 
     def payloads(self, batch: Sequence[InputWithEvents]) -> list[bytes]:
-        """Return the JSON values that are told of what happened."""
+        """Return the JSON values for an input."""
         ...
 
     def until_wait(self, batch: Sequence[InputWithEvents]) -> tuple[Sequence[InputWithEvents], Wait | None]:
-        """See what happened; return what is told of it, and what is to be waited for instead of the rest, with the agent stopped."""
+        """Take an input. Return its output, and what to wait for instead of the rest, with the agent stopped."""
         ...
 
     def go_on(self, wait: Wait) -> None:
@@ -73,7 +73,7 @@ class Conversation(Protocol):
         ...
 
     def on_notice(self, notice: SessionNotice) -> str | None:
-        """Return what is told of a notice; None for nothing."""
+        """Return the output for a notice; None without one."""
         ...
 
     @property
@@ -87,7 +87,7 @@ class Conversation(Protocol):
 
 
 def is_end_of_run(happened: InputWithEvents) -> bool:
-    """Tell whether something is told of a run that was cancelled: its turn's end, and what is not the agent's."""
+    """Tell whether an input of a cancelled run is passed on: the end of its turn, and inputs that are not the agent's."""
     is_said = isinstance(happened.input, Received)
     return not is_said or any(isinstance(event, Complete) for event in happened.events)
 
@@ -249,7 +249,7 @@ class RunExecution:
         return notes
 
     async def _leave(self, session: AgentSession) -> None:
-        """Stop the agent of a run that was cancelled. What it still says is read, and of it the turn's end is told.
+        """Stop the agent of a cancelled run. Read its further lines, and pass on only the end of the turn.
 
         Nothing waits for a reader here; there is no more of it than ends a turn.
         """

@@ -111,7 +111,7 @@ class ClaudeLines:
         self._is_in_turn = False
 
     def lines(self, event: ev.AgentEvent) -> list[JsonObject]:
-        """Return what is told of an event."""
+        """Return the lines of an event."""
         if event.session_id is not None:
             self.facts.session_id = self._named or event.session_id
         if getattr(event, "history", None):

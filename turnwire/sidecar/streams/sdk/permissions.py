@@ -116,7 +116,7 @@ class Permissions:
             )
 
     def answered(self, response: ControlResponse) -> None:
-        """Take an answer of the caller; one to what is not open is skipped."""
+        """Take an answer of the caller; skip one without an open request."""
         asked = self._open.pop(response.request_id, None)
         if asked is None:
             return
