@@ -7,7 +7,7 @@ refused gets the reason. It has its own rights as a process; this only prevents 
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from itertools import islice
@@ -35,9 +35,19 @@ class FileRefused(TurnwireError):
 class WorkspaceFiles:
     """The text files of a workspace. Its methods block: they are for threads."""
 
-    def __init__(self, workspace: Path, *, max_size: int = MAX_FILE) -> None:
+    def __init__(
+        self,
+        workspace: Path,
+        *,
+        max_size: int = MAX_FILE,
+        read_only: Sequence[str] = (),
+        hidden: Sequence[str] = (),
+    ) -> None:
+        """`read_only` and `hidden`: places in the workspace that the agent's sandbox protects, relative to it."""
         self._workspace = workspace
         self._max_size = max_size
+        self._read_only = (*read_only, *hidden)
+        self._hidden = tuple(hidden)
 
     def read(self, path: str, line: int | None = None, limit: int | None = None) -> str:
         """Return a file's text, from line `line` (from 1) on, `limit` lines at most; raises FileRefused."""
@@ -69,7 +79,11 @@ class WorkspaceFiles:
 
     @contextmanager
     def _opened(self, path: str, flags: int, *, makes_folders: bool = False) -> Iterator[int]:
-        *folders, name = self._names(path)
+        *folders, name = names = self._names(path)
+        where = "/".join(names)
+        held = self._hidden if flags == os.O_RDONLY else self._read_only
+        if any(where == one or where.startswith(f"{one}/") for one in held):
+            raise FileRefused(f"{_shown(path)} is protected by the sandbox of this session")
         try:
             descriptor = self._open(folders, name, flags, makes_folders=makes_folders)
         except FileNotFoundError:

@@ -464,8 +464,20 @@ def _mode(conversation: Conversation, policy: Policy | None, asked: str | None, 
     return found
 
 
+def _files(options: SessionOptions) -> WorkspaceFiles:
+    """Return what writes the workspace's files for the agent: outside of its sandbox, so it protects what that does."""
+    if options.box is None:
+        return WorkspaceFiles(options.workspace)
+    profile = options.box.profile
+    return WorkspaceFiles(
+        options.workspace,
+        read_only=profile.in_workspace(profile.protected),
+        hidden=profile.in_workspace(profile.hidden),
+    )
+
+
 def _services(options: SessionOptions, tasks: asyncio.TaskGroup, watchdog: Watchdog | None) -> Services:
-    files = None if options.client_files == "none" else WorkspaceFiles(options.workspace)
+    files = None if options.client_files == "none" else _files(options)
     terminals = None
     if options.client_terminals:
         terminals = Terminals(

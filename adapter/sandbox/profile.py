@@ -85,6 +85,12 @@ class Profile(Struct, frozen=True, kw_only=True):
     made: tuple[str, ...] = ()
     """Folders to be made for the session, since nothing may be made in their place; the outer ones first."""
 
+    def in_workspace(self, places: Iterable[str]) -> list[str]:
+        """Return those places that are in the workspace, relative to it."""
+        return [
+            place[len(self.workspace) + 1 :] for place in places if place.startswith(f"{self.workspace}/")
+        ]
+
     def why_denied(self, path: str, said: str) -> str | None:
         """Return why a path was refused to a program that said so; None where the sandbox has nothing to do with it."""
         spelled = f"{self.home}{path[1:]}" if path.startswith("~/") else path

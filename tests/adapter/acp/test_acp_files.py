@@ -78,3 +78,18 @@ def test_sizes_are_bounded_and_what_is_no_utf8_is_read_all_the_same(workspace: P
     with pytest.raises(FileRefused, match="the maximum is 10"):
         files.write(f"{workspace}/new", "x" * 11)
     assert not (workspace / "new").exists()
+
+
+def test_what_a_sandbox_protects_is_not_written_for_the_agent_either(tmp_path: Path) -> None:
+    (tmp_path / ".git" / "hooks").mkdir(parents=True)
+    (tmp_path / ".git" / "config").write_text("[core]")
+    (tmp_path / "keys").write_text("secret")
+    files = WorkspaceFiles(tmp_path, read_only=[".git/config", ".git/hooks", ".vscode"], hidden=["keys"])
+    for name in (".git/config", ".git/hooks/post-checkout", ".vscode/tasks.json", "keys"):
+        with pytest.raises(FileRefused, match="protected by the sandbox"):
+            files.write(str(tmp_path / name), "out")
+    with pytest.raises(FileRefused, match="protected by the sandbox"):
+        files.read(str(tmp_path / "keys"))
+    assert files.read(str(tmp_path / ".git" / "config")) == "[core]"
+    files.write(str(tmp_path / ".vscode-notes"), "mine")
+    assert not (tmp_path / ".vscode").exists()

@@ -144,3 +144,8 @@ def test_a_workspace_that_holds_the_system_or_home_is_refused(home: Path, worksp
 def test_a_writable_place_that_is_missing_is_refused(home: Path) -> None:
     with pytest.raises(ProfileError, match="sandbox_writable"):
         build(home, home / "work", writable=["~/gone"])
+
+
+def test_places_in_the_workspace_are_told_relative_to_it() -> None:
+    assert PROFILE.in_workspace(PROFILE.protected) == [".git/hooks"]
+    assert PROFILE.in_workspace(PROFILE.hidden) == ["keys"]
