@@ -42,6 +42,16 @@ export interface ClientOptions {
   onState?: (state: ConnectionState, reason: TurnwireError | undefined) => void;
   onWelcome?: (welcome: Welcome) => void;
   onSessions?: (sessions: SessionSummary[]) => void;
+  /** A listener has thrown: everything else goes on. Without this, the console is told. */
+  onListenerError?: (error: unknown) => void;
+}
+
+/** How long to wait. */
+export interface Wait {
+  /** Milliseconds; then it rejects with TimedOut. */
+  timeout?: number;
+  /** Ends the wait: it rejects with the signal's reason. */
+  signal?: AbortSignal;
 }
 
 interface Pending {
@@ -63,7 +73,7 @@ export class Client {
   private readonly followings = new Map<string, Following>();
   /** Subscriptions asked for, by the id of the command. */
   private readonly asked = new Map<string, Following>();
-  private readonly waiting = new Set<{ resolve: (welcome: Welcome) => void; reject: (error: TurnwireError) => void }>();
+  private readonly waiting = new Set<{ resolve: (welcome: Welcome) => void; reject: (error: unknown) => void }>();
   private socket: SocketLike | undefined;
   private retry: ReturnType<typeof setTimeout> | undefined;
   private probe: ReturnType<typeof setInterval> | undefined;
@@ -94,11 +104,27 @@ export class Client {
     return this.current;
   }
 
-  /** Resolves when the hub has let us in; rejects with AccessRefused or ProtocolError when it never will. */
-  connected(): Promise<Welcome> {
+  /** Resolves when the hub has let us in; rejects with AccessRefused or ProtocolError when it never will, or as `wait` says. */
+  connected({ timeout, signal }: Wait = {}): Promise<Welcome> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.welcome) return Promise.resolve(this.welcome);
     if (this.failure) return Promise.reject(this.failure);
-    return new Promise((resolve, reject) => this.waiting.add({ resolve, reject }));
+    return new Promise<Welcome>((resolve, reject) => {
+      const waiting = { resolve: (welcome: Welcome) => end(() => resolve(welcome)), reject: (error: unknown) => end(() => reject(error)) };
+      const abort = () => waiting.reject(signal?.reason);
+      const timer =
+        timeout === undefined
+          ? undefined
+          : setTimeout(() => waiting.reject(new TimedOut(`The hub has not let us in within ${timeout} ms.`)), timeout);
+      const end = (settle: () => void) => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", abort);
+        this.waiting.delete(waiting);
+        settle();
+      };
+      signal?.addEventListener("abort", abort);
+      this.waiting.add(waiting);
+    });
   }
 
   /**
@@ -124,7 +150,7 @@ export class Client {
   /** Follows a session: first what comes after the cursor, then live. Following it again ends the former following. */
   follow(session: string, listener: Listener, after: Cursor = BEGINNING): Following {
     this.followings.get(session)?.end();
-    const following = new Following(session, listener, after, (left) => this.unsubscribe(left));
+    const following = new Following(session, this.guarded(listener), after, (left) => this.unsubscribe(left));
     const { failure } = this;
     if (failure) {
       queueMicrotask(() => following.fail(failure));
@@ -225,7 +251,7 @@ export class Client {
         return this.enter(frame);
       case "sessions":
         this.knownSessions = frame.sessions;
-        return this.options.onSessions?.(frame.sessions);
+        return this.guard(() => this.options.onSessions?.(frame.sessions));
       case "reply":
         return this.settle(frame);
       case "event":
@@ -265,7 +291,7 @@ export class Client {
     this.waiting.clear();
     for (const following of this.followings.values()) this.subscribe(following);
     this.become("open", undefined);
-    this.options.onWelcome?.(welcome);
+    this.guard(() => this.options.onWelcome?.(welcome));
   }
 
   private subscribe(following: Following): void {
@@ -345,7 +371,27 @@ export class Client {
 
   private become(state: ConnectionState, reason: TurnwireError | undefined): void {
     this.current = state;
-    this.options.onState?.(state, reason);
+    this.guard(() => this.options.onState?.(state, reason));
+  }
+
+  /** Calls a listener. What it throws is its own affair: the connection and all other listeners go on. */
+  private guard(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      if (this.options.onListenerError) this.options.onListenerError(error);
+      else console.error(error);
+    }
+  }
+
+  private guarded(listener: Listener): Listener {
+    return {
+      onEvents: (events) => this.guard(() => listener.onEvents(events)),
+      onCaughtUp: () => this.guard(() => listener.onCaughtUp?.()),
+      onGap: (gap) => this.guard(() => listener.onGap?.(gap)),
+      onLag: (behind) => this.guard(() => listener.onLag?.(behind)),
+      onFailed: (error) => this.guard(() => listener.onFailed?.(error)),
+    };
   }
 
   /** Browsers show no pings, so silence is broken by a harmless command; a dead connection answers nothing. */

@@ -1,6 +1,6 @@
 /** turnwire's client for browsers and Node: see README.md. */
 export { Backoff, type BackoffOptions } from "./backoff.js";
-export { Client, type ClientOptions, type CommandInput, type CommandOf, type ConnectionState } from "./client.js";
+export { Client, type ClientOptions, type CommandInput, type CommandOf, type ConnectionState, type Wait } from "./client.js";
 export { CLOSE_CODES, FINAL_CLOSE_CODES, REPLY_CODES } from "./codes.js";
 export { AccessRefused, CommandFailed, ConnectionLost, ProtocolError, TimedOut, TurnwireError } from "./errors.js";
 export { BEGINNING, type Cursor, Feed, type Gap } from "./feed.js";

@@ -170,6 +170,31 @@ describe("a following", () => {
     expect(types).toEqual(["of_tomorrow", "notice"]);
   });
 
+  test("goes on when a listener throws, and tells of it", async () => {
+    const told: unknown[] = [];
+    const fail = () => {
+      throw new Error("mine");
+    };
+    const made = client({ onListenerError: (error) => told.push(error), onWelcome: fail, onState: fail, onSessions: fail });
+    const seen: number[] = [];
+    made.follow("s", {
+      onEvents: (events) => {
+        seen.push(...events.map((event) => event.seq));
+        fail();
+      },
+      onCaughtUp: fail,
+    });
+    hub.publish(3);
+    await until(() => expect(seen).toEqual([1, 2, 3]));
+    hub.publish(2);
+    await until(() => expect(seen).toEqual([1, 2, 3, 4, 5]));
+    expect(told.length).toBeGreaterThanOrEqual(4);
+    const shown = vi.spyOn(console, "error").mockImplementation(() => {});
+    await client({ onWelcome: fail }).connected();
+    await until(() => expect(shown).toHaveBeenCalledOnce());
+    shown.mockRestore();
+  });
+
   test("gives nothing more once it is closed", async () => {
     const { seen, following } = follow(client());
     hub.publish(1);
@@ -336,6 +361,19 @@ describe("the connection", () => {
     await expect(one.connected()).rejects.toBeInstanceOf(AccessRefused);
     expect(states).toEqual(["failed"]);
     expect(hub.received).toHaveLength(1);
+  });
+
+  test("is waited for no longer than said", async () => {
+    const made = client({ url: "http://127.0.0.1:1" });
+    await expect(made.connected({ timeout: 1 })).rejects.toBeInstanceOf(TimedOut);
+    const abort = new AbortController();
+    const waiting = made.connected({ signal: abort.signal });
+    abort.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    await expect(made.connected({ signal: abort.signal })).rejects.toThrow("enough");
+    const last = made.connected({ timeout: 60_000, signal: new AbortController().signal });
+    made.close();
+    await expect(last).rejects.toBeInstanceOf(ConnectionLost);
   });
 
   test("waits for a hub that is not there yet", async () => {
