@@ -260,6 +260,13 @@ describe("the rest", () => {
     expect(rows[1]).toMatchObject({ over: true, event: { attempt: 2 } });
   });
 
+  test("each refusal of the sandbox is a row", () => {
+    const refused = (target: string): AgentEvent => ({ type: "sandbox_denied", kind: "host", target, reason: "nobody answered" });
+    const { rows } = fold(turn(), refused("a.test:443"), refused("b.test:443"));
+    expect(kinds(rows)).toEqual(["turn", "fact", "fact"]);
+    expect(rows[2]).toMatchObject({ event: { target: "b.test:443" } });
+  });
+
   test("what was not understood is shown", () => {
     const { rows } = fold(
       { type: "unknown", message_type: "new/thing", raw: "{}" },
