@@ -1,6 +1,5 @@
 """The command that records an agent's own streams."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -44,6 +43,8 @@ def record_command(
 
     Standard input goes to the agent, unless it is a terminal. Ctrl-C interrupts the agent and ends the recording. The exit code is the agent's.
     """
+    from datetime import UTC, datetime
+
     from turnwire.adapter.process.cli import ProgramNotFound
     from turnwire.adapter.sandbox.settings import SandboxUnavailable
     from turnwire.config.agents import AgentNotFoundError
