@@ -36,7 +36,7 @@ def test_an_agent_that_does_as_it_is_told_holds_everything(tmp_path: Path) -> No
     assert (len(found), done.returncode) == (16, 0)
     held = details(found, "held")
     assert held["It says which session this is, and with which model"] == "model m"
-    assert held["What a command printed is told, and its exit code"] == "exit code 3"
+    assert held["The output of a command is reported, and its exit code"] == "exit code 3"
     assert held["Another process of it goes on with the conversation"] == "as the same session"
 
 
@@ -58,13 +58,13 @@ def test_the_faults_of_an_agent_are_named_and_no_others(tmp_path: Path) -> None:
     assert broken == {
         "What is said comes once, and each turn has one end": "the word came 2 times",
         "A command that is refused is not run, and the turn ends": "it ran what was refused",
-        "A command that is allowed is run, and its end is told": "the command was not run",
+        "An allowed command runs, and its end is reported": "the command was not run",
         SUPERVISED: "the command was refused and made all the same",
         "An interrupt ends the turn, and what it ran": "the turn ended as if nobody had interrupted it",
         "A request that it does not know gets an error, and does no harm": "it reports success for an unknown request",
     }
     assert details(found, "not supported") == {
-        "What a command printed is told, and its exit code": "it does not report the output"
+        "The output of a command is reported, and its exit code": "it does not report the output"
     }
     held = details(found, "held")
     assert held["Another process of it goes on with the conversation"] == "as a session of another id"
@@ -84,7 +84,7 @@ def test_what_came_of_each_check_is_a_line_for_people_and_the_last_one_counts_th
     *lines, closing = done.stdout.decode().splitlines()
     said = [line.partition(" (")[0] for line in lines if line.startswith("broken")]
     assert said == [
-        "broken        A command that is allowed is run, and its end is told: 0 calls began and 0 ended",
+        "broken        An allowed command runs, and its end is reported: 0 calls began and 0 ended",
         "broken        After an interrupt the next prompt is answered as before: the turn ends error: I cannot.",
         "broken        A prompt of 300,000 characters arrives whole: completed: 'What?'",
         "broken        Characters of all kinds in a prompt do no harm: error: 'done'",

@@ -98,7 +98,7 @@ RESUMES = "Another process of it goes on with the conversation"
 KNOWN_FAULTS = {
     "codex": {},
     "gemini": {
-        "What a command printed is told, and its exit code": "not supported",
+        "The output of a command is reported, and its exit code": "not supported",
         # it cannot load what was begun in the same minute, which CLOCKS makes long enough
         RESUMES: "broken",
     },

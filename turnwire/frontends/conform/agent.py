@@ -157,7 +157,7 @@ class AgentTrial:
         return f"the turn ends {outcome_of(events)}"
 
     async def does_what_is_allowed(self) -> str:
-        """Check that an allowed command runs and that its end is reported."""
+        """An allowed command runs, and its end is reported."""
         made = self._workspace / word()
         events = await (await self._conversation()).turn(run(f"touch {made.name}"), allow)
         _completed(events)
@@ -170,7 +170,7 @@ class AgentTrial:
         return ""
 
     async def tells_what_came_of_it(self) -> str:
-        """Check that the output of a command is reported, and its exit code."""
+        """The output of a command is reported, and its exit code."""
         printed = word()
         events = await (await self._conversation()).turn(run(f"echo {printed}; exit {EXIT_CODE}"), allow)
         told = [update.normalized for update in of_kind(events, ToolUpdate)]
