@@ -6,7 +6,6 @@ same inputs give the same events. A stdout alone, without the other inputs, give
 """
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, assert_never
 
@@ -84,8 +83,9 @@ class ClaudeCore:
         """`resumed`: the session goes on with an earlier conversation; `first_turn`: number of the first turn."""
         self.stats = Stats()
         self._state = State(resumed=resumed, first_turn=first_turn)
-        self._recent: deque[bytes | None] = deque(maxlen=DOUBLED_WITHIN)
-        """The lines that came last."""
+        self._recent: list[bytes | None] = [None] * DOUBLED_WITHIN
+        """The lines that came last; the next one replaces the one at `_oldest`."""
+        self._oldest = 0
         self._doubled = False
         """Lines are written twice, as two writers to one file do."""
 
@@ -128,7 +128,7 @@ class ClaudeCore:
         if self._doubled and self._is_again(line):
             self.stats.counted += 1
             return []
-        self._recent.append(line)
+        self._note(line)
         events = streamed(self._state, message)
         if events:
             self.stats.published += 1
@@ -138,25 +138,34 @@ class ClaudeCore:
 
     def receive_all(self, heard: Iterable[tuple[bytes | None, Message]]) -> list[AgentEvent]:
         """Translate messages with their lines, in order: what `receive` returns of each, together."""
-        state, note = self._state, self._recent.append
+        # No calls of ours for a piece of a stream: most lines are such pieces.
+        state, recent, oldest = self._state, self._recent, self._oldest
         events: list[AgentEvent] = []
         published = counted = 0
         for line, message in heard:
             if type(message) is not StreamEvent:
+                self._oldest = oldest
                 events += self._whole(message, line)
+                oldest = self._oldest
                 continue
             if self._doubled and self._is_again(line):
                 counted += 1
                 continue
-            note(line)
+            recent[oldest] = line
+            oldest = (oldest + 1) % DOUBLED_WITHIN
             if pieces := streamed(state, message):
                 events += pieces
                 published += 1
             else:
                 counted += 1
+        self._oldest = oldest
         self.stats.published += published
         self.stats.counted += counted
         return events
+
+    def _note(self, line: bytes | None) -> None:
+        self._recent[self._oldest] = line
+        self._oldest = (self._oldest + 1) % DOUBLED_WITHIN
 
     def _whole(self, message: Message, line: bytes | None) -> list[AgentEvent]:
         """Translate what is no piece of a stream."""
@@ -166,7 +175,8 @@ class ClaudeCore:
             self._doubled = True
             stats.counted += 1
             return []
-        self._recent.append(line)
+        self._recent[self._oldest] = line  # as `_note` does
+        self._oldest = (self._oldest + 1) % DOUBLED_WITHIN
         if handler is None:
             return self.unhandled(message, line)
         session_id: str | None = getattr(message, "session_id", None)  # control messages name none
@@ -184,13 +194,14 @@ class ClaudeCore:
 
     def _is_again(self, line: bytes | None) -> bool:
         """Tell a line that was written twice and has an id of its own from two messages of one line, and from equal words."""
-        if (
-            line is None
-            or (b'"uuid":"' not in line and b'"uuid": "' not in line)
-            or line.startswith(b'{"jsonrpc"')
-        ):
+        if line is None or line not in self._recent:  # which is quick
             return False
-        return any(line == before and line is not before for before in self._recent)
+        if (b'"uuid":"' not in line and b'"uuid": "' not in line) or line.startswith(b'{"jsonrpc"'):
+            return False
+        for before in self._recent:  # noqa: SIM110 - a generator would cost each line of a doubled log some sixty calls
+            if before == line and before is not line:
+                return True
+        return False
 
     def _on_announced(self, event: AgentEvent) -> list[AgentEvent]:
         """Pass on what the sidecar says itself; a process that goes on with a conversation is not a new one."""
