@@ -166,7 +166,10 @@ def test_every_command_of_the_documents_is_turnwires_or_in_a_list() -> None:
 
 def prepared(folder: Path) -> dict[str, str]:
     """Put into a folder what the documents speak of; returns the environment."""
-    programs, home = folder / "bin", folder / "home"
+    programs, home = (
+        folder / "bin",
+        folder.parent / "home",
+    )  # beside it: a sandbox refuses a workspace that holds the home
     programs.mkdir()
     for name, family in STAND_INS.items():
         program = programs / name
@@ -206,7 +209,9 @@ def split(text: str) -> tuple[dict[str, str], list[str]]:
 @pytest.mark.long
 @pytest.mark.parametrize("document", sorted({command.document for command in executed()}))
 async def test_the_commands_of_a_document_do_what_stands_there(document: str, tmp_path: Path) -> None:
-    env = prepared(tmp_path)
+    work = tmp_path / "work"
+    work.mkdir()
+    env = prepared(work)
     for command in executed():
         if command.document != document:
             continue
@@ -217,7 +222,7 @@ async def test_the_commands_of_a_document_do_what_stands_there(document: str, tm
             at = words.index("--") if "--" in words else len(words)
             call = [*words[:at], *own, *words[at:]]
             async with preloaded_turnwire(
-                tmp_path, *call, env=env | variables, placed=False, named=False, stdout_lines=SERVES[words[0]]
+                work, *call, env=env | variables, placed=False, named=False, stdout_lines=SERVES[words[0]]
             ) as served:
                 assert "://127.0.0.1:" in served.url, command
                 if words[0] in {"agui", "usechat"}:
@@ -228,6 +233,6 @@ async def test_the_commands_of_a_document_do_what_stands_there(document: str, tm
         else:
             if "--otlp" in words:  # the document says that a variable names the collector
                 variables["OTEL_TRACES_EXPORTER"] = "console"
-            ended = ran(words, cwd=tmp_path, env=env | variables)
+            ended = ran(words, cwd=work, env=env | variables)
             assert ended.returncode == 0, f"{command}\n{ended.stderr.decode()}"
             assert b"Traceback" not in ended.stderr, command
