@@ -116,6 +116,20 @@ def test_a_sidecar_that_was_restarted_goes_on_with_other_ids() -> None:
     assert len(lives(replayed)) == 2
 
 
+def test_turns_of_one_number_in_two_lives_have_ids_of_their_own() -> None:
+    """After a restart a session whose log is gone counts its turns from one again; a trace may go on, its spans may not repeat."""
+    turn: list[AgentEvent] = [
+        ev.TurnStarted(operation_id="turn-1", origin="user"),
+        ev.Complete(operation_id="turn-1", data=COMPLETE),
+    ]
+    export = MemoryExport()
+    for _ in range(2):
+        feed(SpanMaker("s-1", export=export), context(), started(7), *turn, Ended("exited"))
+    prompts = [span for span in export.spans() if span.name == "streamjson.prompt"]
+    assert len(prompts) == 2
+    assert len({ids(span) for span in prompts}) == 2
+
+
 def test_a_turn_is_below_its_caller_and_linked_to_the_session() -> None:
     export = MemoryExport()
     life, prompt = context(), context("p-1", CALLER)
