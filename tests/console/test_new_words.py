@@ -12,7 +12,7 @@ from console_states import empty_hub, hub_harness, show
 from recordings import ROOT
 from turnwire.hub.schema import document
 from turnwire.journal.base import Entry
-from turnwire.normalize.events import Cut, History, ProcessStatus, TurnStarted, to_json
+from turnwire.normalize.events import Cut, History, ProcessStatus, SandboxDenied, TurnStarted, to_json
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -26,6 +26,7 @@ OF_SIDECARS = (
     Cut(text="Went back", reason="rewind", void_turns=[]),
     History(state="began", text="Said before"),
     ProcessStatus(state="started"),
+    SandboxDenied(kind="host", target="example.org:443", reason="nobody allowed it"),
 )
 """Events that no recording gives."""
 

@@ -6,7 +6,14 @@ import msgspec
 import pytest
 
 from console_states import entries
-from turnwire.client.events import AgentEvent, MessageChunk, PermissionRequest, PermissionResolved, ToolCall
+from turnwire.client.events import (
+    AgentEvent,
+    MessageChunk,
+    PermissionRequest,
+    PermissionResolved,
+    SandboxDenied,
+    ToolCall,
+)
 from turnwire.frontends.terminal.conversation import Conversation
 from turnwire.frontends.terminal.showing import body, head
 
@@ -81,3 +88,9 @@ def test_the_oldest_rows_can_be_forgotten_and_name_where_to_go_on() -> None:
     gone = conversation.keep_newest(3)
     assert len(gone) == count - 3
     assert min(row.seq for row in conversation.rows.values()) > 1
+
+
+def test_what_a_sandbox_refused_is_told() -> None:
+    conversation = folded([SandboxDenied(kind="host", target="example.org:443", reason="nobody allowed it")])
+    [row] = conversation.rows.values()
+    assert head(row) == "The sandbox refused example.org:443: nobody allowed it"

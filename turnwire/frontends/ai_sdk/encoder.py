@@ -105,6 +105,7 @@ class Turn:
                 return self._put([_data("plan", event, event.plan_id or "plan")])
             case (
                 events.Notice()
+                | events.SandboxDenied()
                 | events.ApiRetry()
                 | events.RateLimit()
                 | events.CompactBoundary()

@@ -32,6 +32,7 @@ from turnwire.client.events import (
     RateLimit,
     Reasoning,
     Retraction,
+    SandboxDenied,
     SessionInfo,
     SessionMode,
     SessionOptions,
@@ -398,6 +399,8 @@ def _in_words(event: AgentEvent) -> tuple[str, str] | None:
             return "info", " ".join(["The agent has ended", f"({how})"] if how else ["The agent has ended"])
         case ProcessStatus(state="stalled"):
             return "warning", "The agent has been silent for long."
+        case SandboxDenied():
+            return "warning", f"The sandbox refused {event.target}: {event.reason}"
         case Notice():
             return event.level, event.text
         case Unknown():
