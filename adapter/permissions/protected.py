@@ -223,7 +223,7 @@ def _holds(one: Touched, place: str, real: Mapping[str, str | None]) -> bool:
         below, rest = place[len(path) :].strip("/").split("/"), one.rest.split("/")
         if any(part.strip("*?") and any(fnmatchcase(name, part) for name in below) for part in rest):
             return True
-        # a wildcard for a folder on the way to something in the place
-        if len(rest) > len(below) and all(map(_fits, below, rest)):
+        # a wildcard for a folder on the way to something in the place; a search for names reads nothing there
+        if one.reach != "names" and len(rest) > len(below) and all(map(_fits, below, rest)):
             return True
     return False
