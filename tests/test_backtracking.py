@@ -31,6 +31,7 @@ ANCHORED = {
 """Patterns that are only ever tried at the beginning of a text, where they are linear."""
 
 BOUNDED = {
+    "turnwire.adapter.session.sandbox_guard._REFUSED": "the beginning of a line, of LONGEST_LINE characters at most",
     "turnwire.normalize.claude.context._SUFFIX": "the name of a model, of 300 characters at most",
     "turnwire.recordings.redaction.redaction._STRING": "valid JSON alone, in which every string has its end",
 }

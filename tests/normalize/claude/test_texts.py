@@ -417,6 +417,15 @@ def test_output_of_a_command_that_is_repeated_after_compacting_is_no_news() -> N
     )
 
 
+def test_output_of_a_command_that_is_repeated_long_after_is_no_news() -> None:
+    talk = Talk()
+    compacted = user("<local-command-stdout>Compacted</local-command-stdout>", uuid="p2")
+    told = system("local_command_output", content="All good", uuid="p3")
+    talk.hears(init(), compacted, told)
+    talk.hears(*(system("status", status=None, uuid=f"f{number}") for number in range(80)))
+    assert talk.hears(compacted, told) == []
+
+
 def test_a_commands_text_in_the_models_name_is_labelled() -> None:
     talk = Talk()
     line = assistant(
