@@ -10,12 +10,12 @@
 FROM python:3.13.7-slim-bookworm@sha256:adafcc17694d715c905b4c7bebd96907a1fd5cf183395f0ebc4d3428bd22d92d AS build
 WORKDIR /source
 COPY . .
-RUN pip wheel --no-cache-dir --wheel-dir /wheels --constraint constraints.txt '.[acp,agui,push,qr,redis,tui,usechat,uvloop]'
+RUN pip wheel --no-cache-dir --wheel-dir /wheels --constraint constraints.txt '.[acp,agui,mcp,push,qr,redis,tui,usechat,uvloop]'
 
 FROM python:3.13.7-slim-bookworm@sha256:adafcc17694d715c905b4c7bebd96907a1fd5cf183395f0ebc4d3428bd22d92d AS turnwire
 RUN useradd --create-home --uid 10001 turnwire
 COPY --from=build /wheels /wheels
-RUN pip install --no-cache-dir --no-index --find-links /wheels 'turnwire[acp,agui,push,qr,redis,tui,usechat,uvloop]' && rm -r /wheels
+RUN pip install --no-cache-dir --no-index --find-links /wheels 'turnwire[acp,agui,mcp,push,qr,redis,tui,usechat,uvloop]' && rm -r /wheels
 USER turnwire
 WORKDIR /home/turnwire
 # Made here so that volumes mounted over them belong to the user; everything else may be read-only.

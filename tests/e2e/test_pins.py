@@ -32,7 +32,7 @@ def test_what_is_released_has_the_versions_that_are_tested() -> None:
     tested, released = pins("constraints.txt"), pins("release/requirements.txt")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     needed = [*project["dependencies"]]
-    for part in ("uvloop", "redis", "push", "qr", "agui", "tui", "usechat"):
+    for part in ("uvloop", "redis", "push", "qr", "agui", "tui", "usechat", "mcp"):
         needed += project["optional-dependencies"][part]
     names = {canonicalize_name(Requirement(each).name) for each in needed} - {"turnwire-client"}
     assert names - set(released) == set(), "`make pins` writes them anew"

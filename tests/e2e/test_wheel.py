@@ -81,6 +81,7 @@ async def test_turnwire_runs_from_the_wheel_alone(wheel: Path, tmp_path: Path) -
 
 NEEDED_FOR = {
     "acp": "import turnwire.client",
+    "mcp": "import turnwire.frontends.mcp.server",
     "usechat": "import turnwire.frontends.ai_sdk.app",
     "agui": "import ag_ui, starlette, uvicorn",
     "push": "import http_ece, py_vapid",

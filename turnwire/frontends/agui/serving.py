@@ -70,7 +70,7 @@ def server(app: ASGIApp, *, head_s: float = HEAD_S) -> Server:
         app,
         http=Protocol,
         ws="none",
-        lifespan="off",
+        lifespan="auto",
         log_config=None,
         access_log=False,
         server_header=False,

@@ -29,7 +29,7 @@ MODULES = {
 """Modules of this package whose import adds commands to the application, in the order of its help, with these commands' names."""
 
 
-FRONTENDS = {"agui": "AGUI", "usechat": "USECHAT", "acp": "ACP"}
+FRONTENDS = {"agui": "AGUI", "usechat": "USECHAT", "mcp": "MCP", "acp": "ACP"}
 """turnwire's own frontends: command and module, and the name of its FrontendPlugin."""
 
 

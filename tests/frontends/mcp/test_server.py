@@ -1,0 +1,153 @@
+"""The MCP server, through the client of the official SDK: sessions, prompts, progress, questions, and what is refused."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import mcp
+
+from console_decisions import OPTIONS
+from console_states import HubHarness, empty_hub, hub_harness, made, show
+from turnwire.frontends.mcp.server import create_server, to_hub
+from turnwire.hub.wire.frames import AnyCommand
+from turnwire.normalize.events import (
+    AgentEvent,
+    Complete,
+    CompleteData,
+    MessageChunk,
+    PermissionRequest,
+    TurnStarted,
+)
+
+ASKS = PermissionRequest(
+    pending_id="p1", permission_title="rm -rf build", permission_options=OPTIONS, action_type="command"
+)
+SAID: list[AgentEvent] = [
+    TurnStarted(operation_id="turn-1", origin="user", prompts=["u1"]),
+    MessageChunk(text="All ", message_id="m1", block_index=0, is_delta=True),
+    MessageChunk(text="green", message_id="m1", block_index=0),
+]
+ENDED = Complete(
+    operation_id="turn-1",
+    data=CompleteData(outcome="completed", is_error=False, prompts=["u1"], cost_usd=0.5),
+)
+
+
+@asynccontextmanager
+async def assistant(
+    *, decides: bool = False, view: bool = False, then: list[AgentEvent] | None = None
+) -> AsyncIterator[tuple[HubHarness, mcp.Client]]:
+    """A client of the server, in front of a hub whose agent answers a prompt with these events."""
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "one", made([]))
+
+        async def prompted(_: AnyCommand) -> dict[str, str]:
+            await where.journal.append("one", made(then or []))
+            return {"prompt": "u1"}
+
+        where.host.handlers["prompt"] = prompted  # type: ignore[assignment]
+        token = where.hub.tokens.view if view else where.token
+        async with mcp.Client(create_server(to_hub(where.base, token), decides=decides)) as client:
+            yield where, client
+
+
+def words(result: Any) -> str:
+    return str((result.content if hasattr(result, "content") else result.contents)[0].text)
+
+
+def value(result: Any) -> Any:
+    assert not result.is_error, result.content
+    return json.loads(words(result))
+
+
+def did(where: HubHarness, kind: str) -> list[tuple[Any, Any]]:
+    return [(command, frontend) for command, frontend in where.host.commands if command.type == kind]
+
+
+async def test_a_prompt_waits_for_its_turn_and_tells_what_came_of_it() -> None:
+    async with assistant(then=[*SAID, ENDED]) as (_, client):
+        report = value(await client.call_tool("prompt", {"session": "one", "text": "Do they pass?"}))
+        assert (report["state"], report["outcome"], report["text"], report["cost_usd"]) == (
+            "ended", "completed", "All green", 0.5,
+        )  # fmt: skip
+
+
+async def test_a_permission_ends_the_waiting_and_is_a_humans_unless_the_operator_says_otherwise() -> None:
+    async with assistant(then=[*SAID, ASKS]) as (where, client):
+        assert "decide" not in {tool.name for tool in (await client.list_tools()).tools}
+        report = value(await client.call_tool("prompt", {"session": "one", "text": "Clean up"}))
+        assert report["state"] == "waiting"
+        assert report["requests"][0]["title"] == "rm -rf build"
+        assert not did(where, "permission.respond")
+    async with assistant(decides=True, then=[*SAID, ASKS]) as (where, client):
+        await client.call_tool("prompt", {"session": "one", "text": "Clean up"})
+        await client.call_tool("decide", {"session": "one", "request": "p1", "option": "reject_once"})
+        [(command, frontend)] = did(where, "permission.respond")
+        assert command.option_id == "reject_once"
+        assert "mcp" in frontend.name
+
+
+async def test_the_time_that_is_up_leaves_the_turn_running() -> None:
+    async with assistant(then=SAID) as (_, client):
+        report = value(await client.call_tool("prompt", {"session": "one", "text": "x", "seconds": 0.2}))
+        assert (report["state"], report["text"]) == ("running", "All green")
+
+
+async def test_sessions_are_listed_started_and_interrupted() -> None:
+    async with assistant() as (where, client):
+        [listed] = (await client.call_tool("list_sessions", {})).structured_content["result"]
+        assert listed["session"] == "one"
+
+        async def created(_: AnyCommand) -> dict[str, str]:
+            return {"session": "two"}
+
+        where.host.handlers["session.create"] = created  # type: ignore[assignment]
+        assert value(await client.call_tool("start_session", {"agent": "demo"})) == {"session": "two"}
+        await client.call_tool("interrupt", {"session": "one"})
+        await client.call_tool(
+            "answer_question", {"session": "one", "request": "q1", "answers": {"Which?": "Blue"}}
+        )
+        assert {"session.create", "interrupt", "question.answer"} <= {
+            one.type for one, _ in where.host.commands
+        }
+
+
+async def test_transcript_and_changes_are_resources() -> None:
+    async with assistant() as (where, client):
+
+        async def exported(_: AnyCommand) -> dict[str, str]:
+            return {"name": "one.md", "content": "# One\u202e"}
+
+        async def compared(_: AnyCommand) -> dict[str, Any]:
+            return {"base": None, "files": [], "complete": True}
+
+        where.host.handlers |= {"library.export": exported, "workspace.diff": compared}  # type: ignore[dict-item]
+        told = await client.read_resource("turnwire://sessions/one/transcript")
+        assert words(told).startswith("# One")
+        told = await client.read_resource("turnwire://sessions/one/changes")
+        assert json.loads(words(told))["complete"] is True
+
+
+async def test_a_view_token_decides_and_prompts_nothing() -> None:
+    async with assistant(decides=True, view=True) as (where, client):
+        calls: list[tuple[str, dict[str, Any]]] = [
+            ("prompt", {"session": "one", "text": "x"}),
+            ("start_session", {}),
+            ("interrupt", {"session": "one"}),
+            ("decide", {"session": "one", "request": "p1", "option": "allow_once"}),
+            ("answer_question", {"session": "one", "request": "q", "answers": {"a": "b"}}),
+        ]
+        for tool, given in calls:
+            result = await client.call_tool(tool, given)
+            assert result.is_error, tool
+        assert not where.host.commands
+
+
+async def test_what_is_wrong_is_told_in_words() -> None:
+    async with assistant() as (_, client):
+        unknown = await client.call_tool("prompt", {"session": "nine", "text": "x"})
+        assert unknown.is_error
+        assert "no session 'nine'" in words(unknown)
+        late = await client.call_tool("wait", {"session": "one", "seconds": 1e9})
+        assert late.is_error

@@ -1,0 +1,163 @@
+"""A turn as an MCP tool tells it: waited for, with progress on the way, as one value at its end."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypedDict
+
+from turnwire.client import (
+    BEGINNING,
+    Client,
+    CommandFailed,
+    Cursor,
+    EventFrame,
+    TurnwireError,
+    events,
+)
+from turnwire.client.values import JsonObject
+
+GATHER_S = 0.3
+"""How long a turn that waits for an answer waits for more to be asked: calls side by side ask one after the other."""
+
+Progress = Callable[[str], Awaitable[None]]
+"""Tells one line of what is going on."""
+
+
+class TurnReport(TypedDict):
+    """How a turn stands."""
+
+    session: str
+    state: str
+    """`ended`, `waiting` for an answer of a human, or `running` when the time was up."""
+    outcome: str | None
+    """How it ended: `completed`, `interrupted`, `error` and others."""
+    text: str
+    """What the agent said, outside of subagents."""
+    error: str | None
+    cost_usd: float | None
+    requests: list[JsonObject]
+    """What waits for an answer: `id`, `kind` (`permission` or `question`), `title`, and the questions or the options."""
+
+
+async def end_of(client: Client, session: str) -> Cursor:
+    """Return the end of a session's log; raises CommandFailed where there is no such session."""
+    welcome = await client.connected()
+    found = next((one for one in await client.sessions() if one.session == session), None)
+    if found is None:
+        raise CommandFailed(
+            "unknown_session", f"There is no session {session!r}; list_sessions names them.", "session"
+        )
+    return Cursor(welcome.epoch, found.last_seq) if found.last_seq else BEGINNING
+
+
+async def watch(
+    client: Client,
+    session: str,
+    after: Cursor,
+    progress: Progress,
+    *,
+    seconds: float,
+    prompt: str | None = None,
+) -> TurnReport:
+    """Follow a session until the turn of a prompt ends, or the one that runs; raises TurnwireError.
+
+    Returns sooner when a human must answer, and when the time is up. Then the turn goes on.
+    """
+    told = _Told(prompt)
+    following = client.follow(session, after)
+    deadline = asyncio.get_running_loop().time() + seconds
+    try:
+        while not told.ended:
+            left = deadline - asyncio.get_running_loop().time()
+            if left <= 0:
+                break
+            try:
+                async with asyncio.timeout(min(left, GATHER_S) if told.pending else left):
+                    received = await anext(following, None)
+            except TimeoutError:
+                break
+            if received is None:
+                raise TurnwireError("The connection to the hub was closed.")
+            if isinstance(received, EventFrame) and (line := told.add(received.event)) is not None:
+                await progress(line)
+    finally:
+        following.close()
+    return told.report(session)
+
+
+class _Told:
+    """What the events of a turn come to."""
+
+    def __init__(self, prompt: str | None) -> None:
+        self._prompt = prompt
+        self._texts: dict[tuple[str, int], str] = {}
+        self._end: events.Complete | None = None
+        self.pending: dict[str, JsonObject] = {}
+
+    @property
+    def ended(self) -> bool:
+        return self._end is not None
+
+    def add(self, event: events.AgentEvent) -> str | None:
+        """Take an event; returns a line of progress."""
+        match event:
+            case events.TurnStarted():
+                self._texts.clear()
+            case events.MessageChunk(parent_tool_call_id=None):
+                key = event.message_id or "", event.block_index or 0
+                self._texts[key] = event.text if event.replace else self._texts.get(key, "") + event.text
+            case events.Retraction():
+                gone = {*(event.message_ids or ()), *(event.message_uuids or ())}
+                self._texts = {key: text for key, text in self._texts.items() if key[0] not in gone}
+            case events.ToolCall():
+                return event.tool_title
+            case events.PermissionRequest() | events.QuestionRequest():
+                self.pending[event.pending_id] = request_of(event)
+                return f"It waits: {self.pending[event.pending_id]['title']}"
+            case events.PermissionResolved() | events.PermissionCancelled():
+                self.pending.pop(event.pending_id, None)
+            case events.Complete() if self._prompt is None or self._prompt in (event.data.prompts or ()):
+                self._end = event
+            case _:
+                pass
+        return None
+
+    def report(self, session: str) -> TurnReport:
+        """Return how it stands."""
+        end = self._end
+        return {
+            "session": session,
+            "state": "ended" if end is not None else "waiting" if self.pending else "running",
+            "outcome": None if end is None else end.data.outcome,
+            "text": "\n\n".join(text for text in self._texts.values() if text),
+            "error": None if end is None else end.error,
+            "cost_usd": None if end is None else end.data.cost_usd,
+            "requests": list(self.pending.values()),
+        }
+
+
+def request_of(event: events.PermissionRequest | events.QuestionRequest) -> JsonObject:
+    """Return a request as an assistant reads it."""
+    if isinstance(event, events.QuestionRequest):
+        return {
+            "id": event.pending_id,
+            "kind": "question",
+            "title": event.message or "; ".join(one.question for one in event.questions or ()),
+            "questions": [
+                {
+                    "question": one.question,
+                    "options": [choice.label for choice in one.options],
+                    "multi_select": one.multi_select,
+                }
+                for one in event.questions or ()
+            ],
+        }
+    return {
+        "id": event.pending_id,
+        "kind": "permission",
+        "title": event.permission_title,
+        "input": event.tool_input,
+        "options": [
+            {"id": option.option_id, "name": option.name, "kind": option.kind}
+            for option in event.permission_options
+        ],
+    }
