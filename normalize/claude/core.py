@@ -110,6 +110,9 @@ class ClaudeCore:
             case Received():
                 return self.receive(happened.message, happened.line)
             case Sent():
+                if isinstance(happened.message, messages.User):
+                    # What answers a new prompt is new, also of an agent that gives its lines the same ids each time.
+                    self._recent[:] = [None] * DOUBLED_WITHIN
                 return exchange.on_sent(self._state, happened.message)
             case Decision():
                 return self._state.requests.on_decision(happened)

@@ -88,7 +88,7 @@ def test_who_reads_its_arguments_itself_says_its_usage(command: str, tmp_path: P
 
 
 OFFERED = {
-    "turnwire re": ["redact", "replay"],
+    "turnwire re": ["record", "redact", "replay"],
     "turnwire run --pol": ["--policy"],
     "turnwire run --policy ": ["autonomous", "plan", "supervised"],
     "turnwire run --agent ge": ["gemini"],

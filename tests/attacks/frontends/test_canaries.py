@@ -80,7 +80,7 @@ async def test_no_log_and_no_error_holds_a_prompt_a_body_a_token_or_a_variable(t
                 await gone([status.pid for status in frontend.seen(ProcessStatus) if status.pid])
         spans = str(collector.spans())
     log = (tmp_path / "turnwire.log").read_text()
-    for told in ("LookupError", "KeyError", "ValueError", "session failed", "is left out"):
+    for told in ("LookupError", "KeyError", "ValueError", "session failed", "was removed"):
         assert told in log
     assert "turnwire" in spans
     for text in (log, str(failed.value), spans):

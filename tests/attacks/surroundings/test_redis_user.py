@@ -37,8 +37,8 @@ def documented(*, fleet: bool = False, clustered: bool = False) -> str:
     assert found is not None
     rights = [found[1].replace(">PASSWORD", ">not-a-secret")]
     for is_wanted, sentence in (
-        (fleet, r"fleet\]\(\S+\) `([^`]+)`"),
-        (clustered, r"A cluster wants `([^`]+)` besides"),
+        (fleet, r"fleet\]\(\S+\) also needs `([^`]+)`"),
+        (clustered, r"A cluster also needs `([^`]+)`"),
     ):
         more = re.search(sentence, text)
         assert more is not None

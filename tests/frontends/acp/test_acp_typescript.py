@@ -52,7 +52,7 @@ async def test_the_typescript_client_prompts_allows_answers_cancels_and_loads(tm
     assert seen["permissions"][0]["toolCall"]["content"][0]["type"] == "diff"
     assert [each["mode"] for each in seen["forms"]] == ["form"]
     assert {"default", "plan"} <= set(seen["modes"])
-    assert seen["options"] == ["mode", "model"]
+    assert seen["options"] == ["mode"]  # the scripted agent lists no models
     assert seen["mode"] == "default"
     assert seen["listed"] == [True]
 

@@ -465,3 +465,12 @@ def test_a_process_that_ends_in_an_interrupted_turn_leaves_it_interrupted() -> N
         talk.ends(ended)
         assert talk.last("complete")["data"]["outcome"] == outcome
         assert any(event.type == "error" for event in talk.events) is (outcome != "interrupted")
+
+
+def test_an_agent_that_gives_its_lines_the_same_ids_in_each_turn_ends_its_turns() -> None:
+    talk = Talk()
+    turn = [assistant(text("Hi"), id="m1", uuid="u2"), result("Hi", uuid="u3")]
+    talk.hears(init())
+    for number in (1, 2):
+        talk.says(user("hello", uuid=f"p{number}"))
+        assert talk.hears(*turn)[-1] == f"complete turn-{number} completed"
