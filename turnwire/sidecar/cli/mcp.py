@@ -89,7 +89,7 @@ MCP = FrontendPlugin(
     summary="Let assistants and agents lead sessions, over MCP.",
     command=mcp_command,
     examples=(
-        "claude mcp add turnwire -- turnwire mcp   # beside `turnwire serve`",
+        "turnwire mcp   # what an assistant starts, beside `turnwire serve`",
         "turnwire mcp --connect 'http://127.0.0.1:8790/#token=…' --decide",
     ),
 )
