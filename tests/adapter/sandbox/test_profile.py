@@ -10,12 +10,12 @@ from turnwire.adapter.sandbox.sandbox import make, unmake
 from turnwire.adapter.sandbox.settings import SandboxSettings, is_weaker
 
 PROFILE = Profile(
-    workspace="/home/me/work",
+    workspace="/home/me/project",
     home="/home/me",
     readable=("/home/me/.nvm", "/usr"),
-    writable=("/home/me/.claude", "/home/me/work"),
-    protected=("/home/me/work/.git/hooks",),
-    hidden=("/etc/shadow", "/home/me/work/keys"),
+    writable=("/home/me/.claude", "/home/me/project"),
+    protected=("/home/me/project/.git/hooks",),
+    hidden=("/etc/shadow", "/home/me/project/keys"),
     links={"/bin": "usr/bin"},
 )
 
@@ -41,12 +41,12 @@ def test_levels_are_ordered() -> None:
 
 
 def test_outer_places_come_before_what_is_in_them_and_protected_ones_last() -> None:
-    said = " ".join(bwrap_arguments(PROFILE, has_network=False, folders=["/home/me/work/keys"]))
+    said = " ".join(bwrap_arguments(PROFILE, has_network=False, folders=["/home/me/project/keys"]))
     order = [
         "--symlink usr/bin /bin", "--ro-bind /usr /usr", "--tmpfs /home/me", "--bind /home/me/.claude /home/me/.claude",
-        "--ro-bind /home/me/.nvm /home/me/.nvm", "--bind /home/me/work /home/me/work", "--ro-bind /dev/null /etc/shadow",
-        "--tmpfs /home/me/work/keys", "--bind /home/me/work/.git /home/me/work/.git",
-        "--ro-bind /home/me/work/.git/hooks /home/me/work/.git/hooks", "--chdir /home/me/work --",
+        "--ro-bind /home/me/.nvm /home/me/.nvm", "--bind /home/me/project /home/me/project", "--ro-bind /dev/null /etc/shadow",
+        "--tmpfs /home/me/project/keys", "--bind /home/me/project/.git /home/me/project/.git",
+        "--ro-bind /home/me/project/.git/hooks /home/me/project/.git/hooks", "--chdir /home/me/project --",
     ]  # fmt: skip
     places = [said.index(one) for one in order]
     assert places == sorted(places)
@@ -59,11 +59,11 @@ def test_the_text_for_macos_denies_after_it_allows() -> None:
         '(allow file-read* (subpath "/home/me/.nvm"))',
         '(allow file-read* (subpath "/usr"))',
         '(allow file-read* file-write* (subpath "/home/me/.claude"))',
-        '(allow file-read* file-write* (subpath "/home/me/work"))',
+        '(allow file-read* file-write* (subpath "/home/me/project"))',
         '(allow file-read* file-write* (subpath "/tmp/a\\"b"))',
         '(deny file-read* file-write* (subpath "/etc/shadow"))',
-        '(deny file-read* file-write* (subpath "/home/me/work/keys"))',
-        '(deny file-write* (subpath "/home/me/work/.git/hooks"))',
+        '(deny file-read* file-write* (subpath "/home/me/project/keys"))',
+        '(deny file-write* (subpath "/home/me/project/.git/hooks"))',
         '(allow network-outbound (remote ip "localhost:4000"))',
         '(allow network-bind (local ip "localhost:*"))',
         '(allow network-inbound (local ip "localhost:*"))',

@@ -29,11 +29,11 @@ from turnwire.protocol.claude.decode import decode
 
 FILES = Target("files.example.org", 443)
 PROFILE = Profile(
-    workspace="/home/me/work",
+    workspace="/home/me/project",
     home="/home/me",
     readable=("/usr", "/etc"),
-    writable=("/home/me/work",),
-    protected=("/home/me/work/.git/hooks",),
+    writable=("/home/me/project",),
+    protected=("/home/me/project/.git/hooks",),
     hidden=("/etc/shadow",),
     links={},
 )

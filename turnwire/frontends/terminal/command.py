@@ -38,7 +38,7 @@ async def attach(
 
     Without a session it is the only one of the folder, else the one that the person chooses.
     """
-    hub = await _having(hubs, session)
+    hub = await _having(hubs, session, folder)
     try:
         async with connect(hub.url, hub.token, name=NAME, timeout=LOOK_S) as client:
             chosen = session or client.named_session or _of_folder(client.known_sessions, folder)
@@ -53,8 +53,8 @@ async def attach(
         raise NotAttached(f"cannot attach: {error}") from error
 
 
-async def _having(hubs: Sequence[Hub], session: str | None) -> Hub:
-    """Return the hub that has the session, or the only one that answers."""
+async def _having(hubs: Sequence[Hub], session: str | None, folder: str) -> Hub:
+    """Return the hub that has the session, else the only one with a session of the folder, else the only one that answers."""
     if len(hubs) == 1:
         return hubs[0]
     answering = [hub for hub in hubs if await _sessions(hub) is not None]
@@ -65,6 +65,9 @@ async def _having(hubs: Sequence[Hub], session: str | None) -> Hub:
         raise NotAttached(
             f"no turnwire that runs here has a session {session!r}; `turnwire run` prints a URL to give"
         )
+    here = [hub for hub in answering if _of_folder(await _sessions(hub) or (), folder, alone=False)]
+    if len(here) == 1:
+        return here[0]
     if len(answering) == 1:
         return answering[0]
     if not answering:
@@ -83,11 +86,12 @@ async def _sessions(hub: Hub) -> list[SessionSummary] | None:
         return None
 
 
-def _of_folder(sessions: Sequence[SessionSummary], folder: str) -> str | None:
+def _of_folder(sessions: Sequence[SessionSummary], folder: str, *, alone: bool = True) -> str | None:
+    """Return the one session that runs in a folder; with `alone` also the only one that there is."""
     here = [one for one in sessions if one.workspace == folder and one.state != "exited"]
     if len(here) == 1:
         return here[0].session
-    return sessions[0].session if len(sessions) == 1 else None
+    return sessions[0].session if alone and len(sessions) == 1 else None
 
 
 def _listed(sessions: Sequence[SessionSummary]) -> str:
