@@ -18,6 +18,7 @@ class TurnwireError(Exception):
         turnwire.adapter.process.environment.EnvironmentRefused
         turnwire.adapter.process.transport.ProcessGone
         turnwire.adapter.sandbox.gate.HostRefused
+        turnwire.adapter.sandbox.ports.NoPort
         turnwire.adapter.sandbox.profile.ProfileError
         turnwire.adapter.sandbox.proxy.BadRequest
         turnwire.adapter.sandbox.settings.SandboxUnavailable
@@ -29,14 +30,18 @@ class TurnwireError(Exception):
         turnwire.adapter.session.attachments.AttachmentRefused
         turnwire.adapter.session.prompts.TooManyPrompts
         turnwire.adapter.workspace.changes.UnknownFile
+        turnwire.adapter.workspace.files.NotShown
+        turnwire.adapter.workspace.git.GitRefused
         turnwire.adapter.workspace.repository.GitFailed
+        turnwire.adapter.workspace.worktree_actions.Changed
         turnwire.config.agents.AgentNotFoundError
         turnwire.config.known_agents.AgentsFileError
         turnwire.config.secrecy.SecretsNotPassed
         turnwire.config.settings.ConfigurationError
         turnwire.fleet.errors.NameTaken
+        turnwire.fleet.errors.OperationRefused
         turnwire.history.index.HistoryError
-        turnwire.hub.delivery.subscription.LogUnreadable
+        turnwire.hub.delivery.pages.LogUnreadable
         turnwire.hub.delivery.subscription.SinkClosed
         turnwire.hub.host.CommandRefused
         turnwire.hub.hub.CertificateError
@@ -44,6 +49,7 @@ class TurnwireError(Exception):
         turnwire.hub.server.access.AccessError
         turnwire.hub.server.access.WrongToken
         turnwire.hub.server.http.BadCursor
+        turnwire.hub.server.port_server.BadHead
         turnwire.journal.base.JournalError
             turnwire.journal.base.JournalUnavailable
                 turnwire.journal.base.JournalInUse
@@ -62,8 +68,8 @@ class TurnwireError(Exception):
         turnwire.runner.output.OutputLost
         turnwire.scripted_agent.acp.connection.RpcError
         turnwire.scripted_agent.acp.turn.TurnStops
+        turnwire.scripted_agent.claude.claude_session.TurnEnds
         turnwire.scripted_agent.claude.host.BadInput
-        turnwire.scripted_agent.claude.session.TurnEnds
         turnwire.scripted_agent.loading.ScriptError
         turnwire.scripted_agent.recording.RecordingError
         turnwire.sidecar.cli.prompt.PromptError

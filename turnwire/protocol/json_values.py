@@ -1,7 +1,7 @@
-"""Names for values of JSON whose shape belongs to somebody else, and the mark of what we do not know.
+"""Types of JSON values whose shape is defined elsewhere, and the base of unknown values.
 
-Tool inputs, tool results and control payloads are defined by tools, servers and CLI versions, not by the protocol;
-they are carried as they came. A `Foreign` struct keeps a whole value whose kind we have no model for.
+Tools, servers and CLI versions define tool inputs, tool results and control payloads, not the protocol.
+They are passed on unchanged. A `Foreign` struct keeps a whole value of an unknown kind.
 """
 
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ JsonObject: TypeAlias = dict[str, Json]
 
 
 class Foreign(Struct, frozen=True, gc=False):
-    """A value of a kind that this package does not model, kept whole."""
+    """A value of an unknown kind, kept whole."""
 
     raw: Json
     """The value as it came."""

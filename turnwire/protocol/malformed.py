@@ -1,4 +1,4 @@
-"""A line that is no message, of whatever wire."""
+"""A line that is no message of its wire."""
 
 from msgspec import Struct
 
@@ -7,7 +7,7 @@ BLANK = "blank line"
 
 
 class Malformed(Struct, frozen=True, gc=False):
-    """A line that is no JSON object."""
+    """A line that is not a JSON object."""
 
     line: str
     """The line, where it is text."""

@@ -28,7 +28,7 @@ def scrub_json(value: Json) -> Json:
 
 
 def _is_valid(value: Json) -> bool:
-    """Tell whether a value has valid strings alone, by writing it: that is a tenth of a walk through it."""
+    """Return whether a value has only valid strings, by writing it: that takes a tenth of the time of walking through it."""
     try:
         msgspec.json.encode(value)
     except (ValueError, OverflowError):  # a lone surrogate, or a number too big to be written
@@ -48,9 +48,9 @@ def _scrubbed(value: Json) -> Json:
 
 
 def rejoin(held: str, text: str) -> tuple[str, str]:
-    """Return what may be published of a delta, and the half to hold back for the next one ("" mostly).
+    """Return the part of a delta that may be published, and the half to hold back for the next one ("" mostly).
 
-    `held` is the half that the delta before left. At the end of a block a half that is still held has no other half.
+    `held` is the half that the previous delta left. At the end of a block, a held half has no other half.
     """
     if held:
         text = held + text
@@ -60,7 +60,7 @@ def rejoin(held: str, text: str) -> tuple[str, str]:
 
 
 def scrub_inside(text: str) -> str:
-    """Return the text scrubbed, but for a low surrogate at its beginning and a high one at its end."""
+    """Return the text scrubbed, except a low surrogate at its beginning and a high one at its end."""
     head = text[:1] if "\udc00" <= text[:1] <= "\udfff" else ""
     tail = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
     return head + scrub(text[len(head) : len(text) - len(tail)]) + tail

@@ -22,11 +22,11 @@ class Wire(Protocol):
     """Reads both sides of one conversation, line by line. Neither method raises."""
 
     def heard(self, lines: Sequence[bytes | OversizeLine]) -> Iterable[tuple[bytes | None, Struct]]:
-        """Return the messages in lines of the agent, each with its line; None stands for a line that was too long."""
+        """Return the messages in lines of the agent, each with its line (None for an oversized one)."""
         ...
 
     def sent(self, line: bytes) -> Sequence[Struct]:
-        """Return the messages in a line that the agent was told."""
+        """Return the messages in a line that was sent to the agent."""
         ...
 
 
@@ -34,7 +34,7 @@ class LineShape(Struct, frozen=True):
     """A line that only one agent writes, by the members of its object."""
 
     type: str | None
-    """Its `type`: the whole word, or how it begins where it ends in `*`; None for a line without one."""
+    """Its `type`: the whole word, or its beginning if this ends in `*`; None for a line without one."""
     has: tuple[str, ...] = ()
     """Members that it always has."""
     lacks: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class LineShape(Struct, frozen=True):
 
 
 def any_of(*shapes: LineShape) -> Callable[[JsonObject], bool]:
-    """Return a function that tells whether an object has one of these shapes."""
+    """Return a function that checks whether an object has one of these shapes."""
     return lambda value: any(shape.fits(value) for shape in shapes)
 
 
@@ -61,21 +61,21 @@ class JsonLine(Struct, frozen=True, gc=False):
     """A line of a wire of plain JSON objects."""
 
     family: str
-    """The family whose wire it is."""
+    """The wire's family."""
     value: JsonObject
     """The object, with valid strings."""
 
 
 class JsonWire:
-    """Reads a wire whose every line is a JSON object."""
+    """Reads a wire with one JSON object per line."""
 
     def __init__(self, family: str, load: Callable[[bytes], Json] | None = None) -> None:
-        """`load` parses a line where the wire needs a parser of its own; it may raise ValueError and RecursionError."""
+        """`load` parses a line if the wire needs a parser of its own. It may raise ValueError and RecursionError."""
         self._family = family
         self._load = load or _load
 
     def heard(self, lines: Sequence[bytes | OversizeLine]) -> Iterator[tuple[bytes | None, Struct]]:
-        """Return the messages in lines of the agent, each with its line; None stands for a line that was too long."""
+        """Return the messages in lines of the agent, each with its line (None for an oversized one)."""
         for line in lines:
             if not isinstance(line, bytes):
                 yield None, oversize(line)
@@ -87,7 +87,7 @@ class JsonWire:
                 yield line, message
 
     def sent(self, line: bytes) -> Sequence[Struct]:
-        """Return the messages in a line that the agent was told."""
+        """Return the messages in a line that was sent to the agent."""
         return (self._message(line),)
 
     def _message(self, line: bytes) -> Struct:
@@ -108,7 +108,7 @@ class JsonWire:
 
 
 def oversize(line: OversizeLine) -> Malformed:
-    """Return what stands for a line that was too long to be kept."""
+    """Return the stand-in for a line that was too long to keep."""
     reason = f"line {line.number} has {line.size} bytes, beyond the limit"
     return Malformed(line.head.decode("utf-8", "replace"), reason)
 

@@ -1,9 +1,9 @@
-r"""Lines that were wrapped on their way, as logs of CI and containers wrap them: taken out again, one JSON object a line.
+r"""Unwrap lines from logs of CI and containers: one JSON object per line comes out.
 
-It removes what stands before each line (a time, `worker-1 |`, `[INFO]`, a job's name) and colours. It unwraps the
+It removes prefixes of lines (a time, `worker-1 |`, `[INFO]`, a job's name) and colours. It unwraps the
 records of Docker's and Kubernetes' logs, and lists, also as the `messages` of an object. It joins objects that are written
-over several lines. The first lines tell which of these there are; a stream that begins with an object on a line of
-its own is passed on as it is, and costs nothing more.
+over several lines. The first lines show which of these apply. A stream that begins with an object on a line of
+its own is passed on unchanged, at no further cost.
 """
 
 import re
@@ -29,13 +29,13 @@ _PARTS: tuple[tuple[str, bytes], ...] = (
     ("bracket", rb"\[[\w .:/#-]{1,60}\]:?"),
     ("word", rb"[\w./-]{1,100}(?:\[\d+\]:|:|(?= -))"),
 )
-"""What stands before lines, in the order in which it is looked for. Times and levels change from line to line."""
+"""Parts of prefixes, in the order of the search. Times and levels differ from line to line."""
 
 _CHANGING = {"time", "clock", "syslog", "epoch", "stream", "level"}
 _PART = re.compile(b"|".join(b"(?P<%b>%b)" % (name.encode(), part) for name, part in _PARTS))
 _PATTERN = dict(_PARTS)
 _BEGINS = re.compile(rb'\{\s*"|\{\s*\Z|\[\s*\{|\[\s*\Z')
-"""How JSON begins that is no word in brackets."""
+"""Beginnings of JSON, as opposed to a word in brackets."""
 
 _BOM = b"\xef\xbb\xbf"
 _COLOUR = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
@@ -44,13 +44,13 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?')
 _BETWEEN = b" \t|-"
 _MOST_PARTS = 6
 _LONGEST = 1000
-"""Bytes of what stands before a line."""
+"""Longest prefix, in bytes."""
 _MOST_HELD = 64
-"""Lines that are held until it is clear that what stands before the first of them stands before others, too."""
+"""Most lines that are held until a prefix appears on a second line."""
 
 
 class _Record(msgspec.Struct):
-    """A record of Docker's log: what was written up to a newline, or as much as one record holds."""
+    """A record of Docker's log: text up to a newline, or as much as one record holds."""
 
     log: str
     stream: str = ""
@@ -58,7 +58,7 @@ class _Record(msgspec.Struct):
 
 
 class _Messages(msgspec.Struct):
-    """An object around a list of messages; it says of no kind of its own."""
+    """An object around a list of messages, without a type."""
 
     messages: list[msgspec.Raw]
     type: msgspec.UnsetType | msgspec.Raw = msgspec.UNSET
@@ -76,23 +76,23 @@ _UNREADABLE = (ValueError, RecursionError)
 
 
 class Unwrapper:
-    """Takes a stream's lines as they come, and returns what was wrapped in them."""
+    """Takes a stream's lines and returns their unwrapped contents."""
 
     def __init__(self) -> None:
         self._is_plain = False
         """Are lines passed on as they are?"""
         self._is_wrapped = False
-        """Is it told how they are wrapped?"""
+        """Whether the kind of wrapping is known."""
         self._prefix: re.Pattern[bytes] | None = None
         self._held: list[Line] = []
-        """Lines behind the first that has something before it, which may be the only one."""
+        """Lines after the first one with a prefix, which may be the only one."""
         self._records: dict[str, LineFramer] = {}
-        """What the records of Docker and Kubernetes hold, by their streams."""
+        """Contents of Docker's and Kubernetes' records, by stream."""
         self._inner: Unwrapper | None = None
         self._objects = _Objects()
 
     def feed(self, lines: Sequence[Line]) -> Sequence[Line]:
-        """Return what is in these lines, and in those before that were not whole."""
+        """Return the contents of these lines, and of earlier incomplete ones."""
         if self._is_plain:
             return lines
         rest, found = iter(lines), list[Line]()
@@ -107,7 +107,7 @@ class Unwrapper:
         return self._is_plain
 
     def close(self) -> Sequence[Line]:
-        """Return what was left when the stream ended."""
+        """Return the rest at the end of the stream."""
         found: list[Line] = []
         if self._held:
             found += self._settle(is_common=True)
@@ -134,7 +134,7 @@ class Unwrapper:
         return []
 
     def _begin(self, line: bytes, bare: bytes) -> Sequence[Line]:
-        """Take the first line of JSON, with nothing before it."""
+        """Handle the first line of JSON, without a prefix."""
         if _record(bare) is not None:
             self._inner = Unwrapper()
         elif _messages(bare) is not None:
@@ -145,15 +145,16 @@ class Unwrapper:
             and not bare.rstrip().endswith(b",")
             and b"\x1b" not in _BEFORE.sub(b"", line, count=1)
         ):
-            # an object, and no colours but those in front, which every reader passes over
+            # an object, and no colours but those in front
             self._is_plain = True
+            line = line if line.startswith(b"{") else _BEFORE.sub(b"", line, count=1)
         elif _is_batch(bare):
             self._is_plain = True
         self._is_wrapped = not self._is_plain
         return [line] if self._is_plain else self._unwrap(line)
 
     def _hold(self, line: Line) -> Sequence[Line]:
-        """Take a line behind the first that has something before it."""
+        """Handle a line after the first one with a prefix."""
         self._held.append(line)
         bare = _bare(line) if isinstance(line, bytes) else b""
         if self._prefix is not None and self._prefix.match(bare):
@@ -189,7 +190,7 @@ class Unwrapper:
         return self._inner.feed(self._records.setdefault(stream, LineFramer()).feed(log))
 
     def _behind(self, bare: bytes) -> bytes | None:
-        """Return what is behind the prefix; None for a line that has another one or none."""
+        """Return the line after its prefix; None for a line with another prefix or none."""
         if self._prefix is None:
             return bare
         before = self._prefix.match(bare)
@@ -197,7 +198,7 @@ class Unwrapper:
 
 
 def unwrapped(lines: Iterable[Line]) -> Iterator[Line]:
-    """Yield what is in a stream's lines."""
+    """Yield the unwrapped contents of a stream's lines."""
     unwrapper = Unwrapper()
     for line in lines:
         yield from unwrapper.feed((line,))
@@ -210,7 +211,7 @@ class _Objects:
     def __init__(self) -> None:
         self._count = 0
         self._parts: list[bytes] = []
-        """Lines of an object that is not whole yet."""
+        """Lines of an incomplete object."""
         self._size = 0
         self._depth = 0
         self._indented = 0
@@ -229,7 +230,7 @@ class _Objects:
         return self._outside(line, text)
 
     def close(self) -> Sequence[Line]:
-        """Return what is left of an object that was cut off."""
+        """Return the rest of an object that was cut off."""
         return self._joined() if self._parts else []
 
     def _outside(self, line: bytes, text: bytes) -> Sequence[Line]:
@@ -271,7 +272,7 @@ class _Objects:
 
 
 def _bare(line: bytes) -> bytes:
-    """Return a line without colours, and without the byte order mark that may stand before what was written first."""
+    """Return a line without colours and without a byte order mark at its beginning."""
     bare = _COLOUR.sub(b"", line) if b"\x1b" in line else line
     if _BOM not in bare[:_LONGEST]:
         return bare
@@ -280,7 +281,7 @@ def _bare(line: bytes) -> bytes:
 
 
 def _prefix(line: bytes) -> re.Pattern[bytes] | None:
-    """Return a pattern of what stands before the JSON that a line ends with; None where there is no such thing."""
+    """Return a pattern of the prefix before the JSON at a line's end; None without one."""
     pattern, gap = b"", b""
     rest = line
     for _ in range(_MOST_PARTS):
@@ -304,7 +305,7 @@ def _prefix(line: bytes) -> re.Pattern[bytes] | None:
 
 
 def _tagged(prefix: re.Pattern[bytes] | None, bare: bytes) -> tuple[str, bool] | None:
-    """Return the stream of a record of Kubernetes' log, and whether it ends its line; None for what is none."""
+    """Return the stream of a record of Kubernetes' log, and whether it ends its line; None for another line."""
     found = None if prefix is None or "tag" not in prefix.groupindex else prefix.match(bare)
     return None if found is None or found["tag"] is None else (found["of"].decode(), found["tag"] == b"F")
 
@@ -320,7 +321,7 @@ def _record(line: bytes) -> _Record | None:
 
 
 def _elements(text: bytes) -> Sequence[Line] | None:
-    """Return the elements of a list that is whole, the list itself where it is a batch of JSON-RPC, None for what is no list."""
+    """Return the elements of a complete list, or the list itself if it is a JSON-RPC batch; None for another text."""
     try:
         elements = _decode_list(text.removesuffix(b","))
     except _UNREADABLE:
@@ -329,7 +330,7 @@ def _elements(text: bytes) -> Sequence[Line] | None:
 
 
 def _messages(text: bytes) -> Sequence[Line] | None:
-    """Return the messages of an object around them; None for what is no such object."""
+    """Return the messages of an object around them; None for another text."""
     if b'"messages"' not in text[:_LONGEST]:
         return None
     try:
@@ -372,6 +373,6 @@ def _without_end(text: bytes) -> bytes:
 
 
 def _deepens(line: bytes) -> int:
-    """Return how many brackets of a line stay open, or close what was open before."""
+    """Return how many brackets a line opens minus how many it closes."""
     outside = _STRING.sub(b"", line)
     return outside.count(b"{") + outside.count(b"[") - outside.count(b"}") - outside.count(b"]")

@@ -1,4 +1,4 @@
-"""Content blocks, and what tool calls show: text, images, resources, diffs, terminals."""
+"""Content blocks, and the contents of tool calls: text, images, resources, diffs, terminals."""
 
 from typing import TypeAlias
 
@@ -44,7 +44,7 @@ class ResourceLink(Content, frozen=True, gc=False, tag="resource_link"):
     uri: str = ""
     """Where it is."""
     name: str | None = None
-    """What it is called."""
+    """Its name."""
     title: str | None = None
     """The same, for humans."""
     mime_type: str | None = None
@@ -69,7 +69,7 @@ AnyContent: TypeAlias = (
 
 
 class Shown(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="type", rename="camel"):
-    """The base of what a tool call shows."""
+    """Base of everything that a tool call shows."""
 
 
 class ShownContent(Shown, frozen=True, gc=False, tag="content", omit_defaults=False):
@@ -80,14 +80,14 @@ class ShownContent(Shown, frozen=True, gc=False, tag="content", omit_defaults=Fa
 
 
 class Diff(Shown, frozen=True, gc=False, tag="diff"):
-    """A change of a file: its whole text before and after, or as agents have it, of the passage alone."""
+    """A change of a file: the old and new text of the whole file, or of the passage, depending on the agent."""
 
     path: str = ""
     """The file."""
     old_text: str | None = None
-    """What was there; absent for a new file."""
+    """The old text; absent for a new file."""
     new_text: str | None = None
-    """What is there now."""
+    """The new text."""
     changes: list[JsonObject] | None = None
     """Version 2: `{"operation", "path", …}` for each file."""
     patch: JsonObject | None = None
@@ -97,14 +97,14 @@ class Diff(Shown, frozen=True, gc=False, tag="diff"):
 
 
 class Terminal(Shown, frozen=True, gc=False, tag="terminal"):
-    """What a terminal shows: the client's own, or one that the agent tells of in `_meta`."""
+    """A terminal's output: the client's own terminal, or one that the agent describes in `_meta`."""
 
     terminal_id: str = ""
     """Which."""
 
 
 class UnknownShown(Shown, Foreign, frozen=True, gc=False, tag="\x00unknown"):
-    """Something else; `raw` has it whole."""
+    """Any other content. `raw` has all of it."""
 
 
 AnyShown: TypeAlias = ShownContent | Diff | Terminal | UnknownShown

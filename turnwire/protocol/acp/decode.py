@@ -1,7 +1,7 @@
-"""One line to one message; nothing raises.
+"""Decode one line to one message. Nothing raises.
 
-The way in is msgspec, one pass from bytes to types, for updates and permission requests. Everything else, and a line
-that does not fit, goes once through a generic parser and is built field by field, so that one odd field costs only
+Updates and permission requests take msgspec's one pass from bytes to types. All other messages, and lines
+that do not fit, go through a generic parser and are built field by field, so that a wrong field costs only
 itself.
 """
 
@@ -36,7 +36,7 @@ MOST_IN_A_BATCH = 10_000
 """Messages of one line that are looked at."""
 
 _IN_PIECES = ("agent_message_chunk", "agent_thought_chunk")
-"""Updates whose text goes on with the next one, also in the middle of a character."""
+"""Updates whose text may be split in the middle of a character."""
 
 _decode_line: Callable[[bytes], SessionUpdate | PermissionRequest] = msgspec.json.Decoder(
     SessionUpdate | PermissionRequest
@@ -44,7 +44,7 @@ _decode_line: Callable[[bytes], SessionUpdate | PermissionRequest] = msgspec.jso
 
 
 def decode(line: bytes) -> AcpMessage:
-    """Return the message that a line is; Malformed for what is no JSON object and no list of them."""
+    """Return a line's message. Malformed if it is neither a JSON object nor a list of objects."""
     if not line:
         return Malformed("", BLANK)
     try:
@@ -57,7 +57,7 @@ def decode(line: bytes) -> AcpMessage:
 
 
 def malformed(line: OversizeLine) -> Malformed:
-    """Return what stands for a line that was too long to be kept."""
+    """Return the stand-in for a line that was too long to keep."""
     reason = f"line {line.number} has {line.size} bytes, beyond the limit"
     return Malformed(line.head.decode("utf-8", "replace"), reason)
 
@@ -111,7 +111,7 @@ def _response(value: JsonObject) -> Response | Unknown:
 
 
 def _params(params: JsonObject) -> UpdateParams:
-    """Build the params with valid strings, but for half pairs at the ends of a chunk's text."""
+    """Build the params with valid strings, except half pairs at the ends of a chunk's text."""
     cleaned: JsonObject = scrub_json(params)
     update = params.get("update")
     if isinstance(update, dict) and update.get("sessionUpdate") in _IN_PIECES:
@@ -124,7 +124,7 @@ def _params(params: JsonObject) -> UpdateParams:
 
 
 def _id(value: Json) -> str | int | float | None:
-    """Return an id as JSON-RPC allows it; the text of one that it does not."""
+    """Return an id that JSON-RPC allows. Any other value becomes text."""
     if value is None or (isinstance(value, str | int | float) and not isinstance(value, bool)):
         return scrub_json(value) if isinstance(value, str) else value
     return scrub(str(value)[:200])

@@ -44,9 +44,9 @@ class Option(Struct, frozen=True, gc=False, rename="camel"):
     """One way to answer a permission request."""
 
     option_id: str = ""
-    """What the answer names."""
+    """The value for the answer."""
     name: str = ""
-    """What the button says."""
+    """The button's text."""
     kind: str = ""
     """allow_once, allow_always, reject_once, reject_always."""
 
@@ -118,7 +118,7 @@ class RpcError(Struct, frozen=True, gc=False):
     code: int | str | float | None = None
     """JSON-RPC's, HTTP's, or the agent's own."""
     message: str = ""
-    """What happened; of some agents JSON text."""
+    """The error's text. Some agents put JSON text here."""
     data: Json = None
     """More of it."""
 
@@ -142,7 +142,7 @@ class Batch(Struct, frozen=True, gc=False):
 
 
 class Unknown(Foreign, frozen=True, gc=False):
-    """An object that is neither request nor answer; `raw` has it whole."""
+    """An object that is neither request nor answer. `raw` has all of it."""
 
     family: ClassVar[str] = "acp"
 

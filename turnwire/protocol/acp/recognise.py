@@ -1,6 +1,6 @@
-"""Is a line of JSON-RPC of this protocol, or of the other that turnwire reads? Told by methods, and by what answers hold.
+"""Tell lines of this protocol from those of the other JSON-RPC protocol that turnwire reads, by methods and results.
 
-Claude over JSON-RPC (turnwire/protocol/json_rpc) has methods of one word; here all but a few have a slash.
+Claude over JSON-RPC (turnwire/protocol/json_rpc) has methods of one word. Here all but a few contain a slash.
 """
 
 from turnwire.protocol.json_values import Json
@@ -9,7 +9,7 @@ _ANSWERS = ("protocolVersion", "stopReason", "agentCapabilities", "authMethods")
 
 
 def is_acp(value: Json) -> bool:
-    """Tell whether a JSON-RPC object, whoever wrote it, can only be of this protocol."""
+    """Return whether a JSON-RPC object, of either side, can only belong to this protocol."""
     if not isinstance(value, dict):
         return False
     method, params, result = value.get("method"), value.get("params"), value.get("result")

@@ -1,10 +1,10 @@
-"""What `session/update` tells: the kinds of `sessionUpdate`."""
+"""The kinds of `session/update`, by `sessionUpdate`."""
 
 from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from turnwire.protocol.acp.content import AnyContent, AnyShown, Location, UnknownContent
+from turnwire.protocol.acp.content import AnyContent, AnyShown, Location, UnknownContent, UnknownShown
 from turnwire.protocol.json_values import Foreign, Json, JsonObject, text_at
 
 
@@ -24,23 +24,23 @@ class Chunk(Update, frozen=True, gc=False):
     message_id: str | None = None
     """The message it belongs to; many agents name none."""
     meta: Json = field(name="_meta", default=None)
-    """What else the agent tells: a usage, a parent call."""
+    """Further data of the agent: a usage, a parent call."""
 
 
 class UserMessageChunk(Chunk, frozen=True, gc=False, tag="user_message_chunk"):
-    """A piece of what the user said: in version 1 only told again."""
+    """A piece of a user's message. In version 1 only in a replay."""
 
 
 class AgentMessageChunk(Chunk, frozen=True, gc=False, tag="agent_message_chunk"):
-    """A piece of what the agent says."""
+    """A piece of the agent's text."""
 
 
 class AgentThoughtChunk(Chunk, frozen=True, gc=False, tag="agent_thought_chunk"):
-    """A piece of what the agent thinks."""
+    """A piece of the agent's thoughts."""
 
 
 class Whole(Update, frozen=True, gc=False):
-    """Version 2: a whole message; another one with the same id takes its place."""
+    """Version 2: a whole message. Another one with the same id replaces it."""
 
     message_id: str | None = None
     """The message."""
@@ -50,19 +50,19 @@ class Whole(Update, frozen=True, gc=False):
 
 
 class UserMessage(Whole, frozen=True, gc=False, tag="user_message"):
-    """What the user said; the turn of it begins here."""
+    """The user's message, which begins a turn."""
 
 
 class AgentMessage(Whole, frozen=True, gc=False, tag="agent_message"):
-    """What the agent says."""
+    """The agent's text."""
 
 
 class AgentThought(Whole, frozen=True, gc=False, tag="agent_thought"):
-    """What the agent thinks."""
+    """The agent's thoughts."""
 
 
 class ToolCallUpdate(Update, frozen=True, gc=False, tag="tool_call_update"):
-    """Update of a tool call; absent fields stay as they were. In version 2 the first one begins it."""
+    """Update of a tool call. Absent fields are unchanged. In version 2 the first update begins the call."""
 
     tool_call_id: str = ""
     """Id of the call; unique in a session, but some agents start over in each turn."""
@@ -71,9 +71,9 @@ class ToolCallUpdate(Update, frozen=True, gc=False, tag="tool_call_update"):
     kind: str | None = None
     """read, edit, delete, move, search, execute, think, fetch, switch_mode, other."""
     status: str | None = None
-    """pending, in_progress, completed, failed."""
+    """pending, in_progress, completed, failed; in version 2 also paused and cancelled."""
     content: list[AnyShown] | None = None
-    """What it shows; takes the place of what it showed."""
+    """The call's content. It replaces earlier content."""
     locations: list[Location] | None = None
     """The places it is about."""
     raw_input: Json = None
@@ -81,13 +81,13 @@ class ToolCallUpdate(Update, frozen=True, gc=False, tag="tool_call_update"):
     raw_output: Json = None
     """The tool's result."""
     name: str | None = None
-    """The tool's own name, where the agent says it."""
+    """The tool's own name, if the agent gives it."""
     meta: Json = field(name="_meta", default=None)
     """Each agent's own: names, parents, terminals, structured results."""
 
 
 class ToolCall(ToolCallUpdate, frozen=True, gc=False, tag="tool_call"):
-    """A tool call begins."""
+    """The beginning of a tool call."""
 
 
 class Plan(Update, frozen=True, gc=False, tag="plan"):
@@ -133,14 +133,14 @@ class ConfigOptionUpdate(Update, frozen=True, gc=False, tag="config_option_updat
 
 
 class SessionInfoUpdate(Update, frozen=True, gc=False, tag="session_info_update"):
-    """What the session is called."""
+    """The session's title."""
 
     title: str | None = None
     """Its title."""
     updated_at: str | None = None
     """When it last changed."""
     meta: Json = field(name="_meta", default=None)
-    """Each agent's own: Codex tells of its thread and of retries."""
+    """Data of each agent. Codex reports its thread and retries here."""
 
 
 class UsageUpdate(Update, frozen=True, gc=False, tag="usage_update"):
@@ -156,7 +156,7 @@ class UsageUpdate(Update, frozen=True, gc=False, tag="usage_update"):
 
 
 class StateUpdate(Update, frozen=True, gc=False, tag="state_update"):
-    """Version 2: what the session does; `idle` with a reason ends a turn."""
+    """Version 2: the session's state. `idle` with a reason ends a turn."""
 
     state: str | None = None
     """running, requires_action, idle."""
@@ -165,7 +165,7 @@ class StateUpdate(Update, frozen=True, gc=False, tag="state_update"):
     usage: JsonObject | None = None
     """Tokens of the turn."""
     error: Json = None
-    """What failed."""
+    """The failure."""
     meta: Json = field(name="_meta", default=None)
 
 
@@ -175,11 +175,58 @@ class TerminalUpdate(Update, frozen=True, gc=False, tag="terminal_update"):
     terminal_id: str = ""
     """Which."""
     command: str | None = None
-    """What runs in it."""
+    """The command that runs in it."""
     output: JsonObject | None = None
-    """`{"data"}`, base64 encoded: more of its output."""
+    """`{"data"}`, base64 encoded: all of its output so far."""
     exit_status: JsonObject | None = None
     """`{"exitCode", "signal"}`."""
+
+
+class ToolCallContentChunk(Update, frozen=True, gc=False, tag="tool_call_content_chunk"):
+    """Version 2: a call shows one thing more."""
+
+    tool_call_id: str = ""
+    """Which."""
+    content: AnyShown = field(default_factory=lambda: UnknownShown(raw=None))
+    """An addition to its content."""
+
+
+class TerminalOutputChunk(Update, frozen=True, gc=False, tag="terminal_output_chunk"):
+    """Version 2: a terminal of the agent's own shows more."""
+
+    terminal_id: str = ""
+    """Which."""
+    data: str = ""
+    """An addition to its content, base64 encoded."""
+
+
+class Notice(Update, frozen=True, gc=False, tag="notice"):
+    """Version 2: a message for a human that is not part of the conversation."""
+
+    severity: str | None = None
+    """info, warning, error."""
+    title: str = ""
+    """One line for humans."""
+    description: str | None = None
+    """More of them."""
+
+
+class CompactionUpdate(Update, frozen=True, gc=False, tag="compaction_update"):
+    """Version 2: a summary replaces the conversation so far."""
+
+    compaction_id: str = ""
+    """Which."""
+    status: str | None = None
+    """in_progress, completed, failed, cancelled."""
+    error: str | None = None
+    """Why it failed."""
+
+
+class CompactionSummaryChunk(Update, frozen=True, gc=False, tag="compaction_summary_chunk"):
+    """Version 2: a piece of that summary."""
+
+    compaction_id: str = ""
+    """Which."""
 
 
 class UnknownUpdate(Update, Foreign, frozen=True, gc=False, tag="\x00unknown"):
@@ -187,7 +234,7 @@ class UnknownUpdate(Update, Foreign, frozen=True, gc=False, tag="\x00unknown"):
 
     @property
     def kind(self) -> str:
-        """The update's own word for what it is; "" if it has none."""
+        """The update's own kind; "" if it has none."""
         return text_at(self.raw, "sessionUpdate")
 
 
@@ -210,6 +257,11 @@ AnyUpdate: TypeAlias = (
     | UsageUpdate
     | StateUpdate
     | TerminalUpdate
+    | TerminalOutputChunk
+    | ToolCallContentChunk
+    | Notice
+    | CompactionUpdate
+    | CompactionSummaryChunk
     | UnknownUpdate
 )
 """Every update."""

@@ -11,10 +11,10 @@ from turnwire.protocol.parsing import glued
 
 
 class AcpWire:
-    """Reads lines of this protocol alone."""
+    """Reads lines of this protocol only."""
 
     def heard(self, lines: Sequence[bytes | OversizeLine]) -> Iterator[tuple[bytes | None, Struct]]:
-        """Return the messages in lines of the agent, each with its line; None stands for a line that was too long."""
+        """Return the messages in lines of the agent, each with its line (None for an oversized one)."""
         for line in lines:
             if not isinstance(line, bytes):
                 yield None, malformed(line)
@@ -26,5 +26,5 @@ class AcpWire:
                 yield line, message
 
     def sent(self, line: bytes) -> Sequence[Struct]:
-        """Return the messages in a line that the agent was told."""
+        """Return the messages in a line that was sent to the agent."""
         return (decode(line),)

@@ -1,7 +1,7 @@
-"""What is inside the answers to permission requests and hook callbacks.
+"""The contents of answers to permission requests and hook callbacks.
 
-An allow must carry `updatedInput` (1.0.120 to 2.1.101 take a bare one for a denial) and a deny must carry `message`
-(without it every version reports an error), so a bare one is refused here. "Always" is an allow with
+An allow must have `updatedInput`: 1.0.120 to 2.1.101 take an allow without it for a denial. A deny must have `message`:
+without it every version reports an error. So answers without them are refused here. "Always" is an allow with
 `updatedPermissions`, made from the request's `permission_suggestions`.
 """
 
@@ -37,7 +37,7 @@ Answer: TypeAlias = Allow | Deny
 
 
 class HookOutput(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="camel"):
-    """What a hook answers; which fields matter depends on its event."""
+    """A hook's answer. The event decides which fields count."""
 
     go_on: bool | None = field(name="continue", default=None)
     """False to end the turn."""
@@ -68,7 +68,7 @@ def answer_hook(request_id: str, output: HookOutput) -> ControlResponse:
 
 
 def read_permission(response: ControlResponse) -> Answer | None:
-    """Return what a control response says to a permission request; None if it says neither allow nor deny."""
+    """Return the answer to a permission request in a control response; None if it neither allows nor denies."""
     payload = response.payload
     if not isinstance(payload, dict):
         return None
@@ -82,6 +82,6 @@ def read_permission(response: ControlResponse) -> Answer | None:
 
 
 def read_hook(response: ControlResponse) -> HookOutput:
-    """Return what a control response says to a hook callback; empty if it says nothing."""
+    """Return the answer to a hook callback in a control response; empty if there is none."""
     payload = response.payload
     return lenient.build(HookOutput, payload) if isinstance(payload, dict) else HookOutput()

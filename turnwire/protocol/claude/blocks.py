@@ -1,7 +1,7 @@
-"""Content blocks: the units that messages are made of, in the vocabulary of the Messages API.
+"""Content blocks: the parts of messages, in the vocabulary of the Messages API.
 
-Blocks carry their `type` as the msgspec tag, so a consumer matches on classes. A block of a type that is not
-modelled is an `UnknownBlock` with its raw value; it never costs its neighbours.
+A block's `type` is the msgspec tag, so code matches on classes. A block of an unknown type
+is an `UnknownBlock` with its raw value. It never affects its neighbours.
 """
 
 from typing import TypeAlias
@@ -29,7 +29,7 @@ class ThinkingBlock(Block, frozen=True, gc=False, tag="thinking"):
     thinking: str = ""
     """The reasoning, in whole."""
     signature: str | None = None
-    """What the API wants back to accept the reasoning again."""
+    """Signature that the API needs to accept the reasoning again."""
 
 
 class RedactedThinkingBlock(Block, frozen=True, gc=False, tag="redacted_thinking"):
@@ -73,10 +73,10 @@ class ServerToolUseBlock(Block, frozen=True, gc=False, omit_defaults=False, tag=
 
 
 class ToolResultBlock(Block, frozen=True, gc=False, tag="tool_result"):
-    """What a tool answered."""
+    """A tool's result."""
 
     tool_use_id: str = ""
-    """The call that is answered."""
+    """The call with this result."""
     content: "str | list[AnyBlock] | None" = None
     """The answer: text, or blocks (text, image, …)."""
     is_error: bool | None = None
@@ -111,12 +111,12 @@ class UnknownBlock(Block, Foreign, frozen=True, gc=False, tag="\x00unknown"):
 
     @property
     def type(self) -> str:
-        """The block's own word for what it is; "" if it has none."""
+        """The block's own type; "" if it has none."""
         return text_at(self.raw, "type")
 
     @property
     def tool_use_id(self) -> str:
-        """The call that is answered, if the block answers one (`*_tool_result` do); "" otherwise."""
+        """The call with this result, for blocks with a result (`*_tool_result`); "" otherwise."""
         return text_at(self.raw, "tool_use_id")
 
     @property
@@ -140,14 +140,14 @@ AnyBlock: TypeAlias = (
 """Every block; closed, so that a `match` over it can be closed."""
 
 Content: TypeAlias = str | list[AnyBlock]
-"""The content of a message: text alone, or blocks."""
+"""A message's content: text, or blocks."""
 
 
 class CacheCreation(Struct, frozen=True, gc=False):
     """Tokens written to the cache, by how long it keeps them."""
 
     ephemeral_1h_input_tokens: int = 0
-    """Those kept for an hour, which cost more."""
+    """Tokens cached for an hour, which cost more."""
 
 
 class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -162,9 +162,9 @@ class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
     cache_read_input_tokens: int = 0
     """Tokens read from the cache."""
     cache_creation: CacheCreation | None = None
-    """Tokens written to the cache, told apart."""
+    """Tokens written to the cache, by duration."""
     total_tokens: int | None = None
-    """Tokens sent and written together; told by Qwen Code alone, whose usage of a result counts the session."""
+    """Sent and written tokens together. Only Qwen Code reports it; its results count the whole session."""
 
     @property
     def context_tokens(self) -> int:

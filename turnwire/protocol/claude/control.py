@@ -1,6 +1,6 @@
-"""The control protocol: requests both sides make of each other, and their answers.
+"""The control protocol: requests of both sides, and their answers.
 
-The bodies of requests are in `turnwire.protocol.claude.requests`, and are offered from here as well. An answer has been written in
+The bodies of requests are in `turnwire.protocol.claude.requests` and can be imported from here. Answers exist in
 three shapes: the official one (`response.request_id`, `response.response`), one with `request_id` beside `response`
 and the payload under `result`, and both at once. CLIs obey only the first; `ControlResponse` reads all of them.
 """
@@ -67,7 +67,7 @@ class ControlRequest(Struct, frozen=True, gc=False, tag_field="type", tag="contr
     request_id: str = ""
     """The id that the answer repeats."""
     request: AnyRequest = UnknownRequest(None)
-    """What is asked."""
+    """The request's body."""
 
 
 class ResponseBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
@@ -76,9 +76,9 @@ class ResponseBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     subtype: str | None = None
     """success or error."""
     request_id: str | None = None
-    """The request that is answered."""
+    """The answered request."""
     response: Json = None
-    """What was asked for."""
+    """The answer's payload."""
     result: Json = None
     """The same field in Kandev's lines."""
     error: str | None = None
@@ -99,16 +99,16 @@ class ControlResponse(
     response: ResponseBody = ResponseBody()
     """The answer."""
     outer_request_id: str | None = field(default=None, name="request_id")
-    """The request that is answered, where Kandev puts it."""
+    """The answered request, where Kandev puts it."""
 
     @property
     def request_id(self) -> str:
-        """The request that is answered, wherever the message says so; "" if nowhere."""
+        """The answered request, in any of the shapes; "" if there is none."""
         return self.response.request_id or self.outer_request_id or ""
 
     @property
     def payload(self) -> Json:
-        """What was asked for, in either spelling; None if nothing was."""
+        """The answer's payload, in any of the shapes; None if there is none."""
         body = self.response
         return body.result if body.response is None else body.response
 
@@ -121,7 +121,7 @@ class ControlResponse(
 
 
 class ControlCancelRequest(Struct, frozen=True, gc=False, tag_field="type", tag="control_cancel_request"):
-    """The CLI takes a request back: nobody needs to answer it. Never to be written to a CLI (1.0 and 2.0 exit)."""
+    """The CLI cancels a request: nobody needs to answer it. Never write it to a CLI (1.0 and 2.0 exit)."""
 
     request_id: str = ""
     """The request."""

@@ -1,8 +1,8 @@
-"""Lines -> messages; never raises, whatever the bytes.
+"""Lines -> messages. Never raises, whatever the bytes.
 
 The fast path is one pass of msgspec from bytes to a tagged union (system messages take a second one, by subtype).
-What it refuses goes once through a generic parser and is built field by field, so that one odd field, a lone
-surrogate or a type without a model costs nothing else.
+A line that msgspec refuses goes through a generic parser and is built field by field. So a wrong field, a lone
+surrogate or an unknown type costs only itself.
 """
 
 from collections.abc import Callable
@@ -29,12 +29,12 @@ from turnwire.protocol.parsing.depth import NEVER_DEEP, TOO_DEEP, is_deep, is_to
 from turnwire.protocol.text import scrub_inside, scrub_json
 
 NOT_AN_OBJECT = "not a JSON object"
-"""Why a line that is JSON is no message; any other reason is a line that is no JSON."""
+"""Reason for a line that is JSON but no message. Any other reason means that the line is not JSON."""
 
 
 @final
 class _SystemHead(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="system"):
-    """Stands for any system message in the first pass."""
+    """Any system message in the first pass."""
 
 
 _Line: TypeAlias = (
@@ -112,13 +112,13 @@ _SYSTEM_MODELS: dict[str, type[system.System]] = {
 }
 
 FLAT: frozenset[type] = frozenset({MessageStart, MessageDelta, TextBlock, ThinkingBlock, system.Init})
-"""Types whose fields all have types of their own: what was decoded as one of them is never deep, and what was not is skipped."""
+"""Types with typed fields only. Their decoded values are never deep, so they need no check."""
 
 _STREAMED = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 
 
 def decode(line: bytes) -> Message:
-    """Return the message that a line is; Unknown for objects without a model, Malformed for anything else."""
+    """Return a line's message: Unknown for objects without a model, Malformed for anything else."""
     message: Message
     try:
         if line.startswith(_SYSTEM):  # as every CLI writes them: no pass to find out
@@ -158,7 +158,7 @@ def message_of(value: JsonObject) -> Message:
 
 
 def malformed(line: OversizeLine) -> Malformed:
-    """Return what stands for a line that was too long to be kept."""
+    """Return the stand-in for a line that was too long to keep."""
     reason = f"line {line.number} has {line.size} bytes, beyond the limit"
     return Malformed(_text(line.head), reason, _asks(line.head))
 
@@ -204,7 +204,7 @@ def _build_system(value: JsonObject) -> system.System:
 
 
 def _scrubbed(value: JsonObject) -> JsonObject:
-    """Return the object with valid strings, but for half pairs at the ends of a delta's text."""
+    """Return the object with valid strings, except half pairs at the ends of a delta's text."""
     cleaned: JsonObject = scrub_json(value)
     if value.get("type") == "stream_event" and isinstance(value.get("event"), dict):
         delta = value["event"].get("delta")

@@ -1,7 +1,7 @@
-"""The dialect of Claude Code itself: every line is one message, every message one line.
+"""The dialect of Claude Code itself: one message per line.
 
-What comes from a CLI passes byte for byte. What another agent said is spelled here, with all that the official SDKs read
-without looking whether it is there: they raise where a CLI would never leave something out.
+Lines of a CLI pass byte for byte. Messages of other agents are written here with every field that the official SDKs read
+without checking: the SDKs raise if a field is missing that a CLI always writes.
 """
 
 from msgspec import structs
@@ -18,7 +18,7 @@ from turnwire.protocol.malformed import Malformed
 from turnwire.protocol.miriad.system import SystemFailure
 
 NO_MODEL = "<unknown>"
-"""Stands for the model of an agent that does not name it."""
+"""Model name of an agent that does not name its model."""
 
 _READ: dict[str, JsonObject] = {
     "result": {"duration_ms": 0, "duration_api_ms": 0, "is_error": False, "num_turns": 0},
@@ -27,29 +27,29 @@ _READ: dict[str, JsonObject] = {
     "rate_limit_event": {"uuid": ""},
     "conversation_reset": {"uuid": "", "new_conversation_id": ""},
 }
-"""What the SDKs read of a message of a type, and what stands for it."""
+"""Type of message -> fields that the SDKs read, with defaults."""
 
 
 class ClaudeHost:
     """Drives a CLI."""
 
     def read(self, line: bytes) -> Exchange:
-        """Take a line of the CLI."""
+        """Handle a line of the CLI."""
         return Exchange([decode(line)])
 
     def write(self, message: Message, line: bytes | None = None) -> Exchange:  # noqa: ARG002 - a line of a CLI is never told to a CLI
-        """Write to the CLI's stdin; raises EncodeError for what would kill it."""
+        """Write to the CLI's stdin. Raises EncodeError for a message that would crash it."""
         return Exchange(lines=[encode_input(message)])
 
 
 class ClaudeAgent:
-    """Stands in for a CLI."""
+    """The CLI's side of the dialect, for other agents."""
 
     def __init__(self) -> None:
         self._session_id = ""
 
     def read(self, line: bytes) -> Exchange:
-        """Take a line of the host."""
+        """Handle a line of the host."""
         message = decode(line)
         if isinstance(message, User):
             self._session_id = message.session_id or self._session_id
@@ -73,7 +73,7 @@ class ClaudeAgent:
         return Exchange(lines=[encode(SystemFailure(message=reason))])
 
     def _whole(self, message: Message) -> JsonObject:
-        """Return a message of an agent that is no CLI as one would say it."""
+        """Return a message of another agent as a CLI would write it."""
         if isinstance(message, Assistant):
             message = _assistant(message)
         elif isinstance(message, Result):

@@ -1,6 +1,7 @@
 """Messages -> lines: one line, valid JSON and UTF-8, ending in a newline.
 
-`encode` writes any message. `encode_input` writes what a CLI may get. It refuses what kills some version of it: blank
+`encode` writes any message. `encode_input` writes only what a CLI may receive. It refuses input that crashes some version:
+blank
 lines, unknown types, a role that is not user, keep_alive, control_cancel_request, a control message without id or
 subtype.
 """
@@ -24,7 +25,7 @@ _NEVER = object()
 
 
 class EncodeError(TurnwireError, ValueError):
-    """A message that must not be written; the text says why."""
+    """A message that must not be written. The text says why."""
 
 
 def encode(message: Message) -> bytes:
@@ -35,7 +36,7 @@ def encode(message: Message) -> bytes:
 
 
 def encode_input(message: Message) -> bytes:
-    """Return the message as a line for a CLI's stdin; raises EncodeError for what would kill it."""
+    """Return the message as a line for a CLI's stdin. Raises EncodeError for input that would crash it."""
     match message:
         case User():
             if message.message.role != "user":
@@ -65,7 +66,7 @@ def checked_input(line: bytes) -> bytes:
 
 
 def as_value(message: Message, line: bytes | None) -> JsonObject:
-    """Return the message as JSON: all of it if it came as a line, what is modelled of it otherwise."""
+    """Return the message as JSON: all of its line if it has one, otherwise its modelled fields."""
     if line is not None:
         try:
             whole: JsonObject = msgspec.json.decode(line)
@@ -100,7 +101,7 @@ def to_json(value: object) -> Json:
 
 @cache
 def _fields(struct: type[Struct]) -> list[tuple[str, str, object]]:
-    """Return name, name on the wire, and the value that stands for absence, of each field."""
+    """Return each field's name, its name on the wire, and its default."""
     optional = struct.__struct_config__.omit_defaults
     return [
         (field.name, field.encode_name, _absent(field) if optional else _NEVER)

@@ -1,6 +1,6 @@
-"""`system` messages about what happens seldom: refusals, lost files, plugins, the end of a worker (2.1.330).
+"""`system` messages about rare events: refusals, lost files, plugins, the end of a worker (2.1.330).
 
-Their fields are those of the TypeScript SDK's declarations; no recording of ours has them.
+Their fields are those of the TypeScript SDK's declarations. No recording of ours contains them.
 """
 
 from msgspec import field
@@ -10,7 +10,7 @@ from turnwire.protocol.json_values import JsonObject
 
 
 class ModelRefusal(System, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """The base of what is said when the model's provider refuses a request."""
+    """Base of messages about a request that the model's provider refused."""
 
     original_model: str | None = None
     """The model that refused."""
@@ -46,7 +46,7 @@ class ModelRefusalNoFallback(
 class ElicitationComplete(
     System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="elicitation_complete"
 ):
-    """What an MCP server asked for was done elsewhere."""
+    """The request of an MCP server was completed elsewhere."""
 
     mcp_server_name: str = ""
     """The server."""
@@ -98,7 +98,7 @@ class SessionWritesLost(
     error_code: str = ""
     """ENOSPC or EDQUOT."""
     lost: list[str] = field(default_factory=list)
-    """What was lost: transcript, global_config."""
+    """The lost things: transcript, global_config."""
 
 
 class WorkerShuttingDown(

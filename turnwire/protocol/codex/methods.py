@@ -83,7 +83,6 @@ QUIET = frozenset(
         "thread/section/changed",
         "thread/status/changed",
         "thread/unarchived",
-        "turn/diff/updated",
         "turn/moderationMetadata",
         "windows/worldWritableWarning",
         "windowsSandbox/setupCompleted",

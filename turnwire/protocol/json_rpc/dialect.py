@@ -1,7 +1,7 @@
 """The JSON-RPC 2.0 dialect: the same messages, each in an envelope.
 
-A prompt is the request `run`; its response is the turn's result, an error if the turn failed. What the agent says
-meanwhile are notifications. Control requests are requests whose method is the subtype, in both directions.
+A prompt is the request `run`. Its response is the turn's result, an error if the turn failed. The agent's other
+messages are notifications. Control requests are requests whose method is the subtype, in both directions.
 """
 
 from turnwire.protocol.dialects.base import Dialect

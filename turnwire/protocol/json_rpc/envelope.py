@@ -41,7 +41,7 @@ def response(request_id: Id, result: Json) -> bytes:
 
 
 def error(request_id: Id, code: int, text: str, carried: Json = None) -> bytes:
-    """Return the line of a bad response; `carried` goes into the error's data."""
+    """Return the line of an error response. `carried` becomes the error's data."""
     body: JsonObject = {"code": code, "message": text}
     if carried is not None:
         body["data"] = carried
@@ -54,7 +54,7 @@ def is_id(value: Json) -> bool:
 
 
 def open_line(line: bytes) -> list[JsonObject | Message]:
-    """Return what a line holds: envelopes as objects, anything else as the message it is; a batch holds several."""
+    """Return the contents of a line: envelopes as objects, other messages as they are. A batch has several."""
     message = decode(line)
     if isinstance(message, Malformed) and line.lstrip().startswith(b"["):
         try:

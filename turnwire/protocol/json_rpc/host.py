@@ -30,7 +30,7 @@ class _Run(Struct):
 
     id: int
     settled: bool = False
-    """True if its result is known already: by a notification, or since its prompt joined another turn."""
+    """True if its result is already known: by a notification, or because its prompt joined another turn."""
 
 
 class JsonRpcHost:
@@ -45,7 +45,7 @@ class JsonRpcHost:
         self._told: JsonObject | None = None
 
     def write(self, message: Message, line: bytes | None = None) -> Exchange:  # noqa: ARG002 - a line of a CLI is never told to an agent
-        """Write to the agent; initialize, which it need not know, succeeds here."""
+        """Write to the agent. initialize succeeds here, since the agent need not support it."""
         match message:
             case User():
                 encode_input(message)
@@ -81,7 +81,7 @@ class JsonRpcHost:
         return Exchange(lines=[envelope.response(asked, message.payload)])
 
     def read(self, line: bytes) -> Exchange:
-        """Take a line of the agent."""
+        """Handle a line of the agent."""
         messages: list[Message] = []
         for item in envelope.open_line(line):
             if isinstance(item, Malformed):
@@ -157,7 +157,7 @@ class JsonRpcHost:
         return self._overheard(item)
 
     def _overheard(self, item: JsonObject) -> list[Message]:
-        """Take a response to a request of somebody else: of a conversation that we only read."""
+        """Handle a response to another host's request, in a conversation that we only read."""
         problem = item.get("error")
         told = problem.get("data") if isinstance(problem, dict) else item.get("result")
         if isinstance(told, dict) and told.get("type") == "result":

@@ -1,1 +1,1 @@
-"""The wire of the miriad family: a subset of Claude's, with system messages of its own."""
+"""The wire of the miriad family: a subset of Claude's, with its own system messages."""

@@ -1,9 +1,9 @@
 """The dialect of miriad-code: a subset of Claude's, with tool results in system messages.
 
-It has no control protocol but {"type":"control","action":"interrupt"|"status"}, and answers only the second. So the
-host answers our control requests itself: initialize and interrupt succeed as soon as they are said, status succeeds
-when the agent tells it, any other fails. A turn ends as success, error or cancelled; its `num_turns` are cycles of tool
-use, and its `session_id` is the one that the caller's prompts name.
+Its only control messages are {"type":"control","action":"interrupt"|"status"}, and it answers only the second. So the
+host answers our control requests itself: initialize and interrupt succeed at once, status succeeds
+when the agent reports it, any other fails. A turn ends as success, error or cancelled. Its `num_turns` counts cycles of tool
+use, and its `session_id` is the one in the caller's prompts.
 """
 
 from collections import deque
@@ -50,7 +50,7 @@ class MiriadHost:
         self._asked: deque[str] = deque()
 
     def read(self, line: bytes) -> Exchange:
-        """Take a line of the agent: a tool result becomes a user message, a status the answer to our request."""
+        """Handle a line of the agent: a tool result becomes a user message, a status the answer to our request."""
         message = decode(line)
         match message:
             case SystemToolResult():
@@ -93,7 +93,7 @@ class MiriadHost:
 
 
 class MiriadAgent:
-    """Stands in for an agent that speaks miriad."""
+    """The agent's side of miriad."""
 
     def __init__(self) -> None:
         self._requests = 0
@@ -106,10 +106,10 @@ class MiriadAgent:
         self._is_open = False
         self._has_failed = False
         self._held: Assistant | None = None
-        """Text that waits for a call of the same message: a CLI says each block in a line of its own."""
+        """Text that waits for a call of the same message: a CLI writes each block in a line of its own."""
 
     def read(self, line: bytes) -> Exchange:
-        """Take a line of the host; what it gets wrong is told to it as a system error."""
+        """Handle a line of the host. Errors in it are answered with a system error."""
         message = decode(line)
         match message:
             case Unknown(raw={"type": "control"}):
@@ -143,7 +143,7 @@ class MiriadAgent:
                 return Exchange(lines=[_error(f"unknown action: {action or 'none'}")])
 
     def write(self, message: Message, line: bytes | None = None) -> Exchange:
-        """Say a message to the host; reasoning, partial messages and echoes have no word in this dialect."""
+        """Write a message to the host. This dialect has no form for reasoning, partial messages and echoes."""
         match message:
             case Assistant():
                 self._count(message)
@@ -174,7 +174,7 @@ class MiriadAgent:
                 return Exchange()
 
     def pause(self) -> list[bytes]:
-        """Return the lines that wait for more of the same message: nothing has come for a while."""
+        """Return the lines that wait for more of the same message, after a silence."""
         return self._released()
 
     def refuse(self, prompt: Message, reason: str) -> Exchange:  # noqa: ARG002 - the dialect has no word for which one
@@ -182,7 +182,7 @@ class MiriadAgent:
         return Exchange(lines=[_error(reason)])
 
     def _count(self, message: Assistant) -> None:
-        """Count a cycle of tool use: the calls of one message of the model, which a CLI says in a line each."""
+        """Count a cycle of tool use: the calls of one message of the model, which a CLI writes in one line each."""
         if message.parent_tool_use_id is not None:
             return
         if any(isinstance(block, ToolUseBlock) for block in message.blocks):
@@ -212,7 +212,7 @@ class MiriadAgent:
         return [*lines, *self._released()] if has_call or not self._is_open or not told.message.id else lines
 
     def _released(self) -> list[bytes]:
-        """Return what waited, as a line."""
+        """Return the waiting text as a line."""
         held, self._held = self._held, None
         if held is None:
             return []
@@ -277,7 +277,7 @@ class MiriadAgent:
 
 
 def _tells_status(message: Status) -> bool:
-    """Tell whether it is a status that was asked for; CLIs have others, of compaction and of permission modes."""
+    """Return whether this status was requested. CLIs also report compaction and permission modes as status."""
     return message.running is not None or message.queued_messages is not None
 
 
@@ -295,7 +295,7 @@ def _plain(message: User) -> User:
 
 
 def _plain_assistant(message: Assistant) -> Assistant | None:
-    """Return what the dialect has words for, and the id by which its parts are known; None if that is nothing."""
+    """Return the part that the dialect can express, with the id of its message; None if there is none."""
     blocks: list[AnyBlock] = [
         block for block in message.blocks if not isinstance(block, ThinkingBlock | RedactedThinkingBlock)
     ]

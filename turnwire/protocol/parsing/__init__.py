@@ -1,1 +1,1 @@
-"""JSON that strict parsers refuse, or that is deeper than is good."""
+"""Parse JSON that strict parsers refuse, and limit its depth."""

@@ -15,7 +15,7 @@ class Address(Struct, frozen=True):
     rest: str
     """Path, query and fragment."""
     has_credentials: bool
-    """Whether a user or a password stands before the host."""
+    """Whether the address contains a user or a password."""
 
     @property
     def is_web(self) -> bool:
@@ -28,7 +28,7 @@ class Address(Struct, frozen=True):
 
 
 def read_address(text: str) -> Address | None:
-    """Read an absolute address; None for what the standard refuses."""
+    """Parse an absolute address; None if the standard refuses it."""
     import ada_url  # noqa: PLC0415  only where an address is read: it loads a library in C
 
     try:

@@ -1,8 +1,8 @@
 """Measure how deep JSON is nested, before it is parsed.
 
-Parsers and whatever stands behind them (translating, comparing, writing) walk values by recursion, and a value that is
-nested deeply enough ends one of them somewhere in the middle. So what comes from elsewhere is measured first: most
-texts by counting brackets, the others by the brackets that are left without their strings.
+Parsers and later steps (translating, comparing, writing) walk values by recursion, and a deeply
+nested value crashes one of them. So foreign text is measured first: most
+texts by counting brackets, the others by counting brackets outside strings.
 """
 
 import json
@@ -13,13 +13,13 @@ from itertools import accumulate
 from turnwire.protocol.json_values import Json
 
 MAX_DEPTH = 128
-"""Objects and lists inside each other, at most. What CLIs have been seen to say goes to 10."""
+"""Most nested objects and lists. CLIs have been seen to use up to 10."""
 
 NEVER_DEEP = 2 * MAX_DEPTH
 """Bytes of a text that cannot be deeper: each level is opened and closed."""
 
 TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
-"""How what is deeper is refused."""
+"""The reason of a refusal."""
 
 _BRACKETS = b"{}[]"
 _BESIDE = bytes(set(range(256)) - set(_BRACKETS + b'"'))
@@ -37,7 +37,7 @@ _TOKEN = re.compile(
 
 
 def is_too_deep(text: bytes, limit: int = MAX_DEPTH) -> bool:
-    """Tell whether a text of JSON is nested deeper than the limit; of a text that is no JSON, anything."""
+    """Return whether JSON text is nested deeper than the limit. For other text the result has no meaning."""
     # leaving bytes out is several times as fast as counting them
     if len(text) <= 2 * limit or len(text) - len(text.replace(b"[", b"").replace(b"{", b"")) <= limit:
         return False
@@ -59,7 +59,7 @@ def parse(text: str | bytes) -> Json:
 
 
 def is_deep(value: Json, limit: int = MAX_DEPTH) -> bool:
-    """Tell whether a value is nested deeper than the limit, one that contains itself included."""
+    """Return whether a value is nested deeper than the limit, or contains itself."""
     level = {id(value): value}
     for _ in range(limit):
         inner = (_members(outer) for outer in level.values() if isinstance(outer, dict | list))
@@ -70,9 +70,9 @@ def is_deep(value: Json, limit: int = MAX_DEPTH) -> bool:
 
 
 def outermost(text: bytes, names: Collection[str]) -> dict[str, str | int]:
-    """Return the members of the outermost object that are strings or integers, of those named, however deep the rest.
+    """Return the named members of the outermost object that are strings or integers, however deep the rest is.
 
-    Looks at the first mebibyte, and takes a text that is cut there or elsewhere.
+    Reads the first mebibyte, and accepts a text that is cut.
     """
     found: dict[str, str | int] = {}
     depth, name = 0, ""

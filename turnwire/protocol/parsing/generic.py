@@ -1,8 +1,8 @@
-"""Reading JSON that a strict parser refuses: the slow path of `turnwire.protocol.claude.decode`.
+"""Parse JSON that a strict parser refuses: the slow path of `turnwire.protocol.claude.decode`.
 
-Takes what JavaScript writes and Python's own parser can be talked into: lone surrogates (they stay in the strings), NaN and
-Infinity, numbers beyond any range, bytes that are not UTF-8, a byte order mark. What is no number stays text.
-A line may begin with orders to a terminal: 1.0.60 clears a screen that is not there before it goes on.
+Accepts what JavaScript writes and Python's parser can accept: lone surrogates (they stay in the strings), NaN and
+Infinity, numbers beyond any range, bytes that are not UTF-8, a byte order mark. A value that is not a number stays text.
+A line may begin with control sequences for a terminal: 1.0.60 clears a screen that is not there before it continues.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Lines that hold several JSON objects, as two writers to one file leave them, or a list that was cut off."""
+"""Lines with several JSON objects, as two writers to one file leave them, or a list that was cut off."""
 
 import json
 
@@ -7,7 +7,7 @@ import msgspec
 from turnwire.protocol.parsing.depth import is_too_deep
 
 MOST = 16_384
-"""Objects of one line that are told apart; a line with more is none that a CLI wrote."""
+"""Most objects in one line. No CLI writes a line with more."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -17,10 +17,10 @@ _scan = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str).raw
 
 
 def cut(line: bytes) -> list[bytes]:
-    """Cut a line of several JSON objects behind each of them; the last one may be broken off.
+    """Split a line after each of its JSON objects. The last one may be incomplete.
 
-    Returns [] for a line that is to be read as it is: one value of JSON, none, objects with something else than a comma
-    between them, more than MOST of them, or nested too deep.
+    Returns [] for a line that should stay whole: one JSON value, none, objects separated by anything but a
+    comma, more than MOST objects, or nested too deep.
     """
     line = line.removeprefix(_BOM)
     if not line.lstrip().startswith(b"{"):
