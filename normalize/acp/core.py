@@ -1,8 +1,8 @@
-"""The heart: messages in, events out. Deterministic, without I/O, clock or randomness.
+"""The core of ACP's family: messages in, events out. Deterministic, without I/O, clock or randomness.
 
-Session updates are handled by their kind (session_updates.py). Requests of the agent, and answers to our own
-requests, are handled here. So are our own lines, where they are seen: they tell which answer ends which turn, and
-where replay ends. A stdout alone gives a whole stream, too.
+session_updates.py handles session updates by kind. This module handles the agent's requests and the answers to our own
+requests. It also handles our own lines, if they are seen: they show which answer ends which turn, and
+where replay ends. Stdout alone also gives a complete stream.
 """
 
 import json
@@ -12,15 +12,13 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from turnwire.normalize.acp import session_updates, subagents, turns
-from turnwire.normalize.acp.agents import OWN_REQUESTS, agent_info, grok
-from turnwire.normalize.acp.calls import PermissionOutcome
+from turnwire.normalize.acp.agents import OWN_REQUESTS, TOLD_BY_REQUEST, agent_info, grok
 from turnwire.normalize.acp.own_requests import Plan
-from turnwire.normalize.acp.parts import blocks_of, prompt_of
-from turnwire.normalize.acp.requests import Asked, Pending, leave_of, permission, question
+from turnwire.normalize.acp.requests import Asked, Pending, leave_of, question
 from turnwire.normalize.acp.session import Prompt, Session
 from turnwire.normalize.acp.state import NOWHERE, OutgoingRequest, State, Terminal, key, named, notice
-from turnwire.normalize.acp.tool_call_state import ToolCallState, command_line
-from turnwire.normalize.acp.tools import name_of, told_of
+from turnwire.normalize.common.command_line import command_line
+from turnwire.normalize.common.content_parts import blocks_of, prompt_of
 from turnwire.normalize.common.endings import exited
 from turnwire.normalize.common.outcomes import DecidedAhead
 from turnwire.normalize.common.problems import AUTHENTICATION_REQUIRED, problem
@@ -28,6 +26,10 @@ from turnwire.normalize.core import Stats
 from turnwire.normalize.events import AgentEvent, AuthMethod, Error, Malformed, SessionInfo, Unknown
 from turnwire.normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from turnwire.normalize.payloads.fields import fields, objects, shallow, text, whole
+from turnwire.normalize.tool_calls.call_payloads import name_of, told_of
+from turnwire.normalize.tool_calls.open_calls import PermissionOutcome
+from turnwire.normalize.tool_calls.permission_event import permission
+from turnwire.normalize.tool_calls.tool_call_state import ToolCallState
 from turnwire.protocol import malformed
 from turnwire.protocol.acp import messages
 from turnwire.protocol.acp.messages import Notification, PermissionRequest, Request, Response, SessionUpdate
@@ -38,22 +40,22 @@ from turnwire.protocol.parsing.lenient import build
 _OPENS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 _LOADS = frozenset({"session/load", "session/resume"})
 _FATAL = frozenset({"initialize", "authenticate", *_OPENS})
-"""Requests without whose success there is no session."""
+"""Requests that must succeed for a session to exist."""
 _ELICITATIONS = frozenset({"elicitation/create", "session/elicitation"})
 
 
 class AcpCore:
-    """Turns what happens between us and one agent into events."""
+    """Translates the inputs of one agent's process into events."""
 
     def __init__(self, *, resumed: bool = False, first_turn: int = 1) -> None:
-        """`resumed`: the session goes on with an earlier conversation; `first_turn`: number of the first turn."""
+        """`resumed`: the session continues an earlier conversation. `first_turn`: number of the first turn."""
         self.stats = Stats()
         self._state = State(resumed=resumed, first_turn=first_turn)
         self._ahead = DecidedAhead()
 
     @property
     def turns(self) -> int:
-        """How many turns were started, those before `first_turn` included."""
+        """Number of turns started, including those before `first_turn`."""
         return self._state.next_turn - 1
 
     @property
@@ -89,7 +91,7 @@ class AcpCore:
         return None
 
     def asked_about(self, pending_id: str) -> Sequence[ToolCallUpdate]:
-        """Return all that was told of the calls that the answer to a request decides, the one that it names first."""
+        """Return the calls that the answer to a request decides, with everything known about them. The requested call is first."""
         for session in self._state.sessions.values():
             one = session.requests.pending.get(pending_id)
             if one is not None and one.about is not None:
@@ -117,7 +119,7 @@ class AcpCore:
                 assert_never(never)
 
     def receive(self, message: object, line: bytes | None = None) -> list[AgentEvent]:
-        """Translate a message of the agent; `line` is kept in `unknown` events as it came."""
+        """Translate a message of the agent. `line` is kept unchanged in `unknown` events."""
         stats = self.stats
         if type(message) is SessionUpdate:
             if (subagent := self._state.subagents.get(message.params.session_id)) is not None:
@@ -242,7 +244,7 @@ class AcpCore:
         return self._terminal_told(message)
 
     def _terminal_told(self, message: Response) -> list[AgentEvent]:
-        """Take what the client tells the agent of a terminal: the call that shows it shows the same."""
+        """Handle the client's response about a terminal. The call that shows the terminal gets the same output."""
         state, result = self._state, fields(message.result)
         method, subject = state.incoming_requests.get(key(message.id)) or ("", "")
         if not method:
@@ -284,7 +286,7 @@ class AcpCore:
     # What the agent asks.
 
     def _permission(self, message: PermissionRequest, asked: PermissionRequest | Request) -> list[AgentEvent]:
-        """Take a permission request; `asked` is as the agent wrote it."""
+        """Handle a permission request. `asked` is the request as the agent wrote it."""
         state = self._state
         if (subagent := state.subagents.get(message.session_id)) is not None:
             message = subagents.asked_by(subagent, message)
@@ -292,7 +294,7 @@ class AcpCore:
         session = state.session(params.session_id)
         told = params.tool_call
         if params.subject is not None and not told.tool_call_id:
-            told = build(ToolCallUpdate, fields(params.subject.get("toolCall")))
+            told = _subject(params.subject)
         # Who asks for permission asks now: what is told of this call from here on is not of a past that is known.
         past = turns.end_replay(session) if session.suppresses_replay else []
         events = [
@@ -346,6 +348,8 @@ class AcpCore:
         here = NOWHERE if session is None else session.place.here
         if session is not None and session.turn is not None:
             session.turn.has_output = True
+        if session is not None and (tells := TOLD_BY_REQUEST.get(method)) is not None:
+            return session_updates.call(state, session, tells(message))
         if (method in _ELICITATIONS or own is not None) and session is not None:
             pending_id = session.requests.name(message.id)
             event = question(session.place, pending_id, params if own is None else own.form(message))
@@ -471,7 +475,7 @@ class AcpCore:
         ]
 
     def _seen_answer(self, message: Response) -> list[AgentEvent]:
-        """Take the answer to a request that nobody heard: what it holds tells what was asked."""
+        """Handle a response to a request that we did not see. Its members reveal what was requested."""
         state = self._state
         if message.error is not None:
             session = None if state.sees_input else state.open_turn()
@@ -543,7 +547,7 @@ class AcpCore:
         return [*events, exited(None if last is None else last.id, end)]
 
     def _batch(self, message: messages.Batch, line: bytes | None) -> list[AgentEvent]:
-        """Take several messages of one line, which counts once."""
+        """Handle several messages of one line. Stats count the line once."""
         stats, self.stats = self.stats, Stats()
         events = [event for one in message.messages for event in self.receive(one, line)]
         self.stats = stats
@@ -571,6 +575,18 @@ class AcpCore:
         return Unknown(**here, message_type=kind[:200], raw=json.dumps(raw, default=str))
 
 
+def _subject(subject: JsonObject) -> ToolCallUpdate:
+    """Return the call that version 2 asks about: one that it tells, or a command of its own."""
+    if subject.get("type") != "command":
+        return build(ToolCallUpdate, fields(subject.get("toolCall")))
+    return ToolCallUpdate(
+        tool_call_id=text(subject, "toolCallId") or "",
+        kind="execute",
+        title=text(subject, "command"),
+        raw_input={"command": text(subject, "command"), "cwd": text(subject, "cwd")},
+    )
+
+
 def _cancelled(session: Session) -> list[AgentEvent]:
     """We told the agent to stop."""
     if session.turn is None:
@@ -585,7 +601,7 @@ def _cancelled(session: Session) -> list[AgentEvent]:
 
 
 def _permission_outcome(pending: Pending, answer: Response) -> PermissionOutcome | None:
-    """Return what an answer means for the call that it was asked for."""
+    """Return what an answer means for the call that needs permission."""
     if pending.permission is None:
         return None
     if answer.error is not None:
@@ -597,11 +613,11 @@ def _permission_outcome(pending: Pending, answer: Response) -> PermissionOutcome
 
 
 def _is_known(method: str) -> bool:
-    """Tell whether a notification is of the protocol, or of somebody's own, which begin with an underscore."""
+    """Return whether a notification belongs to the protocol or is an extension, which begins with an underscore."""
     return method.startswith("_") or method in ("$/cancel_request", "$/cancelRequest", "elicitation/complete")
 
 
 def _words(method: str, params: JsonObject) -> str:
-    """Return what a human should read of a request or a notification that has no event of its own."""
+    """Return text for a human about a request or notification without an event type."""
     subject = text(params, "path", "command", "terminalId", "uri", "message", "title")
     return f"{method[:200]}: {subject[:500]}" if subject else method[:200]

@@ -1,15 +1,15 @@
-"""What lines of the Agent Client Protocol tell of calls of the model: that they tell none, and of some agents what one took."""
+"""Read calls of the model from lines of ACP. The protocol reports none; some agents report the tokens of one."""
 
 from collections.abc import Sequence
 
-from turnwire.normalize.acp.tool_call_state import parent_of
 from turnwire.normalize.acp.usage import tokens_of
 from turnwire.normalize.model_calls import CallsUntold, ModelCall, ModelCallReaders, Tokens
+from turnwire.normalize.tool_calls.tool_call_state import parent_of
 from turnwire.protocol.acp.messages import PermissionRequest, Response, SessionUpdate
 from turnwire.protocol.acp.updates import Chunk
 
 _UNTOLD = (CallsUntold(),)
-"""Almost all lines of a session: made once."""
+"""The value for almost every line of a session, made once."""
 
 
 def _update(message: SessionUpdate) -> Sequence[ModelCall]:

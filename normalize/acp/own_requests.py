@@ -1,6 +1,7 @@
-"""Requests that agents add to the protocol: read as forms and permission requests, which everybody can answer.
+"""Requests that agents add to the protocol, read as forms and permission requests.
 
-Both ways stand here, so that whoever asks a human and whoever answers the agent need to know nothing of any agent's words.
+Reading and answering are both here, so that the code that asks a human and the code that answers the agent need not know any
+agent's words.
 """
 
 from collections.abc import Callable
@@ -24,9 +25,9 @@ class Form(Struct, frozen=True, kw_only=True):
     answers: Callable[[JsonObject], JsonObject]
     """Makes an answer of the answers by question."""
     declined: JsonObject
-    """The answer of somebody who does not want to answer."""
+    """The response when a human declines to answer."""
     cancelled: JsonObject
-    """The answer where nobody answers."""
+    """The response when nobody answers."""
 
     def form(self, asked: Request) -> JsonObject:
         """Return it as the params of an elicitation: each field is called as its question."""
@@ -46,7 +47,7 @@ class Form(Struct, frozen=True, kw_only=True):
         }
 
     def action(self, result: Json) -> str:
-        """Return what an answer to the agent means."""
+        """Return what a response to the agent means."""
         return "accept" if "answers" in fields(result) else "decline" if result == self.declined else "cancel"
 
     def answer(self, action: str, content: Json) -> JsonObject:
@@ -87,7 +88,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         )
 
     def answer(self, option_id: str | None) -> JsonObject:
-        """Return the answer to the agent; None of an option for nobody's."""
+        """Return the response to the agent. None for an option that does not exist."""
         return self.yes if option_id == APPROVE else self.no
 
     def chosen(self, result: Json) -> JsonObject:
@@ -97,6 +98,21 @@ class Plan(Struct, frozen=True, kw_only=True):
 
 
 OwnRequest: TypeAlias = Form | Plan
+
+
+def task(asked: Request) -> ToolCallUpdate:
+    """Return what Cursor tells of a subagent by a request, which may come before the call."""
+    params = fields(asked.params)
+    given: JsonObject = {
+        name: params[name] for name in ("description", "prompt", "model", "agentId") if params.get(name)
+    }
+    return ToolCallUpdate(
+        tool_call_id=text(params, "toolCallId") or "",
+        name="task",
+        title=text(params, "description"),
+        kind="other",
+        raw_input=given,
+    )
 
 
 def _field(question: JsonObject) -> JsonObject:

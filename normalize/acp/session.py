@@ -1,11 +1,10 @@
-"""What is known of one session of an agent: its place, turn, texts, calls, requests, and what it says of itself."""
+"""The state of one session of an agent: turn, texts, calls, requests, and the agent's facts about itself."""
 
 from typing import Literal
 
 from msgspec import Struct, field
 
 from turnwire.normalize.acp.agents import Quirks
-from turnwire.normalize.acp.calls import Calls
 from turnwire.normalize.acp.requests import Requests
 from turnwire.normalize.acp.usage import Usage
 from turnwire.normalize.common.event_context import EventContext
@@ -25,6 +24,7 @@ from turnwire.normalize.events import (
     SessionStatusData,
 )
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
+from turnwire.normalize.tool_calls.open_calls import Calls
 from turnwire.protocol.acp.messages import Id
 from turnwire.protocol.json_values import Json, JsonObject
 
@@ -39,26 +39,28 @@ class Prompt(Struct, gc=False):
     uuid: str | None
     text: str
     is_own: bool = False
-    """The sidecar itself said it."""
+    """The sidecar itself wrote it."""
 
 
 class Turn(Struct, gc=False):
-    """What is known of the open turn."""
+    """The open turn."""
 
     id: str
     origin: Literal["user", "queued", "background", "autonomous"]
     prompts: list[str]
     """UUIDs of the prompts it serves."""
     waiting: list[Id] = field(default_factory=list)
-    """Requests whose answers end it; none where nobody heard the prompt."""
+    """Requests whose responses end the turn. Empty if the prompt was not seen."""
     is_cancelled: bool = False
-    """It was told to stop."""
+    """The turn was cancelled."""
+    is_active: bool = False
+    """Version 2: the agent reported that it works on the turn."""
     has_failed: bool = False
-    """The agent has told that it failed; what it says from then on is why."""
+    """The agent reported a failure. Its following text is the reason."""
     has_output: bool = False
-    """The agent has said or done something in it."""
+    """The agent has produced output in the turn."""
     said_error: str | None = None
-    """The last that the agent said is that something failed, of agents that say so as text."""
+    """The last text of an agent that reports failures as text."""
 
 
 class Session:
@@ -75,21 +77,21 @@ class Session:
         self.turn: Turn | None = None
         self.queue: list[Prompt] = []
         self.history: bool | None = None
-        """True while the agent tells the past again."""
+        """True while the agent replays the past."""
         self.suppresses_replay = False
-        """The past is known already: what is told again is not published."""
+        """The past is already known, so replayed updates are not published."""
         self.is_loaded = False
-        """It goes on with an earlier conversation."""
+        """The session continues an earlier conversation."""
         self.is_new = False
         """It was made while it was listened to, so there is no past to tell."""
         self.had_turns = False
         self.load_answered = False
-        """Of a session nobody was heard to load: an answer has come that may be the load's."""
+        """For a session whose load was not seen: a response arrived that may answer the load."""
         self.cwd: str | None = None
         self.model: str | None = None
         self.mode: str | None = None
         self.echoes: list[str] = []
-        """Prompts that were sent; version 2 tells them again."""
+        """Prompts that we sent. Version 2 of the protocol echoes them."""
         self._status_told = False
         self._modes: list[Mode] | None = None
         self._modes_shown: list[Mode] | None = None
@@ -105,12 +107,13 @@ class Session:
         self.adopt(quirks)
 
     def adopt(self, quirks: Quirks) -> None:
-        """The agent is known to be one of these habits."""
+        """Apply an agent's quirks."""
+        self.quirks = quirks
         self.calls.quirks = quirks
         self.usage.quirks = quirks
 
     def began(self, *, init: bool = False) -> list[AgentEvent]:
-        """The session is there: told once."""
+        """Publish once that the session exists."""
         if self._status_told:
             return []
         self._status_told = True
@@ -129,7 +132,7 @@ class Session:
         self.echoes.clear()
 
     def opened(self, result: JsonObject, agent: JsonObject) -> list[AgentEvent]:
-        """The agent has made or loaded the session, and says how it stands."""
+        """Handle the agent's answer to creating or loading the session, with the session's settings."""
         events = self.began(init=True)
         modes, models = fields(result.get("modes")), fields(result.get("models"))
         self._learn_modes(modes)
@@ -139,14 +142,14 @@ class Session:
         model = text(models, "currentModelId") or self._current(options, "model")
         events += self.info(model=model, mode=mode, agent=agent)
         events += self.mode_is(mode)
-        events += self._show_options(options)
+        events += self._show_options(options or self._learn_effort(models))
         commands = result.get("availableCommands")
         return [*events, *(self.commands(commands) if isinstance(commands, list) else [])]
 
     def info(
         self, *, model: str | None = None, mode: str | None = None, agent: JsonObject | None = None
     ) -> list[AgentEvent]:
-        """Tell what the agent says of itself in this session, if it has changed."""
+        """Publish the agent's facts about this session if they changed."""
         self.model = model or self.model
         self.usage.window = self._windows.get(self.model or "")
         info = fields(agent)
@@ -207,7 +210,7 @@ class Session:
         return [AvailableCommands(**self.place.here, available_commands=commands)]
 
     def is_titled(self, title: str | None) -> bool:
-        """Take a title, and tell whether it is a new one."""
+        """Take a title. Returns whether it is a new one."""
         if not title or title == self._title:
             return False
         self._title = title
@@ -236,6 +239,27 @@ class Session:
                 if (name := text(model, "modelId", "id"))
             ]
 
+    def _learn_effort(self, models: JsonObject) -> list[SessionOption] | None:
+        """Return the option that Grok has for its efforts, of the model in use, where it names them."""
+        current = text(models, "currentModelId")
+        for model in objects(models, "availableModels")[:_MOST]:
+            about = fields(model.get("_meta"))
+            values = [value for one in objects(about, "reasoningEfforts") if (value := text(one, "value"))]
+            if text(model, "modelId") == current and values:
+                listed = [OptionValue(value=value, name=value) for value in values[:_MOST]]
+                effort = text(about, "reasoningEffort")
+                return [
+                    SessionOption(
+                        id="effort",
+                        name="Effort",
+                        category="thought_level",
+                        kind="select",
+                        current=effort,
+                        values=listed,
+                    )
+                ]
+        return None
+
     def _learn_options(self, value: Json) -> list[SessionOption] | None:
         if not isinstance(value, list):
             return None
@@ -263,7 +287,7 @@ class Session:
 
 
 def _chosen(options: list[SessionOption], category: str) -> SessionOption | None:
-    """Return the option that is called as its category, or else the first of it: Nanocoder has its provider among models."""
+    """Return the option named as its category, or else the category's first. Nanocoder lists its provider among the models."""
     named = next((option for option in options if option.id == category), None)
     return named or next((option for option in options if option.category == category), None)
 

@@ -1,22 +1,30 @@
-"""What `session/update` tells, kind by kind."""
+"""Handle `session/update`, kind by kind."""
 
 import json
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from turnwire.normalize.acp import turns
 from turnwire.normalize.acp.agents import SAFE
-from turnwire.normalize.acp.parts import part, prompt_of
 from turnwire.normalize.acp.session import Session
 from turnwire.normalize.acp.state import State, notice
-from turnwire.normalize.acp.tool_call_state import parent_of
-from turnwire.normalize.acp.tools import entries
+from turnwire.normalize.common.content_parts import part, prompt_of
 from turnwire.normalize.common.problems import problem
 from turnwire.normalize.common.texts import Kind
-from turnwire.normalize.events import AgentEvent, AgentPlan, ApiRetry, ToolUpdate, Unknown, UserMessage
+from turnwire.normalize.events import (
+    AgentEvent,
+    AgentPlan,
+    ApiRetry,
+    CompactBoundary,
+    ToolUpdate,
+    Unknown,
+    UserMessage,
+)
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
 from turnwire.normalize.payloads.work import TodoItem
+from turnwire.normalize.tool_calls.call_payloads import entries
+from turnwire.normalize.tool_calls.tool_call_state import parent_of
 from turnwire.protocol.acp import updates
 from turnwire.protocol.acp.content import TextContent, UnknownContent
 from turnwire.protocol.acp.messages import RpcError
@@ -25,13 +33,14 @@ from turnwire.protocol.json_values import JsonObject
 Handler = Callable[[State, Session, Any], list[AgentEvent]]
 
 _INJECTED = ("<session_context>", "[Function Response:", "<system-reminder>", "<environment_context>")
-"""How agents begin what they put among the user's messages themselves."""
+"""Beginnings of text that agents themselves insert among the user's messages."""
 _ATTEMPT = re.compile(r"(\d{1,6})\s*/\s*(\d{1,6})")
+_LEVELS: dict[str, Literal["warning", "error"]] = {"warning": "warning", "error": "error"}
 _MARKS = {"completed": "x", "in_progress": "-"}
 
 
 def said(state: State, session: Session, update: updates.Chunk) -> list[AgentEvent]:
-    """The agent says something."""
+    """Handle a piece of the agent's text."""
     return _spoken(state, session, "text", update)
 
 
@@ -44,7 +53,7 @@ def _spoken(state: State, session: Session, kind: Kind, update: updates.Chunk) -
     content, parent = update.content, None
     words = content.text if isinstance(content, TextContent) else None
     events: list[AgentEvent] = []
-    if session.calls.quirks is not SAFE and kind == "text" and words is not None:
+    if session.quirks is not SAFE and kind == "text" and words is not None:
         events = parse_quirk_text(session, words)
     if session.turn is None and not events:
         events = turns.ensure(state, session)
@@ -59,8 +68,8 @@ def _spoken(state: State, session: Session, kind: Kind, update: updates.Chunk) -
 
 
 def parse_quirk_text(session: Session, words: str) -> list[AgentEvent]:
-    """Take what some agents tell as text for want of an event: it stays text, and is what it tells, too."""
-    quirks = session.calls.quirks
+    """Handle facts that some agents write as text because the protocol has no update for them. The text is published too."""
+    quirks = session.quirks
     mode = quirks.mode_in(words)
     if mode is not None:
         return session.mode_is(mode)
@@ -70,7 +79,7 @@ def parse_quirk_text(session: Session, words: str) -> list[AgentEvent]:
 
 
 def user_said(state: State, session: Session, update: updates.UserMessageChunk) -> list[AgentEvent]:
-    """The agent tells again what the user said: of the past, or what we have said ourselves."""
+    """Handle a user message from the agent: replayed, or the echo of our own prompt."""
     begins = session.turn is None and not state.sees_input and session.history is None
     if begins and not session.is_new:
         session.history = True
@@ -97,7 +106,7 @@ def user_said(state: State, session: Session, update: updates.UserMessageChunk) 
 
 
 def user_message(state: State, session: Session, update: updates.UserMessage) -> list[AgentEvent]:
-    """Version 2: a prompt is heard; the turn of it begins, unless we know since we sent it."""
+    """Handle a prompt's arrival (version 2). Its turn starts, unless it started when we sent the prompt."""
     words, parts = prompt_of(update.content or [])
     if words in session.echoes and not session.history:
         session.echoes.remove(words)
@@ -138,7 +147,7 @@ def call(state: State, session: Session, update: updates.ToolCallUpdate) -> list
 
 
 def _about_calls(session: Session, told: list[AgentEvent]) -> list[AgentEvent]:
-    """Return what was told of calls; before the end of one, that of a permission request which nobody was heard to answer."""
+    """Return the events of calls. Before a call's end comes the end of its permission request, if its answer was not seen."""
     if not session.requests.pending:
         return told
     events: list[AgentEvent] = []
@@ -157,12 +166,55 @@ def terminal(state: State, session: Session, update: updates.TerminalUpdate) -> 
     del state
     facts = found.facts
     facts.command = update.command or facts.command
-    data = text(fields(update.output), "data")
-    if data:
-        facts.show_bytes(data)
+    if update.output is not None:
+        facts.terminal, facts.terminal_size = [], 0
+        facts.show_bytes(text(fields(update.output), "data") or "")
     if update.exit_status is not None:
         facts.exited(whole(update.exit_status, "exitCode"), text(update.exit_status, "signal"))
     return session.calls.shown(found)
+
+
+def terminal_output(state: State, session: Session, update: updates.TerminalOutputChunk) -> list[AgentEvent]:
+    """Version 2: a terminal of a call shows more."""
+    del state
+    found = session.calls.by_terminal(update.terminal_id)
+    if found is None:
+        return []
+    found.facts.show_bytes(update.data)
+    return session.calls.shown(found)
+
+
+def call_content(state: State, session: Session, update: updates.ToolCallContentChunk) -> list[AgentEvent]:
+    """Version 2: a call shows one thing more."""
+    known = session.calls.find(update.tool_call_id)
+    if known is None:
+        return []
+    whole = [*known.facts.content, update.content]
+    return call(state, session, updates.ToolCallUpdate(tool_call_id=update.tool_call_id, content=whole))
+
+
+def noticed(_state: State, session: Session, update: updates.Notice) -> list[AgentEvent]:
+    """Version 2: something that a human should know."""
+    words = "\n".join(filter(None, (update.title, update.description)))
+    level: Literal["info", "warning", "error"] = _LEVELS.get(update.severity or "", "info")
+    return [notice(session.place.here, "notice", words, level)] if words else []
+
+
+def compaction(_state: State, session: Session, update: updates.CompactionUpdate) -> list[AgentEvent]:
+    """Version 2: a summary takes the place of the conversation so far."""
+    match update.status:
+        case "completed":
+            return [*session.texts.pause(), CompactBoundary(**session.place.here)]
+        case "failed":
+            words = f"The conversation could not be summarised: {update.error or 'no reason given'}"
+            return [notice(session.place.here, "compaction_failed", words, "warning")]
+        case _:
+            return []
+
+
+def compaction_summary(*_: object) -> list[AgentEvent]:
+    """Version 2: a piece of that summary, which is the model's own."""
+    return []
 
 
 def plan(state: State, session: Session, update: updates.Plan) -> list[AgentEvent]:
@@ -229,12 +281,12 @@ def options(state: State, session: Session, update: updates.ConfigOptionUpdate) 
 
 
 def usage(_state: State, session: Session, update: updates.UsageUpdate) -> list[AgentEvent]:
-    """The context and the cost. It is told between two answers of the model: what follows is another message."""
+    """Handle context and cost. Agents send this between two answers of the model, so the following text is another message."""
     return [*_told_beside(session), *session.texts.pause(), *session.usage.update(update)]
 
 
 def info(_state: State, session: Session, update: updates.SessionInfoUpdate) -> list[AgentEvent]:
-    """The title, and what agents tell here of their own."""
+    """Handle the session's title, and members that agents add here."""
     events = _told_beside(session)
     codex = fields(fields(update.meta).get("codex"))
     failed, status = fields(codex.get("error")), fields(codex.get("threadStatus"))
@@ -248,11 +300,15 @@ def info(_state: State, session: Session, update: updates.SessionInfoUpdate) -> 
 
 
 def idle_or_not(state: State, session: Session, update: updates.StateUpdate) -> list[AgentEvent]:
-    """Version 2: what the session does."""
+    """Handle the session's state (version 2)."""
     match update.state:
-        case "running" if session.turn is None and not session.history:
-            return [*session.began(), turns.start(state, session, "autonomous", [], [])]
-        case "idle" if update.stop_reason or update.error is not None:
+        case "running" | "requires_action" if session.turn is not None:
+            session.turn.is_active = True
+            return []
+        case "running" if not session.history:
+            events = [*session.began(), turns.start(state, session, "autonomous", [], [])]
+            return [*events, *idle_or_not(state, session, update)]
+        case "idle" if update.stop_reason or update.error is not None or _was_active(session):
             told: JsonObject = {"stopReason": update.stop_reason, "usage": update.usage, "_meta": update.meta}
             error = None
             if update.error is not None:
@@ -262,13 +318,19 @@ def idle_or_not(state: State, session: Session, update: updates.StateUpdate) -> 
             return []
 
 
+def _was_active(session: Session) -> bool:
+    return session.turn is not None and session.turn.is_active
+
+
 def settled(session: Session) -> list[AgentEvent]:
-    """Return the ends of calls that began with them: something else is spoken of."""
+    """Return the ends of calls that began with their end, because another update follows."""
     return _about_calls(session, session.calls.settle())
 
 
 def _told_beside(session: Session) -> list[AgentEvent]:
-    """Something that is no conversation is told: where nobody was heard to ask, the past is over once its load was answered."""
+    """Handle an update outside the conversation. If the load was not seen, replay ends once a response that may answer it has
+    arrived.
+    """
     return turns.end_replay(session) if session.history and session.load_answered else []
 
 
@@ -317,10 +379,28 @@ HANDLERS: dict[type, Handler] = {
     updates.UsageUpdate: usage,
     updates.SessionInfoUpdate: info,
     updates.StateUpdate: idle_or_not,
+    updates.TerminalOutputChunk: terminal_output,
+    updates.ToolCallContentChunk: call_content,
+    updates.Notice: noticed,
+    updates.CompactionUpdate: compaction,
+    updates.CompactionSummaryChunk: compaction_summary,
 }
-"""Kind of update -> what it does, of all but the unknown."""
+"""Kind of update -> its handler, for all known kinds."""
 
 OF_THE_PAST = frozenset(
-    {said, thought, user_said, user_message, agent_message, call, terminal, plan, plan_update, plan_removed}
+    {
+        said,
+        thought,
+        user_said,
+        user_message,
+        agent_message,
+        call,
+        call_content,
+        terminal,
+        terminal_output,
+        plan,
+        plan_update,
+        plan_removed,
+    }
 )
-"""What tells of the conversation, and so may be told again."""
+"""Updates of the conversation, which a replay may repeat."""

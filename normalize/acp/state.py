@@ -1,4 +1,4 @@
-"""What is known between messages: the agent, its sessions, and what either side has asked and not been answered."""
+"""The state between messages: the agent, its sessions, and the unanswered requests of both sides."""
 
 from typing import Literal
 
@@ -17,11 +17,11 @@ from turnwire.protocol.json_values import Json, JsonObject, text_at
 _ASKED = 4096
 """Requests of ours that may still be answered."""
 _SESSIONS = 256
-"""Sessions that are known at a time; of those above, the ones in which nothing is open are forgotten."""
+"""Most sessions that are remembered. Beyond that, sessions with nothing open are forgotten."""
 _TERMINALS = 1024
 
 NOWHERE: EventFields = {"session_id": None, "operation_id": None}
-"""Where an event belongs that is about no session."""
+"""Fields of an event that belongs to no session."""
 
 
 class OutgoingRequest(Struct, frozen=True, gc=False):
@@ -39,11 +39,11 @@ class Terminal(Struct, gc=False):
 
 
 class State:
-    """What is known of the agent and its sessions."""
+    """The agent and its sessions."""
 
     def __init__(self, *, resumed: bool, first_turn: int) -> None:
         self.resumed = resumed
-        """The first session goes on with an earlier conversation."""
+        """The first session continues an earlier conversation."""
         self.first_turn = self.next_turn = first_turn
         self.agent: JsonObject = {}
         """`agentInfo` of the answer to initialize."""
@@ -53,13 +53,13 @@ class State:
         self.last: Session | None = None
         """The session that was spoken of last."""
         self.sees_input = False
-        """What was sent is heard, too, so a turn without a prompt is the agent's own."""
+        """Our own lines are seen too, so a turn without a prompt is the agent's own."""
         self.outgoing_requests: BoundedDict[OutgoingRequest] = BoundedDict(_ASKED)
         self.incoming_requests: BoundedDict[tuple[str, str]] = BoundedDict(_TERMINALS)
         """Requests of the agent about terminals: method, and terminal or command."""
         self.terminals: BoundedDict[Terminal] = BoundedDict(_TERMINALS)
         self.subagents: BoundedDict[Subagent] = BoundedDict(_SESSIONS)
-        """Whom the sessions of subagents work for."""
+        """Subagent session -> the session and call that it works for."""
 
     def session(self, session_id: str) -> Session:
         """Return the session of an id, made if it is new."""
@@ -85,7 +85,7 @@ class State:
         )
 
     def is_agent(self, info: Json) -> None:
-        """The agent says who it is."""
+        """Handle the agent's name and version."""
         self.agent = fields(info)
         self.quirks = quirks(info)
         for session in self.sessions.values():
@@ -120,5 +120,5 @@ def notice(
 
 
 def named(value: Json, key_name: str) -> str | None:
-    """Return a member that is a text and not empty."""
+    """Return a member that is a non-empty text; otherwise None."""
     return text_at(value, key_name) or None

@@ -1,4 +1,4 @@
-"""Subagents that speak under sessions of their own: what they say is of the session, and of the call, that they work for."""
+"""Subagents with sessions of their own. Their updates belong to the session and the call that they work for."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -9,18 +9,18 @@ from turnwire.protocol.acp.messages import PermissionRequest, SessionUpdate
 from turnwire.protocol.json_values import Json, JsonObject
 
 _SHOWN = (updates.AgentMessageChunk, updates.AgentThoughtChunk, updates.ToolCallUpdate)
-"""What of a subagent is shown; its prompt is an argument of the call, its commands, plan and title are nobody's business."""
+"""Updates of a subagent that are shown. Its prompt is an argument of the call; its commands, plan and title are not shown."""
 
 
 class Subagent(Struct, frozen=True, gc=False):
-    """Whom a session works for."""
+    """The session and call that a subagent's session works for."""
 
     session_id: str
     call_id: str | None
 
 
 def told_by(subagent: Subagent, message: SessionUpdate) -> SessionUpdate | None:
-    """Return what a subagent tells as told in the session that it works for; None of what is not shown."""
+    """Return a subagent's update as an update of the session that it works for. None if it is not shown."""
     update = message.params.update
     if not isinstance(update, _SHOWN):
         return None
@@ -31,7 +31,7 @@ def told_by(subagent: Subagent, message: SessionUpdate) -> SessionUpdate | None:
 
 
 def asked_by(subagent: Subagent, message: PermissionRequest) -> PermissionRequest:
-    """Return what a subagent asks as asked in the session that it works for."""
+    """Return a subagent's request as a request of the session that it works for."""
     call = message.params.tool_call
     ours = replace(call, meta=_of_call(subagent, call.meta))
     return replace(message, params=replace(message.params, session_id=subagent.session_id, tool_call=ours))

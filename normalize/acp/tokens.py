@@ -1,10 +1,10 @@
-"""Tokens of a turn or of a session, and what is new between two counts."""
+"""Tokens of a turn or a session, and the difference of two counts."""
 
 from msgspec import Struct
 
 
 class Tokens(Struct, frozen=True, gc=False):
-    """What a turn, or a session, took; cached tokens are not among those sent."""
+    """Tokens of a turn or a session. Cached tokens are not part of the sent ones."""
 
     sent: int
     received: int
@@ -13,11 +13,11 @@ class Tokens(Struct, frozen=True, gc=False):
 
 
 class Counted(Struct, frozen=True, gc=False):
-    """What the usage of an answer says of its turn."""
+    """The usage of a response, for its turn."""
 
     turn: Tokens
     total: Tokens | None = None
-    """What the session took, where that is what it counts."""
+    """The session's tokens, if the agent counts those."""
     is_of_last_call: bool = False
     """The turn called the model several times, and only the last call is counted."""
 
@@ -33,7 +33,7 @@ def added(one: Tokens, other: Tokens) -> Tokens:
 
 
 def difference(now: Tokens, before: Tokens | None) -> Tokens:
-    """Return what is new; a count that went back started over."""
+    """Return the difference of two counts. A smaller count means that counting started again."""
     if before is None or now.sent < before.sent or now.received < before.received:
         return now
     return Tokens(

@@ -1,4 +1,4 @@
-"""Turns: from a prompt to the answer to it. One is open at most in a session, each is started once and ended once."""
+"""Turns: from a prompt to its response. A session has at most one open turn. Each turn starts once and ends once."""
 
 from collections.abc import Iterable
 
@@ -58,12 +58,12 @@ _OUTPUT = frozenset(
 
 
 def has_output(events: Iterable[AgentEvent]) -> bool:
-    """Tell whether anything in a turn is of use to whoever asked."""
+    """Return whether a turn's events contain anything useful to the user."""
     return any(type(event) in _OUTPUT and not _is_title(event) for event in events)
 
 
 def _is_title(event: AgentEvent) -> bool:
-    """Tell the title that an agent gives a conversation of its own accord: Kimi's is its first prompt."""
+    """Return whether an event is a title that the agent chose itself. Kimi's title is the first prompt."""
     return isinstance(event, Notice) and event.kind == "session_title_changed"
 
 
@@ -80,9 +80,9 @@ def start(
 
 
 def ensure(state: State, session: Session) -> list[AgentEvent]:
-    """Something of the conversation comes: it is of the past, of the open turn, or begins one that nobody heard asked for.
+    """Open a turn, unless one is open or this is replay.
 
-    What comes after a turn was answered, of a conversation both sides of which are heard, belongs to none.
+    If we see our own requests, updates after the answer belong to no turn.
     """
     if session.turn is not None:
         return []
@@ -104,7 +104,7 @@ def prompted(
         events += session.calls.turn_over("no_result", succeeded=True)
         origin: Origin = "autonomous" if prompt.is_own else "user"
         events.append(start(state, session, origin, said, [prompt.request_id]))
-    elif session.calls.quirks.joins_prompts():
+    elif session.quirks.joins_prompts():
         turn.waiting.append(prompt.request_id)
         turn.prompts += said
         events.append(_joined(session, prompt))
@@ -123,7 +123,7 @@ def prompted(
 
 
 def end_replay(session: Session) -> list[AgentEvent]:
-    """What the agent tells from here on is new."""
+    """End replay: updates from here on are new."""
     if session.history is None:
         return []
     events = session.texts.pause()
@@ -134,7 +134,7 @@ def end_replay(session: Session) -> list[AgentEvent]:
 
 
 def left_open(session: Session) -> list[AgentEvent]:
-    """End the text and the calls that are open: nobody will hear of them again."""
+    """End the open text and the open calls: no further updates will arrive."""
     return [*session.texts.pause(), *session.calls.turn_over("no_result", succeeded=False)]
 
 
@@ -147,7 +147,7 @@ def on_response(
         return []  # it has ended otherwise, and nothing waits where none is open
     if request_id in turn.waiting:
         turn.waiting.remove(request_id)
-        if result is not None and text(result, "stopReason") is None:
+        if result is not None and text(result, "messageId") and not text(result, "stopReason"):
             return []  # version 2: the prompt is heard; the turn's end is told apart
         if turn.waiting and error is None:
             return []
@@ -169,7 +169,7 @@ def on_response(
 def on_exit(
     state: State, session: Session, result: JsonObject, error: RpcError | None = None
 ) -> list[AgentEvent]:
-    """End the turn, if one is open, as its answer says, and begin the one of the prompt that waits."""
+    """End the open turn according to its response, and start the turn of the waiting prompt."""
     turn = session.turn
     if turn is None:
         return []
@@ -178,9 +178,9 @@ def on_exit(
     outcome: Outcome = _OUTCOMES.get(reason or "end_turn", "completed")
     if error is not None:
         outcome = "interrupted" if turn.is_cancelled or error.code == CANCELLED else "error"
-    if outcome == "interrupted" and not turn.is_cancelled and session.calls.quirks.was_refused(result):
+    if outcome == "interrupted" and not turn.is_cancelled and session.quirks.was_refused(result):
         outcome = "completed"
-    told = session.calls.quirks.failure(turn, result) if outcome == "completed" else None
+    told = session.quirks.failure(turn, result) if outcome == "completed" else None
     if told is not None:
         outcome = "error"
         failed = problem(told) if told.message else None
@@ -202,7 +202,7 @@ def on_exit(
 
 
 def by_process(session: Session, end: Ended) -> list[AgentEvent]:
-    """The process is gone: end what is open in a session."""
+    """The process is gone: end everything open in a session."""
     events = [] if session.history is None else end_replay(session)
     events += session.texts.pause()
     events += session.calls.turn_over("process_exited", succeeded=False)

@@ -1,7 +1,8 @@
-"""Tokens and money: how full the context is, what a turn took, what the session has cost.
+"""Tokens and money: how full the context is, what a turn used, what the session has cost.
 
-Agents count a turn in the answer to its prompt, in `usage`, `_meta.usage` or `_meta.quota`, in the chunks' `_meta` (Qwen), or not
-at all; some count the session there. Money is told as the session's total, in whatever currency.
+Agents report a turn's tokens in the prompt's response (`usage`, `_meta.usage` or `_meta.quota`), in the chunks' `_meta` (Qwen),
+or
+not at all. Some count the whole session there. Money is the session's total, in any currency.
 """
 
 from msgspec import Struct
@@ -19,12 +20,12 @@ MOST = 1 << 53
 
 
 class TurnCosts(Struct, frozen=True, gc=False):
-    """What a turn took and cost."""
+    """Tokens and cost of a turn."""
 
     turn: Tokens | None = None
     total: Tokens | None = None
     is_of_last_call: bool = False
-    """The turn called the model several times, and its tokens are those of the last call alone."""
+    """The turn called the model several times, and the tokens are those of the last call only."""
     cost_usd: float | None = None
     total_cost_usd: float | None = None
 
@@ -40,16 +41,16 @@ class Usage:
         self.model: str | None = None
         """The model that answers, as the figures name it."""
         self.has_calls = False
-        """The turn has called a tool, so that the model was called more than once."""
+        """The turn has called a tool, so the model was called more than once."""
         self._shown: tuple[int | None, int, str | None] | None = None
         self._cost: float | None = None
         self._billed: float | None = None
-        """What was told before the turn; None until something was."""
+        """The reported total before the turn; None until there was one."""
         self._total: Tokens | None = None
         self._chunks: Tokens | None = None
 
     def update(self, update: UsageUpdate) -> list[AgentEvent]:
-        """Take news of the context and the cost."""
+        """Handle an update of context and cost."""
         cost = fields(update.cost)
         amount = cost.get("amount")
         if (
@@ -83,20 +84,20 @@ class Usage:
         ]
 
     def context(self, meta: Json) -> list[AgentEvent]:
-        """Take how full the context is, as some agents tell it beside their news."""
+        """Handle the context's fill level, which some agents report in `_meta`."""
         used = whole(fields(meta), "totalTokens")
         return [] if used is None else self.update(UsageUpdate(used=used, size=self.window))
 
     def chunk(self, meta: Json) -> None:
-        """Take the usage of one answer of the model, as some agents hang it on a chunk."""
+        """Handle the usage of one answer of the model, which some agents attach to a chunk."""
         told = tokens_of(meta)
         if told is not None:
             self._chunks = told if self._chunks is None else added(self._chunks, told)
 
     def bill(self, result: JsonObject, *, goes_on: bool) -> TurnCosts:
-        """Return what the turn took that ends with this answer.
+        """Return the tokens and cost of the turn that ends with this response.
 
-        `goes_on`: the conversation is older than this process, and the first cost may be that of all of it.
+        `goes_on`: the conversation is older than this process, so the first cost may cover all of it.
         """
         meta = fields(result.get("_meta"))
         quota = fields(meta.get("quota"))
@@ -126,7 +127,7 @@ class Usage:
 
 
 def tokens_of(meta: Json) -> Tokens | None:
-    """Return what one answer of the model took, of a chunk's `_meta`."""
+    """Return the tokens of one answer of the model, from a chunk's `_meta`."""
     return _tokens(fields(fields(meta).get("usage")))
 
 

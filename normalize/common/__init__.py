@@ -1,1 +1,1 @@
-"""What the cores of several families are made of."""
+"""Parts that the cores of several families share."""

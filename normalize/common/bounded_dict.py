@@ -1,4 +1,4 @@
-"""A dictionary that forgets its oldest entries: what may be asked for again soon, at a bounded cost."""
+"""A dictionary of bounded size that drops its oldest entries."""
 
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ class BoundedDict(dict[str, Value]):
     __slots__ = ("_limit",)
 
     def __init__(self, limit: int) -> None:
-        """`limit`: how many entries are kept."""
+        """`limit`: most entries."""
         super().__init__()
         self._limit = limit
 

@@ -21,13 +21,13 @@ WORDS = frozenset(
         "unknown",
     }
 )
-"""Deciders of one word, those that are followed by a colon and more, and what could be taken for one."""
+"""Deciders of one word, prefixes of deciders with a colon, and names that could be mistaken for them."""
 
 USER = "user:"
-"""What stands before a principal's name: like all with a colon, nothing that a frontend can call itself."""
+"""Prefix of a principal's name. No frontend can give itself a name with a colon."""
 
 _GIVEN = re.compile(r"frontend-\d+(-\d+)?(@.*)?")
-"""What frontends are called that give no name."""
+"""Names of frontends that give themselves no name."""
 
 
 def is_reserved(name: str) -> bool:

@@ -6,7 +6,7 @@ from turnwire.normalize.events import Outcome, ProcessStatus
 from turnwire.normalize.inputs import Ended
 
 Origin = Literal["user", "queued", "background", "autonomous"]
-"""What began a turn."""
+"""What started a turn."""
 
 LostReason = Literal["interrupted", "process_exited", "no_result"]
 """Why a call never had a result."""

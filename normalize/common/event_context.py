@@ -1,6 +1,6 @@
-"""Where an event belongs: the CLI's session and the turn.
+"""The session and turn that an event belongs to.
 
-One `EventContext` is shared by the parts of a core; `here` holds the fields that every event repeats, made anew
+The parts of a core share one `EventContext`. `here` holds the fields that every event repeats. It is rebuilt
 only when the session or the turn changes.
 """
 
@@ -15,7 +15,7 @@ class EventFields(TypedDict):
 
 
 class EventContext:
-    """The session and the turn of what happens now."""
+    """The current session and turn."""
 
     __slots__ = ("here",)
 
@@ -28,9 +28,9 @@ class EventContext:
         return self.here["session_id"]
 
     def enter_session(self, session_id: str) -> None:
-        """What follows belongs to this session of the CLI."""
+        """Switch to this session of the CLI."""
         self.here = {"session_id": session_id, "operation_id": self.here["operation_id"]}
 
     def enter_turn(self, operation_id: str | None) -> None:
-        """What follows belongs to this turn, or to none."""
+        """Switch to this turn, or to none."""
         self.here = {"session_id": self.here["session_id"], "operation_id": operation_id}

@@ -1,6 +1,6 @@
-"""How a request that was published ends, as events: answered by somebody we know, by somebody we did not hear, or by nobody.
+"""The ends of published requests, as events: decided by a known decider, answered by someone outside the stream, or unanswered.
 
-Every family's pending requests end in these, and what is known of an end is written here alone.
+The pending requests of every family end here.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,10 +19,10 @@ from turnwire.normalize.inputs import Decision
 from turnwire.normalize.vocabulary import VoidReason
 
 MOST_AHEAD = 1000
-"""Decisions that are kept until their requests come."""
+"""Most decisions that wait for their requests."""
 
 Behavior: TypeAlias = Literal["allow", "deny", "ask", "answer"]
-"""What a request has come to."""
+"""The decision about a request."""
 
 
 class OpenRequest(Protocol):
@@ -52,7 +52,7 @@ class OpenRequest(Protocol):
 def resolution(
     place: EventContext, request: OpenRequest, decision: Decision, behavior: Behavior
 ) -> PermissionResolved:
-    """Return the end of a request that somebody has decided: who and how is known."""
+    """Return the end of a request with a known decision."""
     asked = request.published if decision.unasked else None
     return PermissionResolved(
         **place.here,
@@ -85,19 +85,19 @@ def _title(asked: PermissionRequest | QuestionRequest | None) -> str | None:
 
 
 class DecidedAhead:
-    """Decisions that stand before the line of their request, as those do that were made while it was read."""
+    """Decisions that precede the line of their request: a rule or policy made them while the line was read."""
 
     def __init__(self) -> None:
         self._decisions: BoundedDict[Decision] = BoundedDict(MOST_AHEAD)
 
     def put(self, decision: Decision) -> None:
-        """Keep a decision until its request comes."""
+        """Keep a decision until its request arrives."""
         self._decisions.put(decision.pending_id, decision)
 
     def settle(
         self, events: Sequence[AgentEvent], decide: Callable[[Decision], Sequence[AgentEvent]]
     ) -> list[AgentEvent]:
-        """Return the events of a line, with what follows from a decision in place of the request that it answers."""
+        """Return a line's events. A request that is already decided is replaced by the events of its decision."""
         if not self._decisions:
             return [*events]
         settled: list[AgentEvent] = []
@@ -120,7 +120,7 @@ def resolved(
     message: str | None = None,
     interrupt: bool | None = None,
 ) -> PermissionResolved:
-    """Return the end of a request that somebody has answered whom we did not hear."""
+    """Return the end of a request that someone outside the stream answered."""
     return PermissionResolved(
         **place.here,
         pending_id=request.pending_id,

@@ -1,4 +1,4 @@
-"""What an error says, for humans and for programs: agents put JSON text into messages, and the reason into `data`."""
+"""Read an agent's error, for humans and programs. Agents put JSON text into messages, and the reason into `data`."""
 
 import re
 from typing import NamedTuple
@@ -29,13 +29,13 @@ _SAID = re.compile(r"(?i)(?:\b(?:HTTP|status(?: code)?)[ :]{1,3}|\()([45]\d\d)\b
 _LOOKED_AT = 2000
 """Characters of a message in which a status is looked for."""
 _DEPTH = 12
-"""JSON text within JSON text that is opened."""
+"""Most levels of JSON text inside JSON text that are parsed."""
 _LONGEST = 100_000
 """Characters of JSON text in a message that are read."""
 
 
 class Problem(NamedTuple):
-    """What failed."""
+    """A failure."""
 
     message: str
     code: str | None = None
@@ -43,7 +43,7 @@ class Problem(NamedTuple):
 
 
 def problem(error: RpcError) -> Problem:
-    """Return what an error says."""
+    """Return the contents of an error."""
     status = _status(error.code)
     words, told = _opened(error.message, _DEPTH)
     data_words, data_told = _opened(error.data, _DEPTH)

@@ -1,7 +1,7 @@
-"""Text and thoughts exactly once: chunks go out as they come, each message under one id.
+"""Publish text and thoughts exactly once. Chunks are published as they arrive, each message under one id.
 
-Agents that name their messages are taken at their word. Of the others, a run of chunks of one role is one message: a
-tool call, a plan, a usage or the other role ends it. Within a message, text and thoughts are different blocks.
+Agents that name their messages decide the ids. For other agents, consecutive chunks of one role are one message. A
+tool call, a plan, a usage or the other role ends it. Text and thoughts of one message are different blocks.
 """
 
 from typing import Literal
@@ -18,9 +18,9 @@ from turnwire.protocol.text import rejoin
 Kind = Literal["text", "thinking"]
 
 _REMEMBERED = 256
-"""Messages whose blocks are known: an agent may come back to one."""
+"""Messages whose blocks are remembered: an agent may continue an earlier one."""
 _MOST_RUNS = 256
-"""Threads whose runs are known at a time."""
+"""Most threads whose current message is remembered."""
 
 
 class _Run(Struct, gc=False):
@@ -47,7 +47,7 @@ class Texts:
     def say(
         self, kind: Kind, text: str, message_id: str | None, parent: str | None, history: bool | None
     ) -> list[AgentEvent]:
-        """A chunk has come."""
+        """Publish a chunk of text."""
         run = self._runs.get(parent)
         events: list[AgentEvent] = []
         if run is None or run.kind != kind or run.given != message_id:
@@ -62,7 +62,7 @@ class Texts:
     def show(
         self, parts: list[ContentPart], message_id: str | None, parent: str | None, history: bool | None
     ) -> list[AgentEvent]:
-        """A chunk that is no text has come."""
+        """Publish a chunk that is not text."""
         run = self._runs.get(parent)
         if run is None or run.kind != "text" or run.given != message_id:
             run = self._begin("text", message_id, parent)
@@ -83,7 +83,7 @@ class Texts:
     def whole(
         self, kind: Kind, text: str, message_id: str | None, parent: str | None, history: bool | None
     ) -> list[AgentEvent]:
-        """A whole message has come, in the place of what was said under its id."""
+        """Publish a whole message in place of its earlier chunks."""
         known = message_id is not None and message_id in self._blocks
         self._runs.pop(parent, None)
         if known and message_id is not None:
@@ -99,7 +99,7 @@ class Texts:
         return events if text or known else []
 
     def pause(self) -> list[AgentEvent]:
-        """Something else has come: what is said next, without an id, is another message."""
+        """Note that something else arrived: following text without an id is another message."""
         if not self._runs:
             return []
         events: list[AgentEvent] = []

@@ -1,1 +1,1 @@
-"""The core of agents that write JSON of their own: a wire is only a reader, which says what each line tells."""
+"""The core of agents that write JSON objects of their own. A wire is only a reader, which says what each line means."""

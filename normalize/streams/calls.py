@@ -1,29 +1,29 @@
-"""Calls of tools by what readers say of them: beginnings, output and ends become those of normalize/acp/calls.py."""
+"""Tool calls as readers report them, passed on to normalize/tool_calls/open_calls.py."""
 
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from turnwire.normalize.acp.agents import Quirks
-from turnwire.normalize.acp.calls import Calls, PermissionOutcome
-from turnwire.normalize.acp.requests import permission
 from turnwire.normalize.common.endings import lost_reason
 from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import AgentEvent, Outcome, PermissionRequest, ToolUpdate
 from turnwire.normalize.streams.observations import Change, PermissionAsked, ToolCalled, ToolEnded, ToolOutput
+from turnwire.normalize.tool_calls.call_quirks import CallQuirks
+from turnwire.normalize.tool_calls.open_calls import Calls, PermissionOutcome
+from turnwire.normalize.tool_calls.permission_event import permission
 from turnwire.protocol.acp import messages
 from turnwire.protocol.acp.content import AnyShown, Diff
 from turnwire.protocol.acp.updates import ToolCall, ToolCallUpdate
 from turnwire.protocol.json_values import JsonObject
 
 
-class _WholeFiles(Quirks):
+class _WholeFiles(CallQuirks):
     def shows_whole_files(self) -> bool:
         return True
 
 
 _QUIRKS = _WholeFiles()
-"""Texts of changes are whole files; readers whose agents tell passages leave them among the arguments."""
+"""Texts of changes are whole files. Readers of agents that report passages leave them among the arguments."""
 _OPERATIONS = {"create": "add", "edit": "modify", "delete": "delete"}
 
 
@@ -36,7 +36,7 @@ class StreamCalls:
         self._calls.quirks = _QUIRKS
 
     def called(self, told: ToolCalled, *, asks: bool = False) -> list[AgentEvent]:
-        """A call begins, or there is news of it."""
+        """Begin a call, or update a running one."""
         return self._calls.on_update(_update(told), asks=asks)
 
     def showed(self, told: ToolOutput) -> list[AgentEvent]:
@@ -50,7 +50,7 @@ class StreamCalls:
         return self._calls.shown(call)
 
     def is_open_or_new(self, call_id: str) -> bool:
-        """Tell whether something can still be said of a call: not of one that has ended."""
+        """Return whether a call may still get updates. False for a call that has ended."""
         return self._calls.find(call_id) is not None or self._calls.is_news(ToolCallUpdate(call_id))
 
     def ended(self, told: ToolEnded) -> list[AgentEvent]:
@@ -87,7 +87,7 @@ class StreamCalls:
         return events + ends
 
     def asked(self, pending_id: str, told: PermissionAsked) -> PermissionRequest:
-        """Return the request for leave to do what a call does that is open."""
+        """Return the permission request of an open call."""
         call = self._calls.find(told.call.id)
         assert call is not None, "a request for leave begins its call"
         call.permission_outcome = "asked"

@@ -1,4 +1,4 @@
-"""One conversation of an agent: what was observed goes in, one observation after the other, and events come out."""
+"""One conversation of an agent: observations in, events out."""
 
 from typing import Literal, assert_never
 
@@ -40,11 +40,11 @@ from turnwire.normalize.streams.usage import Counter
 
 _MARKS = {"completed": "x", "in_progress": "-"}
 _BROKEN_OFF = frozenset({"SIGINT", "SIGTERM"})
-"""Signals by which somebody stops an agent."""
+"""Signals with which someone stops an agent."""
 
 
 class _Turn(Struct):
-    """What is known of the open turn."""
+    """The open turn."""
 
     id: str
     origin: Origin
@@ -53,7 +53,7 @@ class _Turn(Struct):
 
 
 class _Info(Struct, frozen=True):
-    """What the agent has said of itself."""
+    """Facts that the agent reported about itself."""
 
     model: str | None = None
     cwd: str | None = None
@@ -64,7 +64,7 @@ class _Info(Struct, frozen=True):
 
 
 class Conversation:
-    """Everything that is known between two lines."""
+    """The state between two lines."""
 
     def __init__(self, *, resumed: bool, first_turn: int) -> None:
         self.place = EventContext()
@@ -76,15 +76,17 @@ class Conversation:
         self._counter = Counter()
         self._info = _Info()
         self._resumed = self._counter.goes_on = resumed
+        self.is_interrupted = False
+        """turnwire has broken the turn off by ending the process."""
         self._known: str | None = None
-        """The conversation whose beginning was told."""
+        """The conversation whose beginning was published."""
         self._told_as: str | None = None
-        """What was told of its beginning."""
+        """What was published of its beginning."""
         self._mode: str | None = None
         self._models: list[Model] | None = None
 
     def take(self, one: Observation) -> list[AgentEvent]:
-        """Take what was observed; return the events of it."""
+        """Handle an observation and return its events."""
         here = self.place.here
         match one:
             case seen.TextPiece():
@@ -141,22 +143,22 @@ class Conversation:
         assert_never(one)
 
     def decided(self, decision: Decision) -> list[AgentEvent]:
-        """Somebody has answered a request of the agent."""
+        """Handle a decision about a request of the agent."""
         events, call_id = self.requests.decide(decision)
         return events + self._calls.left(call_id, "denied" if decision.behavior == "deny" else "allowed")
 
     def process_over(self, end: Ended) -> list[AgentEvent]:
-        """The process is gone: end what is open."""
+        """The process is gone: end everything open."""
         events: list[AgentEvent] = []
         if self.turn is not None:
             outcome: Outcome = "hung" if end.reason == "hung" else "process_exited"
-            if end.signal in _BROKEN_OFF and end.reason == "exited":
+            if self.is_interrupted or (end.signal in _BROKEN_OFF and end.reason == "exited"):
                 outcome = "interrupted"
             events = self._end(self.turn, seen.TurnEnded(outcome=outcome), end)
         events += [*self._texts.pause(), *self._calls.over("process_exited")]
         events += self.requests.void("process_exited")
         self._texts.forget()
-        self._known, self._resumed = None, True
+        self._known, self._resumed, self.is_interrupted = None, True, False
         return events
 
     # Sessions and turns
@@ -186,7 +188,7 @@ class Conversation:
         return events
 
     def _began(self, *, init: bool = False) -> list[AgentEvent]:
-        """The conversation is there: told once in each process."""
+        """Publish that the conversation exists, once per process."""
         known = self.place.session_id or ""
         if self._known == known or (self._known is not None and not init):
             return []
@@ -199,7 +201,7 @@ class Conversation:
         return [SessionStatus(**self.place.here, data=data)]
 
     def _ensure(self) -> list[AgentEvent]:
-        """Something of a turn comes: it begins one where none is open."""
+        """Start a turn if none is open, because something of a turn arrived."""
         return [] if self.turn is not None else self._start("user", [])
 
     def _start(self, origin: Origin, prompts: list[str]) -> list[AgentEvent]:
@@ -210,7 +212,7 @@ class Conversation:
         return [*events, TurnStartedEvent(**self.place.here, origin=origin, prompts=[*prompts] or None)]
 
     def _broken_off(self) -> list[AgentEvent]:
-        """Another turn begins: the one that is open will not be heard of again."""
+        """End the open turn because another one begins: it will get no further observations."""
         if self.turn is None:
             return []
         return self._end(self.turn, seen.TurnEnded(outcome="process_exited"), Ended("end_of_input"))
@@ -240,7 +242,7 @@ class Conversation:
         return [Error(**self.place.here, error=told.message, code=told.code, status=told.status)]
 
     def _end(self, turn: _Turn, told: seen.TurnEnded, end: Ended | None = None) -> list[AgentEvent]:
-        """End the open turn, and with it what is open in it."""
+        """End the open turn with everything open in it."""
         outcome = told.outcome
         failure = turn.failure if outcome == "error" or end is not None else None
         is_error = outcome not in ("completed", "interrupted")

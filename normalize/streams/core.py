@@ -1,7 +1,7 @@
-"""The core of all wires of JSON objects: a reader says what lines tell, and this makes events of it.
+"""The core of all wires of JSON objects. A reader says what lines mean; this module makes events of it.
 
 It does what every wire needs. Turns and requests have one end each. Calls have one beginning and one end each. Each
-text is published once. Tokens are summed up.
+text is published once. Tokens are added up.
 """
 
 import json
@@ -13,31 +13,42 @@ from turnwire.normalize.common.outcomes import DecidedAhead
 from turnwire.normalize.core import Stats
 from turnwire.normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
 from turnwire.normalize.inputs import Announced, Decision, Ended, Message, Received, Sent, SessionInput
+from turnwire.normalize.streams import told
 from turnwire.normalize.streams.conversation import Conversation
-from turnwire.normalize.streams.observations import Observation, PermissionAsked, QuestionAsked
+from turnwire.normalize.streams.observations import (
+    Observation,
+    PermissionAsked,
+    Prompt,
+    QuestionAsked,
+    TurnStarted,
+)
 from turnwire.normalize.streams.reader import Reader
 from turnwire.protocol import malformed
-from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.json_values import JsonObject, text_at
 from turnwire.protocol.wire import JsonLine
 
 
 class StreamCore:
-    """Turns what happens in one session into events, by what a reader says of its lines."""
+    """Translates the inputs of one session into events, with the help of a reader."""
 
     def __init__(self, reader: Callable[[], Reader], *, resumed: bool = False, first_turn: int = 1) -> None:
-        """`reader` makes the reader of one process; `resumed` and `first_turn` are those of every core."""
+        """`reader` makes the reader of one process. `resumed` and `first_turn` are as in every core."""
         self.stats = Stats()
         self._make = reader
         self._reader = reader()
         self._conversation = Conversation(resumed=resumed, first_turn=first_turn)
         self._ahead = DecidedAhead()
         self._newest: Message | None = None
+        self._echo: str | None = None
+        """A prompt that the agent was told as text, until it repeats it."""
+        self._is_begun = False
+        """Such a prompt has begun a turn, and the agent has not said so."""
         self._asked: list[PermissionAsked | QuestionAsked] = []
-        """What the newest message asks."""
+        """The requests in the newest message."""
 
     @property
     def turns(self) -> int:
-        """How many turns were started, those before `first_turn` included."""
+        """Number of turns started, including those before `first_turn`."""
         return self._conversation.next_turn - 1
 
     @property
@@ -51,7 +62,7 @@ class StreamCore:
         return self._conversation.requests.pending
 
     def asked_by(self, message: Message) -> Sequence[tuple[str, PermissionAsked | QuestionAsked]]:
-        """Return what a message asks, with the name of each request that waits; nothing but for the newest message."""
+        """Return the requests in the newest message, each with its name. Empty for any other message."""
         if message is not self._newest:
             return []
         waiting = ((self._conversation.requests.name_of(one.id), one) for one in self._asked)
@@ -62,6 +73,12 @@ class StreamCore:
         match happened:
             case Received():
                 return self.receive(happened.message, happened.line)
+            case Sent(message=JsonLine(value={told.PROMPT: str(words), **rest})):
+                self._echo, self._is_begun = words.strip(), True
+                return self._conversation.take(Prompt(words, text_at(rest, "id") or None))
+            case Sent(message=JsonLine(value={told.INTERRUPT: True})):
+                self._conversation.is_interrupted = True
+                return []
             case Sent(message=JsonLine(value=value)):
                 return self._told(self._reader.sent(value))
             case Sent():
@@ -79,7 +96,7 @@ class StreamCore:
                 assert_never(never)
 
     def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
-        """Translate a message of the agent; `line` is kept in `unknown` events as it came."""
+        """Translate a message of the agent. `line` is kept unchanged in `unknown` events."""
         stats = self.stats
         if isinstance(message, malformed.Malformed):
             return self._malformed(message, line)
@@ -90,6 +107,8 @@ class StreamCore:
         if seen is None:
             stats.unknown += 1
             return [self._unknown(_type_of(message.value), message.value, line)]
+        if self._echo is not None or self._is_begun:
+            seen = [one for one in seen if not self._is_echo(one)]
         self._newest = message
         self._asked = [one for one in seen if isinstance(one, PermissionAsked | QuestionAsked)]
         events = self._ahead.settle(self._told(seen), self._conversation.decided)
@@ -99,6 +118,18 @@ class StreamCore:
             stats.counted += 1
         return events
 
+    def _is_echo(self, one: Observation) -> bool:
+        """Tell whether an agent repeats the prompt that it was told as text, or says that its turn begins; it does so once."""
+        match one:
+            case Prompt(text=words) if words.strip() == self._echo:
+                self._echo = None
+                return True
+            case TurnStarted() if self._is_begun:
+                self._is_begun = False
+                return True
+            case _:
+                return False
+
     def _told(self, seen: Iterable[Observation]) -> list[AgentEvent]:
         return [event for one in seen for event in self._conversation.take(one)]
 
@@ -107,6 +138,7 @@ class StreamCore:
         events = self._told(self._reader.ended(end)) if conversation.turn is not None else []
         events += conversation.process_over(end)
         self._reader = self._make()
+        self._echo, self._is_begun = None, False
         status: ProcessStatus = exited(conversation.place.session_id, end)
         return [*events, status]
 

@@ -1,4 +1,4 @@
-"""Families whose wire is plain JSON objects: each is a reader and the shapes of its lines."""
+"""Families whose wire is plain JSON objects. Each consists of a reader and the shapes of its lines."""
 
 from collections.abc import Callable
 from importlib import import_module

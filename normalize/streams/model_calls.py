@@ -1,4 +1,4 @@
-"""What lines of these wires tell of calls of the model: that they tell none, so what is said stands for them."""
+"""Calls of the model on these wires: lines report none, so the agent's output stands for them."""
 
 from collections.abc import Sequence
 

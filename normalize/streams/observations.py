@@ -1,6 +1,6 @@
-"""What a line of an agent tells, in words that no wire has: a reader makes these, and the core makes events of them.
+"""The meaning of an agent's line, independent of its wire. A reader makes these, and the core makes events of them.
 
-All ids are the agent's own. A reader says what a line tells and keeps no turns, no open calls and no sums: that is the core's.
+All ids are the agent's own. A reader keeps no turns, open calls or sums: that is the core's work.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +16,11 @@ from turnwire.normalize.payloads.work import Question, TodoItem
 from turnwire.protocol.json_values import Json, JsonObject
 
 Kind = Literal["read", "search", "edit", "delete", "move", "execute", "fetch", "other"]
-"""What a tool does; None in its place lets the name and the arguments tell."""
+"""What a tool does. None: derive it from the name and the arguments."""
 
 
 class SessionStarted(Struct, frozen=True, kw_only=True):
-    """The agent says which conversation it is, or more of itself. What is None is as it was."""
+    """The agent names the conversation, or more facts about itself. None means unchanged."""
 
     id: str | None = None
     model: str | None = None
@@ -32,17 +32,17 @@ class SessionStarted(Struct, frozen=True, kw_only=True):
     models: list[Model] | None = None
     """Models that can be chosen."""
     resumed: bool = False
-    """It goes on with an earlier conversation."""
+    """The conversation continues an earlier one."""
 
 
 class TurnStarted(Struct, frozen=True, kw_only=True):
-    """A turn begins. A reader need not say it: a prompt, a text or a call begins one as well."""
+    """A turn begins. Readers may leave it out: a prompt, a text or a call also begins one."""
 
     origin: Literal["user", "queued", "background", "autonomous"] = "user"
 
 
 class Prompt(Struct, frozen=True):
-    """The user said something. It begins a turn where none is open, and joins the open one."""
+    """The user wrote a prompt. It joins the open turn, or begins one."""
 
     text: str
     id: str | None = None
@@ -58,11 +58,11 @@ class TextPiece(Struct, frozen=True):
     id: str | None = None
     is_thought: bool = False
     parent: str | None = None
-    """The call whose subagent speaks."""
+    """The call whose subagent writes."""
 
 
 class TextWhole(Struct, frozen=True):
-    """A whole text, or a whole thought. After pieces of the same id, only what they have not told is told."""
+    """A whole text, or a whole thought. After pieces with the same id, only the missing part is published."""
 
     text: str
     id: str | None = None
@@ -71,13 +71,13 @@ class TextWhole(Struct, frozen=True):
 
 
 class Retracted(Struct, frozen=True):
-    """Texts that no longer count: half an answer, for example, that comes again under another id."""
+    """Texts that no longer count, for example half an answer that arrives again under another id."""
 
     ids: tuple[str, ...]
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """A change of one file: a unified diff, or texts; only the path where an agent tells neither."""
+    """A change of one file: a unified diff, or texts. Only the path if an agent reports neither."""
 
     path: str
     kind: Literal["create", "edit", "delete"] = "edit"
@@ -88,7 +88,7 @@ class Change(Struct, frozen=True, kw_only=True):
 
 
 class ToolCalled(Struct, frozen=True, kw_only=True):
-    """A call begins; told again while it runs, it is news of the call."""
+    """A call begins. Repeated while the call runs, it updates the call."""
 
     id: str
     name: str
@@ -123,7 +123,7 @@ class ToolEnded(Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     signal: str | None = None
     stdout: str | None = None
-    """Standard output, where the two are told apart."""
+    """Standard output, if the agent separates it from standard error."""
     stderr: str | None = None
     error: str | None = None
     """Why it failed."""
@@ -131,16 +131,16 @@ class ToolEnded(Struct, frozen=True, kw_only=True):
 
 
 class PermissionAsked(Struct, frozen=True, kw_only=True):
-    """The agent waits for permission to do what a call does."""
+    """The agent waits for permission for a call."""
 
     id: str
-    """The request's own id: different from those of calls."""
+    """The request's own id, which differs from ids of calls."""
     call: ToolCalled
     """The call, with the fields that the request has."""
     options: Sequence[PermissionOption] = ()
     reason: str | None = None
     paths: Sequence[str] = ()
-    """Files that it touches beside those of the call's changes."""
+    """Files that the call touches, in addition to those of its changes."""
 
 
 class QuestionAsked(Struct, frozen=True, kw_only=True):
@@ -168,15 +168,15 @@ class PlanShown(Struct, frozen=True, kw_only=True):
 
     items: list[TodoItem] | None = None
     text: str | None = None
-    """The plan in Markdown, or what is said of the list."""
+    """The plan in Markdown, or a comment on the list."""
     id: str | None = None
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """Tokens. Those of the cache are not among those sent."""
+    """Tokens. Cached tokens are not part of the sent ones."""
 
     of: Literal["call", "turn", "thread"]
-    """What it counts: one call of the model, the turn so far, or the conversation since its beginning."""
+    """What the figures cover: one call of the model, the turn so far, or the conversation since its beginning."""
     sent: int = 0
     received: int = 0
     cache_read: int | None = None
@@ -227,7 +227,7 @@ class TurnEnded(Struct, frozen=True, kw_only=True):
 
 
 class Noticed(Struct, frozen=True, kw_only=True):
-    """Something worth telling that has no event of its own."""
+    """A fact worth publishing that has no event type."""
 
     kind: str
     text: str
@@ -236,7 +236,7 @@ class Noticed(Struct, frozen=True, kw_only=True):
 
 
 class Event(Struct, frozen=True):
-    """An event that the reader makes itself, of a kind that says nothing of turns and calls."""
+    """An event that the reader makes itself. It has no effect on turns and calls."""
 
     make: Callable[[EventFields], AgentEvent]
     """Gets the fields that say where it belongs: `lambda here: RateLimit(**here, …)`."""
@@ -264,4 +264,4 @@ Observation: TypeAlias = (
     | Noticed
     | Event
 )
-"""Whatever a line tells."""
+"""Every kind of observation."""

@@ -1,4 +1,4 @@
-"""What a reader is: all that a wire of JSON objects needs of its own."""
+"""The reader: the only part that a wire of JSON objects adds."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,28 +9,28 @@ from turnwire.protocol.json_values import JsonObject
 
 
 class Reader(Protocol):
-    """Says what the lines of one process tell. It is made anew for each process of a session; no method raises."""
+    """Interprets the lines of one process. A session makes a new reader for each process. No method raises."""
 
     def received(self, value: JsonObject) -> Sequence[Observation] | None:
-        """Return what a line of the agent tells: nothing where it is known and tells nothing new, None where it is not known."""
+        """Return the observations in an agent's line. Empty for a known line without news, None for an unknown line."""
         ...
 
     def sent(self, value: JsonObject) -> Sequence[Observation]:
-        """Return what a line tells that the agent was told."""
+        """Return the observations in a line that the agent was sent."""
         ...
 
     def ended(self, end: Ended) -> Sequence[Observation]:
-        """Return what the end of the process tells, where the wire has no last line. Called while a turn is open."""
+        """Return the observations of the process's end, for wires without a last line. Called only while a turn is open."""
         ...
 
 
 class OneWay:
-    """The base of readers of agents that are told nothing line by line."""
+    """Base class of readers for agents that receive no lines."""
 
     def sent(self, value: JsonObject) -> Sequence[Observation]:  # noqa: ARG002 - whatever it is
         """Return nothing."""
         return ()
 
     def ended(self, end: Ended) -> Sequence[Observation]:  # noqa: ARG002 - however it ends
-        """Return nothing: a turn that is open then was broken off."""
+        """Return nothing: an open turn was broken off."""
         return ()

@@ -1,4 +1,4 @@
-"""What an agent has asked and waits for: each request is told once, and its end once."""
+"""The agent's requests that wait. Each is published once, and so is its end."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ class _Open(Struct):
     pending_id: str
     published: PermissionRequest | QuestionRequest
     is_decided: bool = False
-    """It was told who answered it; the answer itself is no news."""
+    """The decision was published, so the answer is not published again."""
 
     @property
     def tool_call_id(self) -> str | None:
@@ -45,7 +45,7 @@ class Requests:
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """Those that wait for a human, by the names they were published under."""
+        """Names of the requests that wait for a human."""
         return tuple(one.pending_id for one in self._open.values() if not one.is_decided)
 
     def name_of(self, request_id: str) -> str | None:
@@ -56,7 +56,7 @@ class Requests:
     def ask(
         self, request_id: str, make: Callable[[str], PermissionRequest | QuestionRequest]
     ) -> list[AgentEvent]:
-        """Publish a request under a name of its own: agents use their ids again."""
+        """Publish a request under a unique name: agents reuse their ids."""
         name = f"{self._place.here['operation_id'] or 'session'}/{request_id[:200]}"
         times = (self._given.get(name) or 0) + 1
         self._given.put(name, times)
@@ -78,7 +78,7 @@ class Requests:
         return [told], found.tool_call_id
 
     def decide(self, decision: Decision) -> tuple[list[AgentEvent], str | None]:
-        """Somebody has decided, whom we know; return also the call that waited."""
+        """Handle a known decision. Also returns the call that waited."""
         found = next((one for one in self._open.values() if one.pending_id == decision.pending_id), None)
         behavior = decision.behavior
         if found is None or found.is_decided or behavior == "pass" or behavior == "error":  # noqa: PLR1714 - for the type
@@ -87,7 +87,7 @@ class Requests:
         return [outcomes.resolution(self._place, found, decision, behavior)], found.tool_call_id
 
     def settle(self, call_id: str, *, denied: bool) -> list[AgentEvent]:
-        """A call has ended: somebody whom we did not hear gave leave, or refused it."""
+        """A call has ended: someone outside this stream allowed or denied it."""
         names = [name for name, one in self._open.items() if one.tool_call_id == call_id]
         found = [self._open.pop(name) for name in names]
         return [
@@ -97,7 +97,7 @@ class Requests:
         ]
 
     def void(self, reason: VoidReason) -> list[AgentEvent]:
-        """Nothing of what waits will be answered any more."""
+        """Void all waiting requests: they will not be answered."""
         found = [*self._open.values()]
         self._open.clear()
         return self._void(found, reason)

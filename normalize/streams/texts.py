@@ -1,4 +1,4 @@
-"""Texts of wires that send pieces, whole texts, or both: each is published once."""
+"""Texts of wires that send pieces, whole texts, or both. Each is published once."""
 
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.common.event_context import EventContext
@@ -7,7 +7,7 @@ from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.streams.observations import TextPiece, TextWhole
 
 _REMEMBERED = 64
-"""Texts whose pieces are remembered until they are told whole."""
+"""Most texts whose pieces are remembered until the whole text arrives."""
 
 
 class StreamTexts:
@@ -19,7 +19,7 @@ class StreamTexts:
         self._told: BoundedDict[list[str]] = BoundedDict(_REMEMBERED)
 
     def piece(self, told: TextPiece) -> list[AgentEvent]:
-        """A piece has come."""
+        """Publish a piece."""
         kind = _kind(told)
         if told.id is not None:
             self._remember(kind, told.id).append(told.text)
@@ -39,11 +39,11 @@ class StreamTexts:
         return [*events, *self._texts.pause()]
 
     def pause(self) -> list[AgentEvent]:
-        """Something else has come: pieces without an id that follow are another message."""
+        """Note that something else arrived: following pieces without an id are another message."""
         return self._texts.pause()
 
     def forget(self) -> None:
-        """Another process begins: its ids may be those of before."""
+        """Another process begins: it may reuse ids."""
         self._told.clear()
         self._texts = Texts(self._place)
 

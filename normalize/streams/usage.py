@@ -9,7 +9,7 @@ MOST = 1 << 53
 
 
 class Bill(Struct, frozen=True, kw_only=True):
-    """What a turn took, and the conversation so far; None where it is not known."""
+    """Tokens of a turn, and of the conversation so far; None if unknown."""
 
     turn: Usage | None
     total: Usage | None
@@ -28,7 +28,7 @@ class Counter:
         """The conversation is older than what is known of it."""
 
     def take(self, usage: Usage) -> None:
-        """Take a figure; one that cannot be true is nothing."""
+        """Take a figure. Impossible figures are ignored."""
         figures = (usage.sent, usage.received, usage.cache_read or 0, usage.cache_written or 0)
         if not all(0 <= figure < MOST for figure in figures):
             return
@@ -67,7 +67,7 @@ def _both(one: int | None, other: int | None) -> int | None:
 
 
 def _since(now: Usage, before: Usage | None) -> Usage:
-    """Return what is new; a count that went back started over."""
+    """Return the difference of two counts. A smaller count means that counting started again."""
     if before is None or now.sent < before.sent or now.received < before.received:
         return now
     cost = None if now.cost_usd is None else max(round(now.cost_usd - (before.cost_usd or 0), 10), 0.0)

@@ -1,11 +1,11 @@
-"""What agents do that the protocol does not say: one file an agent, each a class that says otherwise where it differs.
+"""Differences of agents from the protocol: one file per agent, with a class that overrides what differs.
 
-What an agent writes in `_meta` or in its results is read wherever it stands, for every agent. This folder has only
+Members in `_meta` or in results are read wherever any agent puts them. This folder contains only
 what changes the meaning of the same line, and what agents add to the protocol. Each entry is a fact seen in
 recordings.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from turnwire.normalize.acp.agents import (
     codex,
@@ -22,14 +22,16 @@ from turnwire.normalize.acp.agents import (
     qwen,
 )
 from turnwire.normalize.acp.agents.quirks import Quirks
-from turnwire.normalize.acp.own_requests import OwnRequest
+from turnwire.normalize.acp.own_requests import OwnRequest, task
 from turnwire.normalize.payloads.fields import fields
+from turnwire.protocol.acp.messages import Request
+from turnwire.protocol.acp.updates import ToolCallUpdate
 from turnwire.protocol.json_values import Json, JsonObject, text_at
 
-__all__ = ["OWN_REQUESTS", "SAFE", "Quirks", "agent_info", "quirks"]
+__all__ = ["OWN_REQUESTS", "SAFE", "TOLD_BY_REQUEST", "Quirks", "agent_info", "quirks"]
 
 SAFE = Quirks()
-"""An agent of which nothing is known."""
+"""Quirks of an unknown agent: none."""
 
 _KNOWN: tuple[tuple[str, Quirks], ...] = (
     ("gemini", gemini.Gemini()),
@@ -45,19 +47,22 @@ _KNOWN: tuple[tuple[str, Quirks], ...] = (
     ("hermes", hermes.Hermes()),
     ("grok", grok.Grok()),
 )
-"""A part of the agent's name in small letters -> what is special; the first that fits."""
+"""Part of the agent's name in lower case -> its quirks. The first match counts."""
 
 OWN_REQUESTS: Mapping[str, OwnRequest] = grok.REQUESTS
-"""What agents ask a human by methods that they add to the protocol."""
+"""Method -> how an agent asks a human by a method that it adds to the protocol."""
+
+TOLD_BY_REQUEST: Mapping[str, Callable[[Request], ToolCallUpdate]] = {"cursor/task": task}
+"""Method -> what it tells of a call. Nobody is asked: the response is an empty object."""
 
 
 def agent_info(initialized: Json) -> JsonObject:
-    """Return what an agent says of itself in its answer to `initialize`: name, title and version, as far as it tells them."""
+    """Return an agent's name, title and version from its answer to `initialize`, as far as they are there."""
     said = fields(initialized)
     return fields(said.get("agentInfo")) or fields(said.get("info")) or grok.info(said)
 
 
 def quirks(info: Json) -> Quirks:
-    """Return what is known of an agent by what it says of itself."""
+    """Return an agent's quirks by its name."""
     name = text_at(info, "name").lower()[:200]
     return next((known for part, known in _KNOWN if part in name), SAFE)

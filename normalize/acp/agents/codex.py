@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 class Codex(Quirks):
-    """An API that fails is told as the status of the thread, then why as text."""
+    """An API failure arrives as the thread's status, followed by the reason as text."""
 
     def hear(self, turn: "Turn", words: str) -> None:
-        """Note what is said once the thread has failed: it is why."""
+        """Note text that follows the thread's failure: it is the reason."""
         if turn.has_failed:
             turn.said_error = (turn.said_error or "") + words

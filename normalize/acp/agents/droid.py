@@ -4,7 +4,7 @@ from turnwire.normalize.acp.agents.quirks import Quirks
 
 
 class Droid(Quirks):
-    """It asks once for several calls."""
+    """One permission request covers several calls."""
 
     def batches_permissions(self) -> bool:
         """Tell that it does."""

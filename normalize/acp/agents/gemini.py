@@ -6,16 +6,16 @@ from turnwire.normalize.acp.agents.quirks import Quirks
 from turnwire.protocol.acp.updates import ToolCallUpdate
 
 if TYPE_CHECKING:
-    from turnwire.normalize.acp.tool_call_state import ToolCallState
+    from turnwire.normalize.tool_calls.tool_call_state import ToolCallState
 
 _MODE = "[MODE_UPDATE] "
 
 
 class Gemini(Quirks):
-    """It tells of calls little but a title."""
+    """Calls have little but a title."""
 
     def tool_name(self, update: ToolCallUpdate) -> str | None:
-        """Return what stands in a call's id before two underscores."""
+        """Return the part of a call's id before two underscores."""
         name, found, _ = update.tool_call_id[:200].partition("__")
         return (name or None) if found else None
 
@@ -32,5 +32,5 @@ class Gemini(Quirks):
         return True
 
     def mode_in(self, words: str) -> str | None:
-        """Return the mode that a text tells which begins with a mark."""
+        """Return the mode in a text that begins with the mark."""
         return words[len(_MODE) :].strip() if words.startswith(_MODE) else None

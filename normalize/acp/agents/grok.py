@@ -1,4 +1,4 @@
-"""Grok Build: it gives no name, counts in `_meta`, and tells and asks much by methods of its own, which begin with `_x.ai/`."""
+"""Grok Build: it gives no name, counts in `_meta`, and uses many methods of its own, which begin with `_x.ai/`."""
 
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from turnwire.normalize.acp.state import State
 
 OWN = "_x.ai/"
-"""How its methods begin."""
+"""Prefix of its own methods."""
 
 
 class Grok(Quirks):
-    """Of what it does to turns, one thing is not of the protocol."""
+    """Its one difference in turns."""
 
     def was_refused(self, result: JsonObject) -> bool:
         """Tell whether a refusal has ended the turn."""
@@ -26,7 +26,7 @@ class Grok(Quirks):
 
 
 def info(initialized: JsonObject) -> JsonObject:
-    """Return who it is, by the answer to `initialize`, which has no `agentInfo`; nothing of another agent."""
+    """Return its name and version, from an answer to `initialize` without `agentInfo`. Empty for another agent."""
     told = fields(initialized.get("_meta"))
     if told.get("grokShell") is not True:
         return {}
@@ -34,7 +34,7 @@ def info(initialized: JsonObject) -> JsonObject:
 
 
 def heard(state: "State", message: Notification) -> list[AgentEvent]:
-    """Take what it tells beside the protocol: retries, the model, whose subagent a session is; the rest is counted alone."""
+    """Handle its own notifications: retries, the model, a subagent's session. Others are only counted."""
     params = fields(message.params)
     update = fields(params.get("update"))
     session = state.sessions.get(text(params, "sessionId") or "")
@@ -81,4 +81,4 @@ REQUESTS: dict[str, OwnRequest] = {
         name="exit_plan_mode", plan="planContent", yes={"outcome": "approved"}, no={"outcome": "abandoned"}
     ),
 }
-"""What it asks by methods of its own."""
+"""Method -> how it asks a human."""

@@ -14,7 +14,7 @@ from turnwire.protocol.json_values import JsonObject
 
 if TYPE_CHECKING:
     from turnwire.normalize.acp.session import Turn
-    from turnwire.normalize.acp.tool_call_state import ToolCallState
+    from turnwire.normalize.tool_calls.tool_call_state import ToolCallState
 
 _ERROR = re.compile(r"(?:API call failed after \d{1,3} retries: )?HTTP [45]\d\d\b")
 _RESULT = "terminal result\n"
@@ -24,15 +24,15 @@ _CODE = re.compile(r"-?\d{1,10}")
 
 
 class Hermes(Quirks):
-    """It tells no arguments, exit codes as text, and counts the session."""
+    """Calls have no arguments, exit codes are text, and tokens count the session."""
 
     def shown_command(self, facts: "ToolCallState") -> str | None:
-        """Return what stands behind a dollar sign."""
+        """Return the text after a dollar sign."""
         found = _PROMPT.search(facts.shown_text()) if facts.kind == "execute" else None
         return None if found is None else found[1]
 
     def exit_of(self, output: str) -> tuple[int | None, str] | None:
-        """Return the members of a result that is told as a list."""
+        """Return exit code and output from a result that is a list in text form."""
         if not output.startswith(_RESULT):
             return None
         told, found, rest = output[len(_RESULT) :].rpartition(_EXIT)
@@ -42,16 +42,16 @@ class Hermes(Quirks):
         return int(code[0]), told.removeprefix(_OUTPUT).removesuffix("\n")
 
     def hear(self, turn: "Turn", words: str) -> None:
-        """Note an error of the provider that is told as text, as the last that is said."""
+        """Note a provider's error that is written as text, if it is the last text."""
         turn.said_error = words if _ERROR.match(words) else None
 
     def failure(self, turn: "Turn", result: JsonObject) -> RpcError | None:
-        """Return the error that was said last, if the answer has no usage."""
+        """Return the last error if the response has no usage."""
         if turn.said_error is None or fields(result.get("usage")):
             return None
         return said(turn)
 
     def counted(self, told: Tokens, before: Tokens | None, *, has_calls: bool) -> Counted:
-        """Return what is new of the session's total."""
+        """Return the difference of the session's totals."""
         del has_calls
         return Counted(difference(told, before), total=told)

@@ -5,9 +5,9 @@ from turnwire.normalize.acp.tokens import Counted, Tokens
 
 
 class Kilo(Quirks):
-    """It counts its last call of the model alone."""
+    """Counts only its last call of the model."""
 
     def counted(self, told: Tokens, before: Tokens | None, *, has_calls: bool) -> Counted:
-        """Return what is of the last call of the model where there were several."""
+        """Return the tokens, marked as those of the last call if the turn had several."""
         del before
         return Counted(told, is_of_last_call=has_calls)

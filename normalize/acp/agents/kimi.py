@@ -9,9 +9,9 @@ _WORD = re.compile(r"\A[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
 class Kimi(Quirks):
-    """What a call does is said by its second title."""
+    """A call's second title describes the call."""
 
     def tool_name(self, update: ToolCallUpdate) -> str | None:
-        """Return the first title where it is one word: it is the tool's name."""
+        """Return the first title if it is one word: then it is the tool's name."""
         title = update.title or ""
         return title if isinstance(update, ToolCall) and _WORD.match(title) else None

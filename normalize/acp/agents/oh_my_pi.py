@@ -15,14 +15,14 @@ _ERROR = re.compile(r"([45]\d\d)[ :]")
 
 
 class OhMyPi(Quirks):
-    """It tells a provider that fails as text, and no usage then."""
+    """Reports a provider's failure as text, without usage."""
 
     def hear(self, turn: "Turn", words: str) -> None:
-        """Note a text that begins with the status of an error, as the last that is said."""
+        """Note a text that begins with an error's status, if it is the last text."""
         turn.said_error = words if _ERROR.match(words) else None
 
     def failure(self, turn: "Turn", result: JsonObject) -> RpcError | None:
-        """Return the error that was said last, if the answer has no usage."""
+        """Return the last error if the response has no usage."""
         words = turn.said_error
         if words is None or fields(result.get("usage")):
             return None

@@ -3,65 +3,28 @@
 from typing import TYPE_CHECKING
 
 from turnwire.normalize.acp.tokens import Counted, Tokens
+from turnwire.normalize.tool_calls.call_quirks import CallQuirks
 from turnwire.protocol.acp.messages import RpcError
-from turnwire.protocol.acp.updates import ToolCallUpdate
 from turnwire.protocol.json_values import JsonObject
 
 if TYPE_CHECKING:
     from turnwire.normalize.acp.session import Turn
-    from turnwire.normalize.acp.tool_call_state import ToolCallState
 
 
-class Quirks:
-    """An agent that does what the protocol says, and no more."""
-
-    # What it tells of calls.
-
-    def tool_name(self, update: ToolCallUpdate) -> str | None:
-        """Return the tool's name where an update hides it: in an id, or in a title."""
-        del update
-        return None
-
-    def command(self, facts: "ToolCallState") -> str | None:
-        """Return the command of a call that tells no arguments; a title is none, unless it is known to be."""
-        del facts
-        return None
-
-    def shown_command(self, facts: "ToolCallState") -> str | None:
-        """Return the command of a call that shows it before it runs."""
-        del facts
-        return None
-
-    def exit_of(self, output: str) -> tuple[int | None, str] | None:
-        """Return the exit code that the text of a result tells, and the output in it; None where it tells none."""
-        del output
-        return None
-
-    def shows_whole_files(self) -> bool:
-        """Tell whether a diff holds the whole file, so that its line numbers are the file's own."""
-        return False
-
-    def batches_permissions(self) -> bool:
-        """Tell whether one request asks for all calls that wait, and names the last of them."""
-        return False
-
-    def forgets_refused_calls(self) -> bool:
-        """Tell whether a call that was refused is never heard of again: the refusal itself ends it."""
-        return False
-
-    # What it tells of turns.
+class Quirks(CallQuirks):
+    """An agent that follows the protocol and adds nothing."""
 
     def joins_prompts(self) -> bool:
-        """Tell whether a prompt that comes while a turn runs is heard in this turn, and both are answered at its end."""
+        """Return whether a prompt that arrives during a turn joins it. Both prompts are then answered at its end."""
         return False
 
     def mode_in(self, words: str) -> str | None:
-        """Return the mode that a piece of text tells; None where it tells none."""
+        """Return the mode named in a piece of text; None if there is none."""
         del words
         return None
 
     def hear(self, turn: "Turn", words: str) -> None:
-        """Note what a piece of text tells of the turn beside its words."""
+        """Note facts about the turn in a piece of text."""
 
     def failure(self, turn: "Turn", result: JsonObject) -> RpcError | None:
         """Return why a turn has failed that ends as if all were well; None where it has not."""
@@ -74,14 +37,15 @@ class Quirks:
         return False
 
     def counted(self, told: Tokens, before: Tokens | None, *, has_calls: bool) -> Counted:
-        """Return what the usage of an answer counts.
+        """Return the meaning of a response's usage.
 
-        before: the usage of the answer before. has_calls: whether the turn has called a tool, and so the model more than once.
+        before: the usage of the previous response. has_calls: the turn has called a tool, so it called the model more than
+        once.
         """
         del before, has_calls
         return Counted(told)
 
 
 def said(turn: "Turn") -> RpcError:
-    """Return what the agent has said of its failure."""
+    """Return the agent's own text about its failure."""
     return RpcError(message=(turn.said_error or "").removeprefix("Error: "))

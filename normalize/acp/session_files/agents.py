@@ -3,11 +3,19 @@
 from collections.abc import Mapping
 
 from turnwire.normalize.acp.session_files.codex import CodexFiles
+from turnwire.normalize.acp.session_files.copilot import CopilotFiles
+from turnwire.normalize.acp.session_files.cursor import CursorFiles
+from turnwire.normalize.acp.session_files.droid import DroidFiles
 from turnwire.normalize.acp.session_files.files import KeptFiles
 from turnwire.normalize.acp.session_files.gemini import GeminiFiles
+from turnwire.normalize.acp.session_files.kimi import KimiFiles
+from turnwire.normalize.acp.session_files.opencode import OpenCodeFiles
 from turnwire.normalize.acp.session_files.qwen import QwenFiles
 
 RECORDS: Mapping[str, KeptFiles] = {
-    files.agent: files for files in (CodexFiles(), GeminiFiles(), QwenFiles())
-}
+    files.agent: files
+    for files in (
+        CodexFiles(), CopilotFiles(), CursorFiles(), DroidFiles(), GeminiFiles(), KimiFiles(), OpenCodeFiles(), QwenFiles(),
+    )
+}  # fmt: skip
 """By the agent's name."""

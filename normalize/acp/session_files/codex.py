@@ -26,7 +26,7 @@ from turnwire.normalize.acp.session_files.steps import (
     ToolReturned,
     TurnEnded,
 )
-from turnwire.normalize.acp.tool_call_state import command_line
+from turnwire.normalize.common.command_line import command_line
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
 from turnwire.protocol.json_values import Json, JsonObject
 
@@ -35,7 +35,7 @@ _HARNESS = re.compile(
     r"\s*<(?:environment_context|user_instructions|permissions|skills_instructions|turn_aborted|recommended_plugins|subagent_notification|user_shell_command|INSTRUCTIONS)\b"
     r"|\s*# AGENTS\.md instructions"
 )
-"""How texts begin that Codex says to the model in the user's name."""
+"""Beginnings of texts that Codex itself sends to the model in the user's name."""
 _EXIT = re.compile(r"(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$")
 _OUTPUT = re.compile(r"\n(?:Total output lines: \d+\n)?Output:\n")
 _FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$")
@@ -56,11 +56,11 @@ class CodexRecords:
         self._told: dict[str, ToolReturned] = {}
         """Results as their own items tell them, by call."""
         self._called: set[str] = set()
-        """Calls that have items of their own; what a program of code mode runs has none."""
+        """Calls with items of their own. A program of code mode runs calls without items."""
         self._total: tuple[int, ...] = ()
 
     def read(self, record: JsonObject) -> Sequence[Record]:
-        """Return what a record says."""
+        """Return the meaning of a record."""
         payload = fields(record.get("payload"))
         match record.get("type"):
             case "session_meta":
@@ -191,7 +191,7 @@ class CodexRecords:
         return ()
 
     def _ended(self, event: JsonObject) -> Sequence[Record]:
-        """Take how a command or a change of files went: of a call with an item, or of one within code mode."""
+        """Handle the end of a command or a file change, of a call with an item or within code mode."""
         call = text(event, "call_id")
         if call is None:
             return ()
@@ -218,7 +218,7 @@ class CodexRecords:
         return [Record(self._named(None), [called, returned])]
 
     def _learn(self, item: JsonObject) -> None:
-        """Keep how a call went until its result comes, which says the same in words for the model."""
+        """Keep a call's outcome until its result arrives, which repeats it in words for the model."""
         call = text(item, "id")
         if call is None:
             return
@@ -237,7 +237,7 @@ class CodexRecords:
                 pass
 
     def _tokens(self, info: JsonObject) -> Sequence[Record]:
-        """Take what the last call of the model took; the same is told again where nothing was called since."""
+        """Handle the tokens of the model's last call. They are repeated if there was no further call."""
         last, total = fields(info.get("last_token_usage")), fields(info.get("total_token_usage"))
         names = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
         now = tuple(whole(total, name) or 0 for name in names)
@@ -285,7 +285,7 @@ def _changed(path: str, lines: Sequence[str]) -> Change:
 
 
 def changes_of(patch: str) -> list[Change]:
-    """Return what a patch of Codex's own form (`*** Begin Patch`) changes."""
+    """Return the changes in a patch of Codex's own form (`*** Begin Patch`)."""
     found: list[Change] = []
     kind, path, lines = "", "", list[str]()
 
@@ -312,12 +312,12 @@ def changes_of(patch: str) -> list[Change]:
 
 
 def _lines(text: str) -> list[str]:
-    r"""Cut at "\n" alone, as git does; each line ends with one."""
+    r"""Split at "\n" only, as git does. Each line keeps its end."""
     return [f"{line}\n" for line in text.removesuffix("\n").split("\n")] if text else []
 
 
 def _passages(lines: Sequence[str]) -> list[list[str]]:
-    """Cut an update where the patch goes on elsewhere in the file."""
+    """Split an update where the patch continues elsewhere in the file."""
     found: list[list[str]] = [[]]
     for line in lines:
         if line.startswith("@@"):
@@ -342,7 +342,7 @@ class CodexFiles(KeptFiles):
     program = "codex"
 
     def reader(self) -> CodexRecords:
-        """Begin to read records."""
+        """Return a new reader of records."""
         return CodexRecords()
 
     def recognises(self, line: bytes) -> bool:

@@ -7,6 +7,7 @@ last one. A file's end may be the middle of a turn: it is open while somebody st
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import assert_never
 
 import msgspec
@@ -27,10 +28,12 @@ from turnwire.normalize.acp.session_files.steps import (
     ToolCalled,
     ToolReturned,
     TurnEnded,
+    TurnFailed,
 )
 from turnwire.normalize.common.times import moment
 from turnwire.normalize.events import CompactBoundary, Notice
 from turnwire.normalize.inputs import Announced, Received, Sent
+from turnwire.normalize.payloads.fields import whole
 from turnwire.normalize.recordings.session_files import (
     Answer,
     Branch,
@@ -53,7 +56,7 @@ _MOST = (1 << 53) - 1
 """The largest number of an event."""
 
 _SEARCHED = {
-    "command": "command", "file_path": "path", "absolute_path": "path", "path": "path", "pattern": "command",
+    "command": "command", "file_path": "path", "filePath": "path", "absolute_path": "path", "path": "path", "pattern": "command",
     "query": "command", "url": "path", "prompt": "prompt",
 }  # fmt: skip
 """Arguments of tools that can be searched for."""
@@ -79,7 +82,10 @@ def record_of(line: bytes) -> JsonObject | None:
 def time_of(record: JsonObject) -> float | None:
     """Return when a record was written, in seconds since 1970."""
     stamp = record.get("timestamp") or record.get("lastUpdated") or record.get("startTime")
-    return moment(stamp) if isinstance(stamp, str) else None
+    if isinstance(stamp, str):
+        return moment(stamp)
+    at = whole(record, "time")
+    return at / 1000 if at is not None and 0 < at < _MOST else None
 
 
 def _counted(count: int) -> int:
@@ -163,14 +169,17 @@ class KeptSurvey:
         self._tree = _Tree()
         self._first_prompt: str | None = None
         self._took: dict[str, Answer] = {}
+        self._sums: dict[str, Answer] = {}
+        """What the whole conversation took, as far as calls of the model are not told one by one."""
         self._prompts: list[str] = []
+        self._asides: dict[str, RecordReader] = {}
         self.about = ConversationNamed()
 
     def calls(self, agent: str, call: str) -> None:
-        """Take in which call has started a subagent: these agents keep no files of theirs beside a conversation."""
+        """Take in which call has started a subagent: nothing here depends on it."""
 
     def agents(self) -> Collection[str]:
-        """Return the subagents that have been told of: none."""
+        """Return the subagents that have been told of: none, for their files are found by their place."""
         return ()
 
     def skip(self) -> None:
@@ -178,8 +187,8 @@ class KeptSurvey:
         self._facts.lines += 1
         self._facts.unreadable += 1
 
-    def handle(self, line: bytes, agent: str | None = None) -> Sequence[SearchableText]:  # noqa: ARG002 - there are no subagents' files
-        """Look at a line."""
+    def handle(self, line: bytes, agent: str | None = None) -> Sequence[SearchableText]:
+        """Look at a line; one of a subagent's own file tells only what it took."""
         if not line.strip():
             return ()
         self._facts.lines += 1
@@ -188,6 +197,10 @@ class KeptSurvey:
             self._facts.unreadable += 1
             return ()
         at, said = time_of(told), list[SearchableText]()
+        if agent is not None:
+            for used in tokens_in(self._asides.setdefault(agent, self._files.reader()), told):
+                self._step("", used, at)
+            return ()
         for record in self._records.read(told):
             if self._tree.add(record, at) and at is not None:
                 facts = self._facts
@@ -221,9 +234,10 @@ class KeptSurvey:
                     if isinstance(text, str) and text
                 ]
             case TokensUsed():
-                self._took[step.key] = Answer(
+                took = self._sums if step.is_sum else self._took
+                took[step.key] = Answer(
                     step.key, at, step.model, _counted(step.sent), _counted(step.written), _counted(step.cache_read),
-                    _counted(step.cache_written), None,
+                    _counted(step.cache_written), step.cost_usd,
                 )  # fmt: skip
             case _:
                 pass
@@ -237,7 +251,15 @@ class KeptSurvey:
         facts.model, facts.git_branch = about.model, about.git_branch
         facts.first_prompt = self._first_prompt
         facts.turns = sum(prompt in living for prompt in self._prompts)
-        facts.answers = list(self._took.values())
+        facts.answers = [*self._took.values()]
+        # it may stand in a file beside, which does not say whose it is
+        facts.answers += [
+            one._replace(key=f"{about.session_id}:{one.key}", at=one.at or facts.ended)
+            for one in self._sums.values()
+        ]
+        costs = [one.cost_usd for one in facts.answers if one.cost_usd is not None]
+        facts.cost_usd = round(sum(costs), 10) if costs else None
+        facts.cost_is_whole = bool(costs) and len(costs) == len(facts.answers)
         facts.leaf = self._tree.last
         facts.branches = self._tree.branches(living)
         return facts
@@ -249,6 +271,11 @@ class KeptSurvey:
         living = self._tree.living(self._tree.last if leaf is None else leaf)
         dead = self._tree.nodes.keys() - living
         return KeptReader(self._files, self.about, dead, self._tree.branches(living))
+
+
+def tokens_in(records: RecordReader, told: JsonObject) -> Sequence[TokensUsed]:
+    """Return what a line of a subagent's own file says that calls of the model took."""
+    return [step for record in records.read(told) for step in record.steps if isinstance(step, TokensUsed)]
 
 
 class KeptReader:
@@ -273,14 +300,19 @@ class KeptReader:
         self._last: float | None = None
         self._is_open = False
         self._told = False
+        self._asides: dict[str, RecordReader] = {}
 
-    def read(self, line: bytes, agent: str | None = None) -> Sequence[DatedInput]:  # noqa: ARG002 - there are no subagents' files
+    def read(self, line: bytes, agent: str | None = None) -> Sequence[DatedInput]:
         """Return what a line says."""
         if not line.strip():
             return ()
         told = record_of(line)
         if told is None:
             return [DatedInput(self._last, Received(line, decode(line)))]
+        if agent is not None:
+            for used in tokens_in(self._asides.setdefault(agent, self._files.reader()), told):
+                self._add(used)
+            return [DatedInput(self._last, _COUNTED)]
         self._last = time_of(told) or self._last
         made = [] if self._is_open else self._open()
         for record in self._records.read(told):
@@ -341,15 +373,21 @@ class KeptReader:
                 ]  # fmt: skip
             case ToolReturned():
                 return [self._returned(step)]
+            case TokensUsed(is_sum=True):
+                return []
             case TokensUsed():
-                kinds = (step.sent, step.written, step.cache_read, step.cache_written)
-                self._used = [used + _counted(count) for used, count in zip(self._used, kinds, strict=True)]
+                self._add(step)
                 return [*self._model_is(step.model), *self._context(step)]
             case Compacted():
                 return [DatedInput(self._last, Announced(CompactBoundary(session_id=self._session)))]
             case Failed(text=text):
                 notice = Notice(session_id=self._session, kind="agent_error", level="warning", text=text)
                 return [DatedInput(self._last, Announced(notice))]
+            case TurnFailed(text=text) if self._prompt is None:
+                notice = Notice(session_id=self._session, kind="agent_error", level="warning", text=text)
+                return [DatedInput(self._last, Announced(notice))]
+            case TurnFailed():
+                return self._over(step)
             case TurnEnded(reason=reason):
                 return self._over(reason)
             case Titled():
@@ -373,6 +411,10 @@ class KeptReader:
         asked = self._ask("session/set_model", {"sessionId": self._session, "modelId": model})
         return [asked, self._answer({})]
 
+    def _add(self, step: TokensUsed) -> None:
+        kinds = (step.sent, step.written, step.cache_read, step.cache_written)
+        self._used = [used + _counted(count) for used, count in zip(self._used, kinds, strict=True)]
+
     def _context(self, step: TokensUsed) -> list[DatedInput]:
         if step.context is None or step.window is None:
             return []
@@ -392,16 +434,23 @@ class KeptReader:
         ]
         if step.output and not shown:
             shown.append({"type": "content", "content": {"type": "text", "text": step.output}})
-        raw = {"output": step.output} | ({} if step.exit_code is None else {"exit_code": step.exit_code})
+        raw = {**step.raw, "output": step.output} | (
+            {} if step.exit_code is None else {"exit_code": step.exit_code}
+        )
         status = "failed" if step.failed else "completed"
         return self._update(
             "tool_call_update", toolCallId=step.call, status=status, content=shown, rawOutput=raw
         )
 
-    def _over(self, reason: str) -> list[DatedInput]:
+    def _over(self, reason: str | TurnFailed) -> list[DatedInput]:
         """Answer the prompt whose turn is open, if one is."""
         if self._prompt is None:
             return []
+        if isinstance(reason, TurnFailed):
+            error = {"code": reason.status or -32603, "message": reason.text}
+            ended = self._received({"id": self._prompt, "error": error})
+            self._end()
+            return [ended]
         sent, written, read, created = self._used
         usage = {
             "inputTokens": sent, "outputTokens": written, "cachedReadTokens": read, "cachedWriteTokens": created,
@@ -409,9 +458,12 @@ class KeptReader:
         }  # fmt: skip
         result = {"stopReason": reason} | ({"usage": usage} if any(self._used) else {})
         ended = self._answer(result, self._prompt)
+        self._end()
+        return [ended]
+
+    def _end(self) -> None:
         self._prompt, self._used, self._answered = None, [0, 0, 0, 0], False
         self._calls.clear()
-        return [ended]
 
     def _chunk(self, kind: str, message: str | None, text: str) -> DatedInput:
         return self._update(kind, content={"type": "text", "text": text}, messageId=message)
@@ -470,6 +522,14 @@ class KeptFiles(ABC):
         """Return when a line was written, in seconds since 1970; None where it does not say."""
         told = record_of(line)
         return None if told is None else time_of(told)
+
+    def named(self, path: PurePath) -> str:
+        """Return the conversation's id by where its file is, for lines that do not tell it."""
+        return path.stem
+
+    def beside(self, path: PurePath) -> Sequence[PurePath]:  # noqa: ARG002 - most keep all in one file
+        """Return the files that say more of the conversation: none."""
+        return ()
 
     def survey(self, estimate: Estimate | None = None) -> KeptSurvey:  # noqa: ARG002 - these agents tell no cost
         """Begin to look over a file."""

@@ -1,10 +1,11 @@
 """What a record of an agent's own file says, in words that all of them have."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.json_values import Json, JsonObject
 
 
 class ConversationNamed(NamedTuple):
@@ -72,6 +73,8 @@ class ToolReturned(NamedTuple):
     failed: bool = False
     exit_code: int | None = None
     changes: Sequence[Change] = ()
+    raw: Mapping[str, Json] = MappingProxyType({})
+    """More of its result, in the agent's own fields."""
 
 
 class TokensUsed(NamedTuple):
@@ -88,6 +91,10 @@ class TokensUsed(NamedTuple):
     """Tokens in the model's context after it, where the file tells the window's size."""
     window: int | None = None
     """The size of the window."""
+    cost_usd: float | None = None
+    """Dollars, where the agent says."""
+    is_sum: bool = False
+    """It counts the whole conversation, and no turn of it alone."""
 
 
 class Compacted(NamedTuple):
@@ -98,6 +105,14 @@ class Failed(NamedTuple):
     """The agent told of an error."""
 
     text: str
+
+
+class TurnFailed(NamedTuple):
+    """The turn has ended with an error."""
+
+    text: str
+    status: int | None = None
+    """The HTTP status of the model's API."""
 
 
 class TurnEnded(NamedTuple):
@@ -117,6 +132,7 @@ Step: TypeAlias = (
     | TokensUsed
     | Compacted
     | Failed
+    | TurnFailed
     | TurnEnded
 )
 

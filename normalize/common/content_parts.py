@@ -25,7 +25,7 @@ class _Blocks(Struct):
 
 
 def part(block: AnyContent) -> ContentPart:
-    """Return what a block shows."""
+    """Return a content block as a published part."""
     match block:
         case TextContent():
             return ContentPart(type="text", text=block.text)
@@ -67,7 +67,7 @@ def blocks_of(value: Json) -> list[AnyContent]:
 
 
 def prompt_of(blocks: Iterable[AnyContent]) -> tuple[str, list[ContentPart] | None]:
-    """Return the text of a message, and what of it is no text."""
+    """Return a message's text, and its parts that are not text."""
     found = [*blocks]
     words = "\n\n".join(block.text for block in found if isinstance(block, TextContent))
     return words, [part(block) for block in found if not isinstance(block, TextContent)] or None

@@ -1,8 +1,8 @@
-"""Tool calls of one session: each begins once and ends once, whatever the agent sends.
+"""Tool calls of one session. Each begins once and ends once, whatever the agent sends.
 
-A call begins with its first message, which may be the permission request. Its arguments and its output come in
-pieces. New pieces go out as running updates. The longer they get the rarer they are, so all together are a few times
-the last. A call that the agent leaves open ends with its turn, with an unknown result.
+A call begins with its first message, which may be the permission request. Its arguments and output arrive in
+pieces, published as running updates. Updates become rarer as they grow, so all of them together are a few times
+as long as the last one. A call that the agent leaves open ends with its turn, with an unknown result.
 """
 
 from collections.abc import Sequence
@@ -10,20 +10,20 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from turnwire.normalize.acp.agents import SAFE
-from turnwire.normalize.acp.tool_call_state import ToolCallState
-from turnwire.normalize.acp.tools import Status, name_of, payload, subject_of, title_of
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.common.endings import LOST_CALLS, LostReason
 from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import AgentEvent, ToolUpdate
 from turnwire.normalize.events import ToolCall as CallEvent
 from turnwire.normalize.payloads import NormalizedPayload, ShellExecPayload
+from turnwire.normalize.tool_calls.call_payloads import Status, name_of, payload, subject_of, title_of
+from turnwire.normalize.tool_calls.call_quirks import CallQuirks
+from turnwire.normalize.tool_calls.tool_call_state import ToolCallState
 from turnwire.protocol.acp.content import Terminal
 from turnwire.protocol.acp.updates import ToolCall, ToolCallUpdate
 
 PermissionOutcome = Literal["asked", "allowed", "denied", "cancelled"]
-"""What is known of the question whether a call may run."""
+"""State of a call's permission request."""
 
 _DENIED = "Leave to run was refused."
 _REMEMBERED = 1024
@@ -49,7 +49,7 @@ _ERROR_LENGTH = 4000
 
 
 class Call(Struct, gc=False):
-    """A call whose end is still to come."""
+    """An open call."""
 
     id: str
     facts: ToolCallState = field(default_factory=ToolCallState)
@@ -62,10 +62,10 @@ class Call(Struct, gc=False):
     """About how long the last of them was."""
     permission_outcome: PermissionOutcome | None = None
     waits: bool = False
-    """The agent says that it is pending, and has not said yet that it runs."""
+    """The agent reported the call as pending and not yet as running."""
     history: bool | None = None
     over: Status | None = None
-    """It began with its end. The end is published with the next message that is not about it."""
+    """Set if the call began with its end. The end is published with the next message about something else."""
 
 
 class Calls:
@@ -73,9 +73,9 @@ class Calls:
 
     def __init__(self, place: EventContext) -> None:
         self._place = place
-        self.quirks = SAFE
+        self.quirks = CallQuirks()
         self.cancelling = False
-        """The turn is to stop: what ends now was stopped."""
+        """The turn is being cancelled: calls that end now count as interrupted."""
         self._open: dict[str, Call] = {}
         self._ended_now: set[str] = set()
         self._ended: BoundedDict[None] = BoundedDict(_REMEMBERED)
@@ -94,7 +94,7 @@ class Calls:
         return bool(self._due)
 
     def is_news(self, update: ToolCallUpdate) -> bool:
-        """Tell whether an update of a call that is not open begins one; False for one that has ended."""
+        """Return whether an update of a call that is not open begins a call. False for a call that has ended."""
         call_id = update.tool_call_id
         return call_id not in self._ended_now and (isinstance(update, ToolCall) or call_id not in self._ended)
 
@@ -103,7 +103,7 @@ class Calls:
         return self._open.get(call_id)
 
     def asked_by(self, told: ToolCallUpdate) -> Call | None:
-        """Return the open call that leave is asked for under an id of the request's own: the oldest that is about the same."""
+        """Return the open call for a permission request that has its own id: the oldest one with the same subject."""
         asked = ToolCallState()
         asked.merge(told, self.quirks, asks=True)
         subject = subject_of(asked, self.quirks)
@@ -125,7 +125,7 @@ class Calls:
         return next(reversed(titled or found), None)
 
     def also_asked(self, call_id: str) -> tuple[Call, ...]:
-        """Return the calls that leave is asked for when it is asked for this one: itself not among them."""
+        """Return the other calls that a permission request for this call covers."""
         if not self.quirks.batches_permissions():
             return ()
         waiting = (call for call in self._open.values() if call.waits and call.permission_outcome is None)
@@ -148,18 +148,27 @@ class Calls:
             call.waits = update.status == "pending"
         if update.status in ("completed", "failed") and call.over is None:
             return [*events, self._end(call, "complete" if update.status == "completed" else "error")]
+        if update.status == "cancelled" and call.over is None:
+            return [*events, self._cancelled(call)]
         if call.over is not None:
             return events
         if call.facts.streamed_arguments and call.facts.raw_input is None:
             return events
         return [*events, *self._progress(call, changed=changed)]
 
+    def _cancelled(self, call: Call) -> AgentEvent:
+        """Version 2: one call was stopped; its turn goes on."""
+        was, self.cancelling = self.cancelling, True
+        end = self._end(call, "error")
+        self.cancelling = was
+        return end
+
     def shown(self, call: Call) -> list[AgentEvent]:
         """A terminal of a call showed more, or has ended."""
         return [] if call.over is not None else self._progress(call, changed=False)
 
     def settle(self, but: str | None = None) -> list[AgentEvent]:
-        """End the calls that began with their end, but for the one that is spoken of."""
+        """End the calls that began with their end, except the call `but`."""
         if not self._due:
             return []
         due = [call for call in self._due if call.id != but]

@@ -1,25 +1,24 @@
-"""What is known of one tool call: everything its updates told, joined, with each agent's spelling read away.
+"""The state of one tool call: all its updates merged, independent of each agent's spelling.
 
-Names, parents, terminals, structured results and exit codes stand in `_meta`, in `rawInput`, in `rawOutput` or in the
-text, depending on the agent; whoever asks here does not know where.
+Names, parents, terminals, structured results and exit codes are in `_meta`, in `rawInput`, in `rawOutput` or in the
+text, depending on the agent. Users of this class need not know where.
 """
 
 import re
-import shlex
 from base64 import b64decode
 from typing import Any
 
 from msgspec import Struct, field
 
-from turnwire.normalize.acp.agents import Quirks
 from turnwire.normalize.payloads.fields import fields, text, whole
+from turnwire.normalize.tool_calls.call_quirks import CallQuirks
 from turnwire.protocol.acp.content import AnyShown, Diff, Location, ShownContent, TextContent
 from turnwire.protocol.acp.updates import ToolCall, ToolCallUpdate
 from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.protocol.parsing import depth
 
 MAX_OUTPUT = 64 * 1024 * 1024
-"""Characters of a terminal that are kept of one call."""
+"""Most characters of a terminal that are kept for a call."""
 
 _CLAUDE_EXIT = re.compile(r"\A(?:Error: )?Exit code (-?\d{1,10})(?:\n|\Z)")
 _COPILOT_EXIT = re.compile(
@@ -59,15 +58,15 @@ _KINDS = {
     ),
     **dict.fromkeys(("webfetch", "fetch", "fetchurl", "websearch", "searchweb"), "fetch"),
 }
-"""What tools of well-known names do, for agents that say no kind."""
+"""Well-known tool names -> kind, for agents that report no kind."""
 
 _FENCE = re.compile(r"\A(`{3,})[^\n`]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
 _TEXTS = ("output", "aggregated_output", "formatted_output", "stdout", "content", "text", "result", "message")
-"""Members of a result that are its text, the first that is there."""
+"""Members of a result that may be its text. The first one present counts."""
 
 
 class ToolCallState(Struct, gc=False):
-    """Everything that was told of a call."""
+    """Everything an agent reported about a call."""
 
     kind: str | None = None
     name: str | None = None
@@ -75,10 +74,10 @@ class ToolCallState(Struct, gc=False):
     raw_input: Json = None
     raw_output: Json = None
     has_arguments: bool = False
-    """It tells its arguments, or will."""
+    """The call reports its arguments, or will."""
     content: list[AnyShown] = field(default_factory=list)
     diffs: list[Diff] = field(default_factory=list)
-    """Those that it showed last; what it shows at its end may be words alone."""
+    """The last diffs that it showed. At its end it may show text only."""
     locations: list[Location] = field(default_factory=list)
     parent: str | None = None
     mcp_server: str | None = None
@@ -86,7 +85,7 @@ class ToolCallState(Struct, gc=False):
     response: Json = None
     """The structured result of Claude's tools."""
     terminal: list[str] = field(default_factory=list)
-    """Pieces of what a terminal showed."""
+    """Pieces of a terminal's output."""
     terminal_size: int = 0
     exit_code: int | None = None
     signal: str | None = None
@@ -94,14 +93,14 @@ class ToolCallState(Struct, gc=False):
     command: str | None = None
     """The command of a terminal."""
     was_refused: bool = False
-    """The agent says so itself."""
+    """The agent itself reports the refusal."""
     streamed_arguments: bool = False
-    """What the call shows while it begins are its arguments."""
+    """Content that the call shows while it begins is its arguments."""
     shows_question: bool = False
-    """What it shows is what was asked when leave was."""
+    """The call shows the content of its permission request."""
 
-    def merge(self, update: ToolCallUpdate, quirks: Quirks, *, asks: bool = False) -> bool:
-        """Take an update in, or what a permission request `asks`; tell whether what the call does may have changed, its output aside."""
+    def merge(self, update: ToolCallUpdate, quirks: CallQuirks, *, asks: bool = False) -> bool:
+        """Merge an update, or a permission request (`asks`). Returns whether anything but the output may have changed."""
         changed = False
         if update.content is not None and (asks or update.content != self.content):
             self.shows_question = asks
@@ -167,13 +166,13 @@ class ToolCallState(Struct, gc=False):
         return before != (self.name, self.parent, self.mcp_server, self.work_dir, self.response is None)
 
     def _learn_place(self) -> None:
-        """Gemini says before a command, and nowhere else, where it will run."""
+        """Learn the folder of a command from Gemini's title, the only place where it is."""
         if self.work_dir is None and self.kind == "execute":
             found = _PLACE.search(self.shown_text()[:1200])
             self.work_dir = found[1] if found else None
 
     def _learn_streamed(self, update: ToolCallUpdate) -> None:
-        """Some agents (Kimi) stream the arguments as what the call shows, and may show them once more as the call begins to run."""
+        """Learn arguments that are streamed as content (Kimi). They may be repeated when the call starts to run."""
         self.streamed_arguments = False
         if update.status in ("completed", "failed"):
             return
@@ -206,7 +205,7 @@ class ToolCallState(Struct, gc=False):
         self.signal = self.signal or signal
 
     def as_update(self, call_id: str) -> ToolCallUpdate:
-        """Return what was told of the call before it ran, as one update."""
+        """Return the call as it was before it ran, as one update."""
         return ToolCallUpdate(
             tool_call_id=call_id,
             title=self.title,
@@ -219,14 +218,14 @@ class ToolCallState(Struct, gc=False):
 
     @property
     def does(self) -> str | None:
-        """What the tool does: the call's kind, or where that says nothing, that of tools of its name."""
+        """The call's kind or, if that says nothing, the kind of tools with its name."""
         if self.kind not in (None, "other", "think"):
             return self.kind
         return _KINDS.get(_plain(self.name or ""), self.kind)
 
     @property
     def arguments(self) -> JsonObject:
-        """The tool's arguments, as far as they are an object."""
+        """The tool's arguments if they are an object; otherwise empty."""
         return fields(self.raw_input)
 
     def shown_text(self) -> str:
@@ -258,10 +257,10 @@ class ToolCallState(Struct, gc=False):
             return self.shown_text()
         return found
 
-    def exit_of(self, output: str, quirks: Quirks, *, failed: bool) -> tuple[int | None, str]:
-        """Return the exit code, as told or as the text has it, and the output without the words for it.
+    def exit_of(self, output: str, quirks: CallQuirks, *, failed: bool) -> tuple[int | None, str]:
+        """Return the exit code, as reported or from the text, and the output without the words for it.
 
-        What a command that did not fail prints may speak of any exit code.
+        Output of a command that succeeded may mention any exit code, so it is not searched.
         """
         told = quirks.exit_of(output)
         if told is not None:
@@ -287,7 +286,7 @@ class ToolCallState(Struct, gc=False):
 
 
 def _parsed(shown: str) -> Json:
-    """Return what a text is that may be whole arguments; None while it is not."""
+    """Return the JSON value of a text that may be complete arguments; None while it is incomplete."""
     if not shown.rstrip().endswith("}") or len(shown) > MAX_OUTPUT:
         return None
     try:
@@ -297,7 +296,7 @@ def _parsed(shown: str) -> Json:
 
 
 def _named(update: ToolCall) -> str | None:
-    """Return the tool's name where the first title is one: a bare word (OpenCode), or before a colon (Kimi)."""
+    """Return the tool's name if the first title contains it: as its only word (OpenCode), or before a colon (Kimi)."""
     title = update.title or ""
     word, colon, _ = title[:100].partition(": ")
     if _plain(word) in _KINDS and (colon or update.kind in (None, "other")) and _WORD.match(word):
@@ -313,7 +312,7 @@ def _plain(name: str) -> str:
 
 
 def parent_of(meta: Any) -> str | None:
-    """Return the call whose subagent speaks, as agents tell it in `_meta`."""
+    """Return the call whose subagent writes, from an agent's `_meta`."""
     known = fields(meta)
     if not known:
         return None
@@ -323,22 +322,11 @@ def parent_of(meta: Any) -> str | None:
 
 
 def unfenced(text: str) -> str:
-    """Return a text without the Markdown fence that is around the whole of it."""
+    """Return a text without a Markdown fence around all of it."""
     if not text.startswith("```"):
         return text
     found = _FENCE.match(text)
     return found[2] if found else text
-
-
-def command_line(value: Json) -> str | None:
-    """Return a command line that is a text, or the words of one."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-        if len(value) == 3 and value[1] in ("-c", "-lc"):
-            return str(value[2])
-        return shlex.join(value)
-    return None
 
 
 def _last_line(end: str) -> re.Match[str] | None:

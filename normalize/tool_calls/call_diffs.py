@@ -8,11 +8,11 @@ a patch in the result), or it is known to send whole files. Otherwise the diff c
 import re
 from collections.abc import Sequence
 
-from turnwire.normalize.acp.agents import Quirks
-from turnwire.normalize.acp.tool_call_state import ToolCallState
 from turnwire.normalize.payloads import diff
 from turnwire.normalize.payloads.fields import fields, flag, objects, text, texts, whole
 from turnwire.normalize.payloads.files import Mutation
+from turnwire.normalize.tool_calls.call_quirks import CallQuirks
+from turnwire.normalize.tool_calls.tool_call_state import ToolCallState
 from turnwire.protocol.acp.content import Diff
 from turnwire.protocol.json_values import JsonObject
 
@@ -21,7 +21,7 @@ _MOST = 1000
 """Changes of one call that are looked at."""
 
 
-def mutations(facts: ToolCallState, quirks: Quirks, *, path: str) -> list[Mutation]:
+def mutations(facts: ToolCallState, quirks: CallQuirks, *, path: str) -> list[Mutation]:
     """Return the changes that a call makes, as far as it has told; `path` is the call's own file."""
     shown = facts.diffs[:_MOST]
     if shown:
@@ -31,7 +31,7 @@ def mutations(facts: ToolCallState, quirks: Quirks, *, path: str) -> list[Mutati
     return _of_arguments(facts, path)
 
 
-def _shown(block: Diff, facts: ToolCallState, quirks: Quirks, path: str, alone: bool) -> list[Mutation]:
+def _shown(block: Diff, facts: ToolCallState, quirks: CallQuirks, path: str, alone: bool) -> list[Mutation]:
     if block.patch is not None or block.changes is not None:
         return _patched(block, path)
     name = block.path or path

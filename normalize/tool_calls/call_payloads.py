@@ -10,10 +10,8 @@ from typing import Literal
 from msgspec.structs import replace
 
 from turnwire.normalize import payloads
-from turnwire.normalize.acp import diffs
-from turnwire.normalize.acp.agents import Quirks
-from turnwire.normalize.acp.parts import part
-from turnwire.normalize.acp.tool_call_state import ToolCallState, command_line
+from turnwire.normalize.common.command_line import command_line
+from turnwire.normalize.common.content_parts import part
 from turnwire.normalize.payloads import NormalizedPayload, titles
 from turnwire.normalize.payloads.fields import fields, flag, objects, shallow, text, whole
 from turnwire.normalize.payloads.files import (
@@ -41,6 +39,9 @@ from turnwire.normalize.payloads.work import (
     SubagentTask,
     TodoItem,
 )
+from turnwire.normalize.tool_calls import call_diffs
+from turnwire.normalize.tool_calls.call_quirks import CallQuirks
+from turnwire.normalize.tool_calls.tool_call_state import ToolCallState
 from turnwire.protocol.acp.content import ShownContent
 from turnwire.protocol.acp.updates import ToolCallUpdate
 from turnwire.protocol.json_values import Json, JsonObject
@@ -85,7 +86,7 @@ _ANY_WORDS: dict[str, titles.Words] = {}
 
 
 def payload(
-    facts: ToolCallState, quirks: Quirks, status: Status = "running", *, denied: bool = False
+    facts: ToolCallState, quirks: CallQuirks, status: Status = "running", *, denied: bool = False
 ) -> NormalizedPayload:
     """Return what a call does; with its output once it has ended, or as far as a running command has shown it."""
     if _tells_command(facts):
@@ -143,7 +144,9 @@ def _mcp(facts: ToolCallState, status: Status) -> NormalizedPayload | None:
     return payloads.McpToolPayload(mcp_tool=body)
 
 
-def _known(facts: ToolCallState, quirks: Quirks, status: Status, denied: bool) -> NormalizedPayload | None:
+def _known(
+    facts: ToolCallState, quirks: CallQuirks, status: Status, denied: bool
+) -> NormalizedPayload | None:
     """Tell by the name, or by arguments that only one sort of tool has."""
     arguments, name = facts.arguments, facts.name or ""
     todo = _todos(facts, arguments)
@@ -170,7 +173,9 @@ def _known(facts: ToolCallState, quirks: Quirks, status: Status, denied: bool) -
     return None
 
 
-def _by_kind(facts: ToolCallState, quirks: Quirks, status: Status, denied: bool) -> NormalizedPayload | None:
+def _by_kind(
+    facts: ToolCallState, quirks: CallQuirks, status: Status, denied: bool
+) -> NormalizedPayload | None:
     arguments = facts.arguments
     match facts.does:
         case "edit" | "delete" | "move":
@@ -270,14 +275,14 @@ def _unnumbered(content: str, numbered: re.Pattern[str]) -> tuple[int | None, st
     return start, "\n".join(bare)
 
 
-def _modify(facts: ToolCallState, quirks: Quirks, status: Status, denied: bool) -> NormalizedPayload:
+def _modify(facts: ToolCallState, quirks: CallQuirks, status: Status, denied: bool) -> NormalizedPayload:
     path = _path(facts)
-    made = diffs.mutations(facts, quirks, path=path)
+    made = call_diffs.mutations(facts, quirks, path=path)
     if not path and made:
         path = made[0].file_path or ""
     output = None
     if status != "running":
-        added, removed = diffs.counted(made) if status == "complete" else (None, None)
+        added, removed = call_diffs.counted(made) if status == "complete" else (None, None)
         said = facts.result_text() or None
         output = ModifyOutput(
             applied=status == "complete" and not denied,
@@ -366,13 +371,13 @@ def _tells_command(facts: ToolCallState) -> bool:
     )
 
 
-def command_of(facts: ToolCallState, quirks: Quirks) -> str | None:
+def command_of(facts: ToolCallState, quirks: CallQuirks) -> str | None:
     """Return the command of a call that runs one; None where the agent does not tell it."""
     told = (command_line(facts.arguments.get(name)) for name in _COMMANDS)
     return next((line for line in told if line), None) or facts.command or quirks.command(facts) or None
 
 
-def subject_of(facts: ToolCallState, quirks: Quirks) -> tuple[str, str] | None:
+def subject_of(facts: ToolCallState, quirks: CallQuirks) -> tuple[str, str] | None:
     """Return what a call is about, for whom its id says nothing: its command, or its kind and path; None where it tells neither.
 
     The kind is empty where a call with a path tells none.
@@ -384,7 +389,7 @@ def subject_of(facts: ToolCallState, quirks: Quirks) -> tuple[str, str] | None:
     return (facts.does or "", path) if path else None
 
 
-def told_of(facts: ToolCallState, quirks: Quirks, call_id: str) -> ToolCallUpdate:
+def told_of(facts: ToolCallState, quirks: CallQuirks, call_id: str) -> ToolCallUpdate:
     """Return what was told of a call before it ran, as one update; of a command, the arguments have it as `command`, where it is told."""
     told = facts.as_update(call_id)
     if facts.does != "execute":
@@ -404,7 +409,7 @@ def command_title(facts: ToolCallState, made: NormalizedPayload) -> str | None:
     return title
 
 
-def _shell(facts: ToolCallState, quirks: Quirks, status: Status, *, denied: bool) -> NormalizedPayload:
+def _shell(facts: ToolCallState, quirks: CallQuirks, status: Status, *, denied: bool) -> NormalizedPayload:
     arguments = facts.arguments
     body = ShellExec(
         command=command_of(facts, quirks) or "",
@@ -419,7 +424,7 @@ def _shell(facts: ToolCallState, quirks: Quirks, status: Status, *, denied: bool
     return payloads.ShellExecPayload(shell_exec=body)
 
 
-def _shell_output(facts: ToolCallState, quirks: Quirks, status: Status) -> ShellOutput | None:
+def _shell_output(facts: ToolCallState, quirks: CallQuirks, status: Status) -> ShellOutput | None:
     if status == "running":
         shown = facts.result_text() if facts.terminal or facts.raw_output is not None else _said_so_far(facts)
         return ShellOutput(stdout=shown) if shown else None
