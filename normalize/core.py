@@ -1,4 +1,4 @@
-"""What a core is: the pure state machine of one session, of whatever family."""
+"""The interface of a core: the pure state machine of one session, of any family."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
@@ -10,16 +10,16 @@ from turnwire.normalize.inputs import Message, SessionInput
 
 
 class Stats(Struct):
-    """What became of the lines received; the sum of all fields is their number."""
+    """Counts of the received lines by what they became. The sum of all fields is the number of lines."""
 
     published: int = 0
     """Gave at least one event."""
     counted: int = 0
-    """Known, and nothing new: starts and ends of streamed blocks, confirmations, heartbeats."""
+    """Known, without news: starts and ends of streamed blocks, confirmations, heartbeats."""
     control: int = 0
     """Part of a control exchange that concerns no frontend."""
     unknown: int = 0
-    """Of a type this version does not know; published as `unknown`."""
+    """Of a type that this version does not know; published as `unknown`."""
     malformed: int = 0
     """No message at all; published as `malformed`."""
     blank: int = 0
@@ -27,23 +27,23 @@ class Stats(Struct):
 
 
 class InputWithEvents(NamedTuple):
-    """One thing that happened, and what is published of it."""
+    """One input, and the events that it caused."""
 
     input: SessionInput
     events: Sequence[AgentEvent]
 
 
 class Core(Protocol):
-    """One session: what happens goes in, in order; what is to be published comes out. No I/O, clock or randomness."""
+    """One session: inputs in order, events out. No I/O, clock or randomness."""
 
     @property
     def stats(self) -> Stats:
-        """What became of the lines so far."""
+        """Counts of the received lines so far."""
         ...
 
     @property
     def turns(self) -> int:
-        """How many turns were started, those before the first one of this core included."""
+        """Number of turns started, including those before the first one of this core."""
         ...
 
     @property
@@ -57,19 +57,19 @@ class Core(Protocol):
         ...
 
     def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
-        """Return the events of a message that was received; the same as `handle(Received(line, message))`.
+        """Return the events of a received message, as `handle(Received(line, message))` does.
 
-        For whoever has nothing but received lines, and millions of them.
+        For callers with only received lines, and millions of them.
         """
         ...
 
     def handle(self, happened: SessionInput) -> list[AgentEvent]:
-        """Return the events that follow; the same inputs give the same events. Never raises, whatever a line says."""
+        """Return the events of an input. The same inputs give the same events. Never raises, whatever a line contains."""
         ...
 
 
 def happenings(core: Core, inputs: Iterable[SessionInput]) -> Iterator[InputWithEvents]:
-    """Hand a core what happened, in order: the one loop over what is not live. Raises what `inputs` raises."""
+    """Feed inputs to a core, in order: the one loop for everything that is not live. Raises what `inputs` raises."""
     for item in inputs:
         yield InputWithEvents(item, core.handle(item))
 
@@ -78,5 +78,5 @@ class CoreFactory(Protocol):
     """Makes the core of a session."""
 
     def __call__(self, *, resumed: bool = False, first_turn: int = 1) -> Core:
-        """`resumed`: the session goes on with an earlier conversation; `first_turn`: number of the first turn."""
+        """`resumed`: the session continues an earlier conversation. `first_turn`: number of the first turn."""
         ...

@@ -1,11 +1,11 @@
 """The families of agents by name: turnwire's own, and those that other distributions register.
 
-A distribution registers a `Family` as an entry point of the group `turnwire.families`; the entry point's name is the
+A distribution registers a `Family` as an entry point of the group `turnwire.families`. The entry point's name is the
 family's. turnwire's own families are listed here in the same form, as `package.module:NAME`. Reading the entry points of
 an environment takes longer than the start of a command. So they are read only for a name that is not here, and for a
 line that none of these families claims.
 
-Most processes meet one family, so each is imported when something of it is there. Claude's core comes with this module, since
+Most processes meet one family, so each is imported on first use. Claude's core is imported with this module, since
 nearly all lines are of it.
 """
 
@@ -22,7 +22,7 @@ from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_values import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import Any
 
     from turnwire.normalize.model_calls import Exchange, ExchangeReaders, ModelCall, ModelCallReaders
@@ -32,7 +32,7 @@ GROUP = "turnwire.families"
 """The group of entry points."""
 
 CLAUDE = "claude"
-"""The family of Claude Code, and of those that speak its protocol in its own words."""
+"""The family of Claude Code and of agents that speak its protocol unchanged."""
 ACP = "acp"
 """The family of the Agent Client Protocol."""
 AUTO = "auto"
@@ -56,7 +56,7 @@ _OWN: dict[str, str] = {
 """turnwire's own families. Of two that claim a line, the first has it."""
 
 _WITH_FILES = ("claude", "acp")
-"""Those of turnwire's own whose agents keep files that are read: others are not imported when a file is looked at."""
+"""turnwire's own families with readable session files. Only these are imported to look at a file."""
 
 
 class UnknownFamily(TurnwireError, KeyError):
@@ -67,7 +67,7 @@ class UnknownFamily(TurnwireError, KeyError):
 
 @cache
 def named(name: str) -> Family:
-    """Return the family of a name; raises UnknownFamily. What loading one raises is passed on."""
+    """Return the family of a name. Raises UnknownFamily. Errors while loading a family are passed on."""
     if name in _OWN:
         return _load(_OWN[name])
     found = _registered().get(name)
@@ -96,6 +96,14 @@ def with_session_files() -> "Iterator[tuple[str, SessionFiles]]":
     for name in _WITH_FILES:
         for files in named(name).files:
             yield name, files
+
+
+def agents_of(name: str) -> "Collection[str]":
+    """Return the agents of a family whose conversations are kept: those whose files it reads, else the one that it is called after.
+
+    Raises UnknownFamily.
+    """
+    return {files.agent for files in named(name).files} or {name.partition("-")[0]}
 
 
 def session_files_of_others() -> "Iterator[tuple[str, SessionFiles]]":
@@ -133,13 +141,13 @@ class _Families(Mapping[str, Family]):
 
 
 FAMILIES: Mapping[str, Family] = _Families()
-"""Every family by its name. A family is loaded when it is asked for."""
+"""Every family by name. A family is loaded on first use."""
 
 
 def model_calls() -> "ModelCallReaders":
-    """Return what messages of all families tell of calls of the model: each has types of its own.
+    """Return the readers of calls of the model, for the messages of all loaded families.
 
-    Those of another distribution are among them once it is loaded, and before that there is no message of it.
+    A family of another distribution is included once it is loaded. Before that no message of it exists.
     """
     return _model_calls()
 
@@ -167,12 +175,12 @@ def new_core(family: str = CLAUDE, *, resumed: bool = False, first_turn: int = 1
     if family == CLAUDE:
         return ClaudeCore(resumed=resumed, first_turn=first_turn)
     if family == AUTO:
-        return AutoDetectingCore(resumed=resumed, first_turn=first_turn)
+        return AutoDetectingCore(new_core, resumed=resumed, first_turn=first_turn)
     return named(family).core(resumed=resumed, first_turn=first_turn)
 
 
 def recorded_core(family: str | None = None) -> AutoDetectingCore:
-    """Make the core for a recording, whose lines tell the family, or of which it is named; raises UnknownFamily."""
+    """Return a core for a recording. Its lines decide the family, unless `family` names it. Raises UnknownFamily."""
     if family in (None, AUTO) or named(family).core is ClaudeCore:
-        return AutoDetectingCore()
-    return AutoDetectingCore(family=family)
+        return AutoDetectingCore(new_core)
+    return AutoDetectingCore(new_core, family=family)

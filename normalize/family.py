@@ -1,7 +1,8 @@
-"""What a family of agents is: everything that turnwire needs to know of agents that share a wire.
+"""A family of agents: everything that turnwire needs to know about agents that share a wire.
 
-A distribution of its own registers one as an entry point of the group `turnwire.families`. The value is light: what it names is
-imported when it is used, so a process loads the cores of the families that it meets.
+Another distribution registers one as an entry point of the group `turnwire.families`. The value is light: the code that it
+names is
+imported on first use, so a process loads only the cores of the families that it meets.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,14 +33,14 @@ class Family(Struct, frozen=True, kw_only=True):
     core: CoreFactory
     """Makes the state machine of one session."""
     wire: Callable[[], Wire]
-    """Makes what reads the lines of one conversation. Its messages have an attribute `family` with the family's name."""
+    """Makes the reader of one conversation's lines. Its messages have an attribute `family` with the family's name."""
     claims: Callable[[JsonObject], bool] = _claims_nothing
-    """Tells whether an object, of either side, is a line that only this family writes. It must not claim what Claude Code writes."""
+    """Returns whether an object, of either side, is a line that only this family writes. It must not claim lines of Claude Code."""
     model_calls: "Callable[[], ModelCallReaders]" = dict
-    """What its messages tell of calls of the model, by their types."""
+    """Type of message -> reader of calls of the model."""
     exchanges: "Callable[[], ExchangeReaders]" = dict
-    """What its messages tell of requests and answers, by their types."""
+    """Type of message -> reader of requests and answers between agent and host."""
     files: "Sequence[SessionFiles]" = ()
-    """How the files are read that its agents keep of their conversations themselves, as far as they are known."""
+    """Readers of the session files that its agents write."""
     agents: str | None = None
-    """Where the `AgentFamily` is that runs its agents, as `package.module:NAME`; None of a family that is only read."""
+    """Location of the `AgentFamily` that runs its agents, as `package.module:NAME`. None for a family that is only read."""

@@ -1,7 +1,7 @@
-"""What happens in a session, in order: lines received and sent, decisions, and the end of the stream.
+"""The inputs of a session, in order: lines received and sent, decisions, and the end of the stream.
 
-A live session, a recording and a plain file of lines all become these, so that a replay feeds the
-core exactly what the live session did.
+A live session, a recording and a plain file of lines all become these inputs. So a replay gives the
+core exactly the inputs of the live session.
 """
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # a relay makes no events
     from turnwire.normalize.events import AgentEvent
 
 Message: TypeAlias = Struct
-"""A message of the session's family, as its wire models it: what is neutral passes it on and never looks inside."""
+"""A message of the session's family. Neutral code passes it on and never looks inside."""
 
 
 class Decision(Struct, frozen=True):
@@ -23,15 +23,15 @@ class Decision(Struct, frozen=True):
     pending_id: str
     """The control request's id."""
     behavior: Literal["allow", "deny", "ask", "answer", "pass", "error"]
-    """What was decided; of a hook alone: `pass`, it has no opinion, and `error`, it failed."""
+    """The decision. Only hooks give `pass` (no opinion) and `error` (the hook failed)."""
     by: str
-    """Who decided: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`, `turnwire` (it stops the CLI)."""
+    """The decider: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`, `turnwire` (it stops the CLI)."""
     waited_ms: int
     """How long the request had waited."""
     option_id: str | None = None
     """The option that was chosen."""
     message: str | None = None
-    """What was said to the agent."""
+    """The text for the agent."""
     updated_input: JsonObject | None = None
     """The arguments as edited, when they were."""
     destination: str | None = None
@@ -39,21 +39,22 @@ class Decision(Struct, frozen=True):
     interrupt: bool = False
     """True when a denial also stops the turn."""
     unasked: bool = False
-    """True when it was made as the request came, by a rule or a policy: the request is published as decided, and never as one that
-    waits. It then stands before the line of its request."""
+    """True if a rule or policy decided as the request arrived: the request is published as decided, never as
+    waiting. The decision then precedes the line of its request.
+    """
 
 
 class Ended(Struct, frozen=True):
-    """No more messages will come."""
+    """No more messages will arrive."""
 
     reason: Literal["exited", "stopped", "end_of_input", "hung"]
-    """The process ended by itself, because we stopped it, the recording is over, or it was given up."""
+    """Whether the process exited on its own, was stopped, its recording is over, or it was given up."""
     exit_code: int | None = None
     """Exit code, when there was a process and it exited."""
     signal: str | None = None
     """Signal that ended it, such as SIGKILL."""
     stderr_tail: str = ""
-    """The last it said on standard error."""
+    """The last text on standard error."""
 
 
 class Received(Struct, frozen=True):
@@ -62,7 +63,7 @@ class Received(Struct, frozen=True):
     line: bytes
     """As it came, without its newline."""
     message: Message
-    """What it says."""
+    """The parsed line."""
 
 
 class Sent(Struct, frozen=True):
@@ -71,11 +72,11 @@ class Sent(Struct, frozen=True):
     line: bytes
     """As it went, without its newline; in the family's own spelling if it went in another dialect."""
     message: Message
-    """What it says."""
+    """The parsed line."""
 
 
 class Announced(Struct, frozen=True):
-    """What the sidecar itself has to say about the session; published as it is."""
+    """An event that the sidecar itself adds to the session. It is published unchanged."""
 
     event: "AgentEvent"
     """The event."""

@@ -1,8 +1,8 @@
 """The base of everything that turnwire publishes.
 
-Frozen msgspec structs: building one and writing it as JSON costs a tenth of what a validating model does, and these
-are built from what was validated at the edge. The docstring under each field becomes its description in the JSON
-Schema (turnwire/hub/schema/field_docs.py). Fields that hold their default, which is None, are left out of the JSON.
+Frozen msgspec structs: building one and writing it as JSON costs a tenth of what a validating model costs. They
+are built from values that were validated at the edge. The docstring under each field becomes its description in the JSON
+Schema (turnwire/hub/schema/field_docs.py). A field that holds its default, which is None, is left out of the JSON.
 """
 
 from msgspec import Struct

@@ -1,6 +1,7 @@
-"""What lines tell of calls of the model, and of what agent and host ask each other: for spans, which want what events leave out.
+"""Calls of the model, and requests between agent and host, as lines report them. Spans need these; events leave them out.
 
-A family reads its own messages into these (normalize/families.py); a family that tells nothing of its model has no such reader.
+A family reads its own messages into these types (normalize/families.py). A family that reports nothing about its model has no
+reader.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +11,7 @@ from turnwire.protocol.json_values import Json, JsonObject
 
 
 class Tokens(NamedTuple):
-    """What a call was sent, and has written so far."""
+    """Tokens sent to a call and written by it so far."""
 
     sent: int
     """Tokens sent that no cache had."""
@@ -21,19 +22,19 @@ class Tokens(NamedTuple):
     cache_written: int
     """Tokens sent and written to a cache."""
     cache_written_1h: int = 0
-    """Those of them that the cache keeps for an hour."""
+    """The part of the written cache tokens that the cache keeps for an hour."""
 
     @property
     def total(self) -> int:
-        """The sum of what was sent and written."""
+        """Sum of sent and written tokens."""
         return self.sent + self.written + self.cache_read + self.cache_written
 
 
 class CallBegan(NamedTuple):
-    """The model begins to answer."""
+    """The model starts to answer."""
 
     parent: str | None
-    """The tool call whose subagent it is; None in the main thread."""
+    """The tool call whose subagent calls the model; None in the main thread."""
     message_id: str
     model: str
     tokens: Tokens | None
@@ -46,7 +47,7 @@ class PieceStreamed(NamedTuple):
 
 
 class CallMeasured(NamedTuple):
-    """What is known at the end of a streamed answer."""
+    """Facts known at the end of a streamed answer."""
 
     parent: str | None
     stop_reason: str | None
@@ -54,14 +55,14 @@ class CallMeasured(NamedTuple):
 
 
 class AnswerPart(NamedTuple):
-    """A part of what was said."""
+    """A part of the answer."""
 
     kind: Literal["text", "reasoning"]
     text: str
 
 
 class ToolPart(NamedTuple):
-    """A tool call that is part of what was said."""
+    """A tool call in the answer."""
 
     call_id: str
     name: str
@@ -91,12 +92,12 @@ class ToolReturned(NamedTuple):
 
 
 class CallsUntold(NamedTuple):
-    """The agent tells no calls of its model: what it says between calls of tools stands for them."""
+    """The agent does not report calls of its model. Its output between tool calls stands for them."""
 
     parent: str | None = None
-    """The tool call whose subagent it is; None in the main thread."""
+    """The tool call whose subagent calls the model; None in the main thread."""
     tokens: Tokens | None = None
-    """What a call of the model took that this line ends, of agents that say so on a piece of text."""
+    """Tokens of the model's call that this line ends, for agents that attach them to a piece of text."""
 
 
 ModelCall: TypeAlias = CallBegan | PieceStreamed | CallMeasured | PartSaid | ToolReturned | CallsUntold
@@ -107,9 +108,9 @@ class RequestMade(NamedTuple):
 
     request_id: str
     name: str
-    """What is asked."""
+    """The request's name."""
     reply: str
-    """What its answer is called."""
+    """The name of its answer."""
 
 
 class RequestAnswered(NamedTuple):
@@ -125,7 +126,8 @@ class RequestTakenBack(NamedTuple):
 Exchange: TypeAlias = RequestMade | RequestAnswered | RequestTakenBack
 
 ModelCallReaders: TypeAlias = Mapping[type, Callable[[Any], Sequence[ModelCall]]]
-"""Type of a message -> what it tells of the model. `Any`: the key is the type its function takes, which a mapping cannot say."""
+"""Type of a message -> its facts about calls of the model. `Any`: the key is the type that the function takes, which a mapping
+cannot express."""
 
 ExchangeReaders: TypeAlias = Mapping[type, Callable[[Any], Exchange]]
 """The same of requests and answers."""

@@ -1,8 +1,9 @@
 """Tool calls: published when the model makes them, ended by their result, or at the latest with their turn.
 
-A call within a background subagent outlives its turn; it ends with its result, with its task, or with the process.
-A call ends once: a result that comes after it is no news. A result that comes before its call waits for it, for some
-lines of the model and at the latest until the turn ends: two writers may swap lines.
+A call inside a background subagent outlives its turn. It ends with its result, with its task, or with the process.
+A call ends once, so a later result is ignored. Two writers may swap lines. A result that arrives before its call is therefore
+kept
+for a few lines of the model, and at the latest until the turn ends.
 """
 
 from collections.abc import Collection
@@ -22,11 +23,11 @@ from turnwire.protocol.claude.blocks import ToolResultBlock
 from turnwire.protocol.json_values import Json, JsonObject
 
 _REMEMBERED = 1024
-"""Calls that have ended, and calls that went on in the background; more may still be said of them."""
+"""Remembered calls that have ended or continue in the background. Later lines may still mention them."""
 
 
 _LOOKED_AT = 256
-"""Pending calls, the newest, among which the one is looked for that a request without an id is about."""
+"""When a request has no call id, its call is searched among this many of the newest pending calls."""
 
 
 _EARLY = 64
@@ -37,21 +38,21 @@ _EARLY_LINES = 64
 
 
 class EarlyResult(Struct, gc=False):
-    """A result whose call was not heard of yet."""
+    """A result that arrived before its call."""
 
     block: ToolResultBlock
     structured: Json
-    """What the tool returned, structured."""
+    """The tool's structured result."""
     parent: str | None
     uuid: str | None
     permission_outcome: PermissionOutcome | None
-    """What it says of the question whether the call may run."""
+    """What the result reveals about the permission request of the call."""
     lines: int = _EARLY_LINES
-    """Lines of the model that it goes on waiting for."""
+    """Lines of the model for which it still waits."""
 
 
 class Call(Struct, gc=False):
-    """A call whose result is still to come."""
+    """A call without a result so far."""
 
     id: str
     name: str
@@ -64,7 +65,7 @@ class Call(Struct, gc=False):
     background: bool
     """It is made by a subagent that runs in the background."""
     heard: bool = True
-    """Its beginning was heard."""
+    """False if the call's beginning was not seen."""
     permission_outcome: PermissionOutcome | None = None
     """Outcome of the permission request; None without one."""
 
@@ -80,9 +81,9 @@ class Calls:
         self._ended_now: set[str] = set()
         """Calls that ended in this turn."""
         self._ended: BoundedDict[bool] = BoundedDict(_REMEMBERED)
-        """Calls that have ended in any turn, and whether their beginning was heard."""
+        """Calls that ended in any turn -> whether their beginning was seen."""
         self._background: BoundedDict[None] = BoundedDict(_REMEMBERED)
-        """Calls whose work goes on, or went on, in the background: a subagent there can be sent on again."""
+        """Calls that run or ran in the background. Their subagent can be continued."""
         self.early: dict[str, EarlyResult] = {}
         """Results that came before their call, by its id."""
 
@@ -96,10 +97,10 @@ class Calls:
         message_id: str | None,
         block_index: int | None,
     ) -> list[ToolCall]:
-        """The model calls a tool; a call that is known already is not published again.
+        """Start a call of the model. Publishes nothing for a call that is already open.
 
-        Some agents number their calls anew in each turn, so the id of an earlier turn is a new call; one whose
-        result was told before it has ended already.
+        Some agents number their calls from the start in each turn, so the id of an earlier turn is a new call. If its result
+        arrived first, the call ends at once.
         """
         if call_id in self._pending or call_id in self._ended_now or self._ended.get(call_id) is False:
             return []
@@ -136,7 +137,7 @@ class Calls:
         ]
 
     def parent_of(self, call_id: str | None) -> str | None:
-        """Return the call whose subagent made a call that is pending; None in the main thread, or where it is not known."""
+        """Return the call whose subagent made a pending call. None in the main thread, or if it is unknown."""
         call = self._pending.get(call_id or "")
         return None if call is None else call.parent
 
@@ -160,10 +161,10 @@ class Calls:
         permission_outcome: PermissionOutcome | None,
         waits: bool,
     ) -> list[ToolUpdate]:
-        """A result has come. A second one for the same call is not news.
+        """Handle a result. A second result for the same call is ignored.
 
-        `leave`: what the result says of the question whether the call may run. `waits`: one that comes before its
-        call waits for it, if a turn is open.
+        `leave`: what the result reveals about the permission request. `waits`: if a turn is open, a result that arrives before
+        its call is kept for it.
         """
         call_id = block.tool_use_id
         if call_id in self._ended or call_id in self.early:
@@ -185,7 +186,7 @@ class Calls:
         return [self._unheard(result) for result in waited if result.lines <= 0]
 
     def _unheard(self, result: EarlyResult) -> ToolUpdate:
-        """Tell a result whose call has not come."""
+        """Publish a result whose call never arrived."""
         call_id = result.block.tool_use_id
         del self.early[call_id]
         call = _unseen(call_id, result.parent)
@@ -225,7 +226,7 @@ class Calls:
             call.permission_outcome = permission_outcome
 
     def edited(self, call_id: str | None, arguments: JsonObject) -> list[ToolUpdate]:
-        """A call may run with other arguments than the model's: publish what it does again."""
+        """Publish a call again when it runs with arguments other than the model's."""
         call = self._pending.get(call_id or "")
         if call is None or call.input == arguments:
             return []
@@ -266,13 +267,13 @@ class Calls:
         ]
 
     def backgrounded(self, call_id: str) -> None:
-        """The CLI says that a call's work goes on in the background, before its result does."""
+        """Note that a call continues in the background. The CLI says so before the result."""
         self._background.put(call_id, None)
 
     def task_over(self, call_ids: Collection[str], reason: LostReason) -> list[ToolUpdate]:
-        """A background task has ended; what its subagent still waited for will not come.
+        """End the calls of a background task's subagent when the task ends: their results will not arrive.
 
-        `call_ids` are the calls that started the task and those that sent it on.
+        `call_ids`: the call that started the task and the calls that continued it.
         """
         background = [call_id for call_id in call_ids if call_id in self._background]
         if not background:
@@ -281,9 +282,9 @@ class Calls:
         return [self._lose(call, reason, succeeded=reason == "no_result") for call in lost]
 
     def turn_over(self, reason: LostReason, *, succeeded: bool) -> list[ToolUpdate]:
-        """End the calls of the turn that have no result; those of background subagents go on.
+        """End the turn's calls without a result. Calls of background subagents continue.
 
-        In a turn that `succeeded` they count as complete.
+        If the turn `succeeded`, the calls count as complete.
         """
         updates = [self._unheard(result) for result in list(self.early.values())]
         if self._pending:
@@ -332,7 +333,7 @@ class Calls:
 
 
 def _unseen(call_id: str, parent: str | None) -> Call:
-    """A call whose beginning was not heard, such as one of before a resume."""
+    """Return a call whose beginning was not seen, for example from before a resume."""
     return Call(
         id=call_id,
         name="",

@@ -1,9 +1,10 @@
-"""How full the context of the main model is.
+"""How full the main model's context window is.
 
-Used tokens come from the last answer of the main thread; a subagent has a context of its own and counts nothing
-here. The size comes from the result's usage by model, whose names differ from the model's own by date, provider or
-a `[1m]` suffix; until it is known, that suffix and a list of models decide. The size of another model is not known, and
-neither is one that an answer has outgrown: files name a model without the suffix that it was asked for with.
+The used tokens come from the last answer of the main thread. A subagent has its own context and does not count. The window's
+size comes from
+the result's usage by model. Its model names can differ from the session's by date, provider or a `[1m]` suffix.
+Until a result arrives, that suffix and a table decide. The size of another model is unknown. So is a size that an
+answer exceeds: session files name a model without the suffix that was requested.
 """
 
 import re
@@ -14,7 +15,7 @@ from turnwire.protocol.claude.blocks import Usage
 from turnwire.protocol.claude.results import Result
 
 LONG_SIZE = 1_000_000
-"""What `[1m]` in a model's name asks for."""
+"""Window of a model with `[1m]` in its name."""
 
 SIZES = {
     **dict.fromkeys(("claude-opus-5-5", "claude-sonnet-5-5"), LONG_SIZE),
@@ -27,14 +28,14 @@ SIZES = {
         200_000,
     ),
 }  # fmt: skip
-"""Windows of models under their plain names, as results and the API's documentation say; the CLI tells them no sooner."""
+"""Windows by plain model name, from results and the API's documentation. The CLI reports them only in a result."""
 
 MOST = 1 << 53
 """Tokens beyond which a figure is no figure of tokens: a float could not hold it, nor could JavaScript."""
 
 _PROVIDER = re.compile(r"^(?:.*/)?(?:[a-z]{2,6}\.)?(?:anthropic[./])?")
 _LONGEST_MODEL = 300
-"""Characters of a model's name; what is longer is none, and would be looked through for long."""
+"""Longest model name that is looked up, in characters. A longer one counts as no model and would be slow to search."""
 _SUFFIX = re.compile(r"(?:\[1m\]|@.*|-v\d+(?::\d+)?|[-@]?\d{8}|-latest)+$")
 
 
@@ -52,7 +53,7 @@ class Context:
         self._shown: tuple[int | None, int, str | None] | None = None
 
     def model(self, name: str | None, *, is_whole: bool = False) -> None:
-        """The main thread's model is this one; synthetic messages have none. `is_whole`: as the session asked for it."""
+        """Set the main thread's model. Synthetic messages have none. `is_whole`: the name is as the session requested it."""
         if not name or name in ("<synthetic>", self._model):
             return
         # An answer names its model without the [1m] that the session asked for.
@@ -61,7 +62,7 @@ class Context:
             self._size = self._size_now()
 
     def used(self, usage: Usage | None, *, final: bool = True) -> list[AgentEvent]:
-        """Take the usage of an answer of the main thread; what is not final is kept, and told with the next news."""
+        """Take the usage of a main-thread answer. Usage that is not `final` is kept and published with the next change."""
         tokens = usage.context_tokens if usage is not None else 0
         if not 0 < tokens <= MOST:
             return []

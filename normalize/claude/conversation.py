@@ -1,10 +1,10 @@
-"""What the agent says and does: assistant lines, streamed pieces, and what user lines carry back."""
+"""The agent's output: assistant lines, streamed pieces, and the contents of user lines."""
 
 from collections.abc import Callable
 from typing import Any
 
 from turnwire.normalize.claude import user_lines
-from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.state import ClaudeState
 from turnwire.normalize.claude.texts import Source, Thread
 from turnwire.normalize.claude.tools import server as server_tools
 from turnwire.normalize.claude.turns import Failure, lifecycle
@@ -28,8 +28,8 @@ SYNTHETIC = "<synthetic>"
 """The model of lines that the CLI wrote in the model's name."""
 
 
-def assistant(state: State, message: Assistant) -> list[AgentEvent]:
-    """Publish what an assistant line adds to what was streamed."""
+def assistant(state: ClaudeState, message: Assistant) -> list[AgentEvent]:
+    """Publish the parts of an assistant line that were not streamed."""
     parent, body = message.parent_tool_use_id, message.message
     source: Source | None = None
     if body.model == SYNTHETIC:
@@ -72,7 +72,7 @@ def assistant(state: State, message: Assistant) -> list[AgentEvent]:
 
 
 def _other_block(
-    state: State, thread: Thread, message_id: str | None, parent: str | None, block: blocks.AnyBlock
+    state: ClaudeState, thread: Thread, message_id: str | None, parent: str | None, block: blocks.AnyBlock
 ) -> list[AgentEvent]:
     match block:
         case blocks.RedactedThinkingBlock():
@@ -94,7 +94,7 @@ def _other_block(
 
 
 def _call(
-    state: State,
+    state: ClaudeState,
     thread: Thread,
     message_id: str | None,
     parent: str | None,
@@ -122,8 +122,10 @@ def _call(
     return events
 
 
-def _failed(state: State, message: Assistant, text: str) -> list[AgentEvent]:
-    """An error of the main thread is told with the end of its turn; a subagent has none, so its error is told now."""
+def _failed(state: ClaudeState, message: Assistant, text: str) -> list[AgentEvent]:
+    """Publish a subagent's error at once: its turn has no end of its own. The main thread's error is published with the end of the
+    turn.
+    """
     code, status = message.error, message.api_error_status
     turn = state.turns.current
     if message.parent_tool_use_id is None and turn is not None:
@@ -141,8 +143,8 @@ def _failed(state: State, message: Assistant, text: str) -> list[AgentEvent]:
     ]
 
 
-def streamed(state: State, message: StreamEvent) -> list[AgentEvent]:
-    """Publish a piece of a message that is being written."""
+def streamed(state: ClaudeState, message: StreamEvent) -> list[AgentEvent]:
+    """Publish a streamed piece of a message."""
     event, parent = message.event, message.parent_tool_use_id
     thread = state.main if parent is None else state.thread(parent)
     if type(event) is ContentBlockDelta:
@@ -157,7 +159,7 @@ def streamed(state: State, message: StreamEvent) -> list[AgentEvent]:
 
 
 def _message_start(
-    state: State, thread: Thread, message: StreamEvent, event: MessageStart
+    state: ClaudeState, thread: Thread, message: StreamEvent, event: MessageStart
 ) -> list[AgentEvent]:
     started = event.message
     withdrawn = thread.begin(started.id)
@@ -169,7 +171,7 @@ def _message_start(
 
 
 def _block_start(
-    _state: State, thread: Thread, _message: StreamEvent, event: ContentBlockStart
+    _state: ClaudeState, thread: Thread, _message: StreamEvent, event: ContentBlockStart
 ) -> list[AgentEvent]:
     block = event.content_block
     if type(block) is blocks.TextBlock:
@@ -183,36 +185,36 @@ def _block_start(
 
 
 def _block_stop(
-    _state: State, thread: Thread, _message: StreamEvent, event: ContentBlockStop
+    _state: ClaudeState, thread: Thread, _message: StreamEvent, event: ContentBlockStop
 ) -> list[AgentEvent]:
     return thread.close(event.index)
 
 
 def _message_delta(
-    state: State, thread: Thread, message: StreamEvent, event: MessageDelta
+    state: ClaudeState, thread: Thread, message: StreamEvent, event: MessageDelta
 ) -> list[AgentEvent]:
     thread.finish()
     return _usage(state, event.usage) if message.parent_tool_use_id is None else []
 
 
 def _message_stop(
-    _state: State, thread: Thread, message: StreamEvent, _event: MessageStop
+    _state: ClaudeState, thread: Thread, message: StreamEvent, _event: MessageStop
 ) -> list[AgentEvent]:
     abandoned = message.abandoned_blocks
     return thread.end(None if abandoned is None else abandoned.from_block_index)
 
 
-_STREAMED: dict[type, Callable[[State, Thread, StreamEvent, Any], list[AgentEvent]]] = {
+_STREAMED: dict[type, Callable[[ClaudeState, Thread, StreamEvent, Any], list[AgentEvent]]] = {
     MessageStart: _message_start,
     ContentBlockStart: _block_start,
     ContentBlockStop: _block_stop,
     MessageDelta: _message_delta,
     MessageStop: _message_stop,
 }
-"""What begins and ends in a message that streams."""
+"""Stream event that begins or ends something -> its handler."""
 
 
-def _usage(state: State, usage: blocks.Usage | None) -> list[AgentEvent]:
+def _usage(state: ClaudeState, usage: blocks.Usage | None) -> list[AgentEvent]:
     start = state.stream_usage
     if usage is not None and start is not None and usage.context_tokens == usage.output_tokens:
         # Some providers repeat only what the end of a message changes.

@@ -1,8 +1,9 @@
-"""The heart: messages in, events out. Deterministic, without I/O, clock or randomness.
+"""The core of Claude's family: messages in, events out. Deterministic, without I/O, clock or randomness.
 
-`receive` dispatches on the message's type; what is known between messages is in `State`, whose parts know one thing
-each. The inputs are a closed set: lines received, lines sent, decisions, and the end (see normalize/inputs.py); the
-same inputs give the same events. A stdout alone, without the other inputs, gives a whole stream, too.
+`receive` dispatches by the message's type. `State` remembers what later messages need. The inputs are a closed set: lines
+received,
+lines sent, decisions, and the end (normalize/inputs.py). The same inputs give the same events. Stdout alone, without
+the other inputs, also gives a complete stream.
 """
 
 import json
@@ -13,7 +14,7 @@ from turnwire.normalize.claude import conversation, session_changes, user_lines
 from turnwire.normalize.claude.conversation import streamed
 from turnwire.normalize.claude.notices import TABLE
 from turnwire.normalize.claude.requests import exchange
-from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.state import ClaudeState
 from turnwire.normalize.claude.turns import ending, lifecycle
 from turnwire.normalize.core import Stats
 from turnwire.normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
@@ -25,8 +26,8 @@ from turnwire.protocol.claude.messages import StreamEvent
 from turnwire.protocol.claude.system import System
 from turnwire.protocol.miriad import system as miriad
 
-Handler = Callable[[State, Any], list[AgentEvent]]
-"""`Any`: the key of an entry in the table is the type its function takes, which a dict cannot say."""
+Handler = Callable[[ClaudeState, Any], list[AgentEvent]]
+"""`Any`: the key of a table entry is the type that its function takes. A dict's type cannot express that."""
 
 HANDLERS: dict[type, Handler] = {
     **{kind: session_changes.single(event) for kind, event in TABLE.items()},
@@ -61,7 +62,7 @@ HANDLERS: dict[type, Handler] = {
     notices.ActiveGoal: session_changes.goal,
     notices.TranscriptMirror: session_changes.nothing,
 }
-"""Message type -> what it does. Stream events take a way of their own; all other types are `unknown`."""
+"""Message type -> its handler. Stream events have a separate table. All other types become `unknown`."""
 
 _CONTROL = frozenset(
     {
@@ -73,25 +74,25 @@ _CONTROL = frozenset(
 )
 
 DOUBLED_WITHIN = 64
-"""Lines between the two of a doubled line, at most: the second writer may be behind the first."""
+"""Largest distance in lines between a line and its duplicate. The second writer may lag behind the first."""
 
 
 class ClaudeCore:
-    """Turns what happens in one session into events."""
+    """Translates the inputs of one session into events."""
 
     def __init__(self, *, resumed: bool = False, first_turn: int = 1) -> None:
-        """`resumed`: the session goes on with an earlier conversation; `first_turn`: number of the first turn."""
+        """`resumed`: the session continues an earlier conversation. `first_turn`: number of the first turn."""
         self.stats = Stats()
-        self._state = State(resumed=resumed, first_turn=first_turn)
+        self._state = ClaudeState(resumed=resumed, first_turn=first_turn)
         self._recent: list[bytes | None] = [None] * DOUBLED_WITHIN
-        """The lines that came last; the next one replaces the one at `_oldest`."""
+        """The most recent lines, as a ring. The next line replaces the one at `_oldest`."""
         self._oldest = 0
         self._doubled = False
         """Lines are written twice, as two writers to one file do."""
 
     @property
     def turns(self) -> int:
-        """How many turns were started, those before `first_turn` included."""
+        """Number of turns started, including those before `first_turn`."""
         return self._state.turns.count
 
     @property
@@ -124,7 +125,7 @@ class ClaudeCore:
                 assert_never(never)
 
     def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
-        """Translate a message of the CLI; `line` is kept in `unknown` events as it came."""
+        """Translate a message of the CLI. `line` is kept unchanged in `unknown` events."""
         # Most lines of a session are pieces of a stream, and they never name a new session: no detour for them.
         if type(message) is not StreamEvent:
             return self._whole(message, line)
@@ -140,7 +141,7 @@ class ClaudeCore:
         return events
 
     def receive_all(self, heard: Iterable[tuple[bytes | None, Message]]) -> list[AgentEvent]:
-        """Translate messages with their lines, in order: what `receive` returns of each, together."""
+        """Translate messages with their lines, in order. Returns the events of all of them."""
         # No calls of ours for a piece of a stream: most lines are such pieces.
         state, recent, oldest = self._state, self._recent, self._oldest
         events: list[AgentEvent] = []
@@ -171,7 +172,7 @@ class ClaudeCore:
         self._oldest = (self._oldest + 1) % DOUBLED_WITHIN
 
     def _whole(self, message: Message, line: bytes | None) -> list[AgentEvent]:
-        """Translate what is no piece of a stream."""
+        """Translate a message that is not a stream event."""
         state, stats, kind = self._state, self.stats, type(message)
         handler = HANDLERS.get(kind)
         if line in self._recent and self._is_again(line):
@@ -196,7 +197,7 @@ class ClaudeCore:
         return events
 
     def _is_again(self, line: bytes | None) -> bool:
-        """Tell a line that was written twice and has an id of its own from two messages of one line, and from equal words."""
+        """Return whether a line is the duplicate of one with the same id. Two messages with equal text are no duplicates."""
         if line is None or line not in self._recent:  # which is quick
             return False
         if (b'"uuid":"' not in line and b'"uuid": "' not in line) or line.startswith(b'{"jsonrpc"'):
@@ -207,13 +208,13 @@ class ClaudeCore:
         return False
 
     def _on_announced(self, event: AgentEvent) -> list[AgentEvent]:
-        """Pass on what the sidecar says itself; a process that goes on with a conversation is not a new one."""
+        """Publish an event of the sidecar itself. A process that continues a conversation is not a new one."""
         if isinstance(event, ProcessStatus) and event.resumed:
             self._state.resumes()
         return [event]
 
     def _enter(self, message: Message, session_id: str) -> list[AgentEvent]:
-        """What follows belongs to another session."""
+        """Switch to another session."""
         state = self._state
         state.place.enter_session(session_id)
         moved = state.session.changes(session_id)
@@ -225,7 +226,7 @@ class ClaudeCore:
         return []
 
     def unhandled(self, message: Message, line: bytes | None) -> list[AgentEvent]:
-        """Keep what has no handler."""
+        """Publish a message without a handler as `unknown`."""
         here = self._state.place.here
         if isinstance(message, malformed.Malformed):
             if not message.line.strip() and message.reason == malformed.BLANK:

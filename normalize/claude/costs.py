@@ -1,10 +1,10 @@
-"""What a turn cost. The CLI's total is cumulative for its process, so a turn's share is the difference.
+"""What a turn cost. The CLI's total is cumulative for its process, so a turn's cost is the difference of two totals.
 
-Four things break the difference. A new process counts from zero. /clear does too (2.1.220, not 2.1.160). Another
-session in the same stream may be of another process. From 2.1.277 on a resumed process begins with the cost of its
-conversation, unless the process before it was killed. From 2.1.318 at the latest a result tells the share itself.
-Where a past cannot be told apart, the share is unknown rather than wrong. Qwen Code tells no money, and its tokens
-count the session.
+The difference is wrong in four cases. A new process counts from zero. So does /clear (2.1.220, not 2.1.160). Another
+session in the same stream may belong to another process. From 2.1.277 on, a resumed process starts with the cost of its
+conversation, unless the process before it was killed. From 2.1.318 on at the latest, a result contains the turn's cost itself.
+Where the past cannot be subtracted, the cost is unknown rather than wrong. Qwen Code reports no money, and its tokens
+count the whole session.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from turnwire.protocol.claude.blocks import Usage
 from turnwire.protocol.claude.results import ModelUsage, Result
 
 COUNTS_ON_SINCE = (2, 1, 277)
-"""The first version whose resumed processes may begin with the cost of what went before."""
+"""The first version whose resumed processes may start with the cost of the conversation so far."""
 
 
 class CostReport(Struct, frozen=True, gc=False):
@@ -33,7 +33,7 @@ class CostReport(Struct, frozen=True, gc=False):
     total_input_tokens: int | None
     total_output_tokens: int | None
     all_tokens: TokenSums | None
-    """Of everything that the cost is for, where that is more than the turn's own."""
+    """Tokens of everything that the cost covers, if that is more than the turn."""
 
 
 _Kinds = tuple[int, int, int, int]
@@ -41,7 +41,7 @@ _Kinds = tuple[int, int, int, int]
 
 
 class _Past(NamedTuple):
-    """What the processes before this one had counted, as far as this core has seen."""
+    """What earlier processes had counted, as far as this core has seen."""
 
     cost: float
     usage: dict[str, ModelUsage]
@@ -55,34 +55,34 @@ class _Past(NamedTuple):
 
 
 class Costs:
-    """Keeps the totals of the last result of one process, and what was there before that process."""
+    """Keeps the totals of one process's last result, and of the processes before it."""
 
     def __init__(self, *, resumed: bool) -> None:
-        """`resumed`: the process goes on with a session that has a past."""
+        """`resumed`: the process continues a session with a past."""
         self._version: tuple[int, ...] | None = None
         self._past = _Past(0.0, {}) if resumed else None
-        """Set until the first result of a resumed process has told whether its total begins with the past."""
+        """Set until a resumed process's first result shows whether its total includes the past."""
         self._before: _Past | None = None
-        """What another session of the stream had counted, until the first result of this one."""
+        """Totals of the stream's previous session, until this session's first result."""
         self._cost = 0.0
         self._usage: dict[str, ModelUsage] = {}
         self._input = 0
         self._output = 0
         self._session = None if resumed else Usage()
-        """What a result counted last, of a CLI that counts the session over all of its processes; None where that is not known."""
+        """The last counts of a CLI that counts the session across all processes; None if unknown."""
 
     def version(self, version: str | None) -> None:
         """Note the CLI's version; None in an `init` means 1.0, which does not say."""
         self._version = numbers(version or "1.0")
 
     def resumes(self) -> None:
-        """Another process goes on with the conversation."""
+        """Another process continues the conversation."""
         if self._past is None:
             self._past = _Past(self._cost, self._usage)
         self._cost, self._usage, self._input, self._output = 0.0, {}, 0, 0
 
     def moves(self) -> None:
-        """What follows is of another session: of the same process (/clear), or of another one whose lines come behind."""
+        """Switch to another session, of the same process (/clear) or of another one in the same stream."""
         self._before = _Past(self._cost, self._usage)
 
     def bill(self, result: Result) -> CostReport:
@@ -107,7 +107,7 @@ class Costs:
         )
 
     def _growth(self, result: Result) -> _Kinds | None:
-        """Return by how many tokens the models' totals have grown with this turn; None where that is not known."""
+        """Return how many tokens the models' totals grew in this turn; None if unknown."""
         since, used, before = result.model_usage_since_last_result, result.model_usage_camel, self._usage
         if since is not None:
             return _added(since)
@@ -165,12 +165,12 @@ class Costs:
         return None
 
     def _counts_past(self, result: Result) -> bool:
-        """Whether the first result of a resumed process may count what was before it."""
+        """Return whether a resumed process's first result may include earlier costs."""
         is_older = self._version is not None and self._version < COUNTS_ON_SINCE
         return not is_older and _is_more_than_its_turn(result)
 
     def _share(self, usage: Usage | None) -> Usage | None:
-        """Return the tokens of the turn: Qwen Code's count those of its session; None where they cannot be told apart."""
+        """Return the turn's tokens. Qwen Code counts the session, so the previous count is subtracted; None if that is unknown."""
         if usage is None or usage.total_tokens is None:
             return usage
         before, self._session = self._session, usage

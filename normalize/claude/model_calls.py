@@ -1,4 +1,4 @@
-"""What lines of Claude Code tell of calls of the API, and of the control protocol."""
+"""Read API calls and control messages from lines of Claude Code."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ from turnwire.protocol.claude.stream import ContentBlockDelta, MessageDelta, Mes
 from turnwire.protocol.json_values import text_at
 
 _IN_MAIN = (PieceStreamed(None),)
-"""Almost all lines of a session: made once."""
+"""The value for almost every line of a session, made once."""
 
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 

@@ -53,7 +53,7 @@ def rate_limit_event(here: EventFields, message: notices.RateLimitEvent) -> Rate
 
 
 def rate_limit(here: EventFields, message: notices.RateLimit) -> AgentEvent:
-    """The older spelling says nothing but that there is a limit."""
+    """Translate the older form, which contains nothing but the limit."""
     said = message.message if isinstance(message.message, str) and message.message else "Rate limited by API"
     return RateLimit(**here, rate_limit_message=said)
 
@@ -120,7 +120,7 @@ def background_tasks(here: EventFields, message: tasks.BackgroundTasksChanged) -
 
 
 def auth_status(here: EventFields, message: notices.AuthStatus) -> AgentEvent:
-    """Pass on how signing in goes."""
+    """Report progress of signing in."""
     state = "Signing in" if message.is_authenticating else "Signing in is over"
     text = message.error or "\n".join(message.output) or state
     return notice(here, "auth_status", text, "error" if message.error else "info")
@@ -157,7 +157,7 @@ def writes_lost(here: EventFields, message: incidents.SessionWritesLost) -> Agen
 
 
 def plugin_install(here: EventFields, message: incidents.PluginInstall) -> AgentEvent:
-    """Pass on how the installation of a plugin goes."""
+    """Report progress of a plugin's installation."""
     text = f"Plugin {message.name or ''}: {message.error or message.status}".replace("Plugin :", "Plugins:")
     return notice(here, "plugin_install", text, "error" if message.error else "info")
 
@@ -178,7 +178,7 @@ def files_persisted(here: EventFields, message: incidents.FilesPersisted) -> Age
 
 
 def consolidation(here: EventFields, message: miriad.Consolidation) -> AgentEvent:
-    """Pass on what was written to long-term memory (miriad-code)."""
+    """Report what was written to long-term memory (miriad-code)."""
     return Consolidation(
         **here, entries_created=message.entries_created or 0, entries_updated=message.entries_updated or 0
     )

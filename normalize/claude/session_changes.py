@@ -1,11 +1,11 @@
-"""Messages that change something beside the conversation: modes, compaction, tasks, models; and those of miriad-code."""
+"""Messages outside the conversation that change something: modes, compaction, tasks, models; and those of miriad-code."""
 
 from collections.abc import Callable
 from typing import Any
 
 from turnwire.normalize.claude import notices, user_lines
 from turnwire.normalize.claude.notices import notice
-from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.state import ClaudeState
 from turnwire.normalize.claude.tasks import AnyTaskMessage, why_lost
 from turnwire.normalize.claude.turns import Failure
 from turnwire.normalize.common.endings import LostReason
@@ -26,18 +26,18 @@ from turnwire.protocol.json_values import Json
 from turnwire.protocol.miriad import system as miriad
 
 
-def single(event: Callable[[EventFields, Any], AgentEvent]) -> Callable[[State, Any], list[AgentEvent]]:
-    """Return the function of a message that is one event, whatever the state."""
+def single(event: Callable[[EventFields, Any], AgentEvent]) -> Callable[[ClaudeState, Any], list[AgentEvent]]:
+    """Return the handler of a message that becomes one event, whatever the state."""
     return lambda state, message: [event(state.place.here, message)]
 
 
-def nothing(_state: State, _message: object) -> list[AgentEvent]:
-    """Take a message that is known and no news: a heartbeat, a count, progress of a control request."""
+def nothing(_state: ClaudeState, _message: object) -> list[AgentEvent]:
+    """Ignore a known message without news: a heartbeat, a count, progress of a control request."""
     return []
 
 
-def status(state: State, message: system.Status) -> list[AgentEvent]:
-    """The CLI tells what it does; that it waits for the API is no news, the prompts it answers are."""
+def status(state: ClaudeState, message: system.Status) -> list[AgentEvent]:
+    """Handle the CLI's status. A wait for the API is no news, but the prompts that it serves are."""
     turn = state.turns.current
     if turn is not None:
         turn.prompts |= dict.fromkeys(message.user_message_uuids)
@@ -51,7 +51,7 @@ def status(state: State, message: system.Status) -> list[AgentEvent]:
     return events
 
 
-def compacted(state: State, message: system.CompactBoundary) -> list[AgentEvent]:
+def compacted(state: ClaudeState, message: system.CompactBoundary) -> list[AgentEvent]:
     """The conversation is a summary now."""
     done = message.compact_metadata or system.CompactMetadata()
     return [
@@ -62,8 +62,8 @@ def compacted(state: State, message: system.CompactBoundary) -> list[AgentEvent]
     ]
 
 
-def conversation_reset(state: State, message: ConversationReset) -> list[AgentEvent]:
-    """The conversation begins anew."""
+def conversation_reset(state: ClaudeState, message: ConversationReset) -> list[AgentEvent]:
+    """The conversation starts again from nothing."""
     told = notice(
         state.place.here,
         "conversation_reset",
@@ -73,7 +73,7 @@ def conversation_reset(state: State, message: ConversationReset) -> list[AgentEv
     return [told, *state.context.reset(None)]
 
 
-def goal(state: State, message: ActiveGoal) -> list[AgentEvent]:
+def goal(state: ClaudeState, message: ActiveGoal) -> list[AgentEvent]:
     """The goal was set, looked at, or cleared."""
     if message.value is None:
         return [notice(state.place.here, "active_goal", "The goal is cleared")]
@@ -87,18 +87,18 @@ def goal(state: State, message: ActiveGoal) -> list[AgentEvent]:
     return [notice(state.place.here, "active_goal", told, details=details)]
 
 
-def rate_limit(state: State, message: RateLimitEvent) -> list[AgentEvent]:
-    """The account's allowance changed; told when it is used up, or nearly."""
+def rate_limit(state: ClaudeState, message: RateLimitEvent) -> list[AgentEvent]:
+    """Handle a change of the account's rate limit. Published if the limit is reached or nearly reached."""
     event = notices.rate_limit_event(state.place.here, message)
     return [] if event is None else [event]
 
 
-def commands_changed(state: State, message: system.CommandsChanged) -> list[AgentEvent]:
+def commands_changed(state: ClaudeState, message: system.CommandsChanged) -> list[AgentEvent]:
     """The slash commands changed."""
     return state.session.commands(message.commands)
 
 
-def local_output(state: State, message: system.LocalCommandOutput) -> list[AgentEvent]:
+def local_output(state: ClaudeState, message: system.LocalCommandOutput) -> list[AgentEvent]:
     """A slash command printed something."""
     if state.repeated(message.uuid):
         return []
@@ -114,14 +114,14 @@ def local_output(state: State, message: system.LocalCommandOutput) -> list[Agent
     ]
 
 
-def model_fallback(state: State, message: system.ModelFallback) -> list[AgentEvent]:
-    """Another model answers, with a window of its own."""
+def model_fallback(state: ClaudeState, message: system.ModelFallback) -> list[AgentEvent]:
+    """Another model answers. Its context window is its own."""
     state.context.model(message.fallback_model)
     return [notices.model_fallback(state.place.here, message)]
 
 
-def refusal_fallback(state: State, message: incidents.ModelRefusalFallback) -> list[AgentEvent]:
-    """A model refused, another one answers; what the first one said may be withdrawn."""
+def refusal_fallback(state: ClaudeState, message: incidents.ModelRefusalFallback) -> list[AgentEvent]:
+    """A model refused and another one answers. The first one's text may be retracted."""
     state.context.model(message.fallback_model)
     events: list[AgentEvent] = [notices.refusal(state.place.here, message)]
     if message.retracted_message_uuids:
@@ -129,8 +129,8 @@ def refusal_fallback(state: State, message: incidents.ModelRefusalFallback) -> l
     return events
 
 
-def task(state: State, message: AnyTaskMessage) -> list[AgentEvent]:
-    """News of a background task; its end ends what its subagent still waited for."""
+def task(state: ClaudeState, message: AnyTaskMessage) -> list[AgentEvent]:
+    """Handle a message of a background task. When the task ends, its subagent's open calls end."""
     update = state.tasks.on_message(message, state.calls.parent_of)
     calls = state.tasks.calls(message.task_id)
     if isinstance(message, tasks.TaskStarted) and (message.is_backgrounded or len(calls) > 1):
@@ -144,7 +144,7 @@ def task(state: State, message: AnyTaskMessage) -> list[AgentEvent]:
     return [*state.calls.task_over(calls, reason), update]
 
 
-def tool_progress(state: State, message: ToolProgress) -> list[AgentEvent]:
+def tool_progress(state: ClaudeState, message: ToolProgress) -> list[AgentEvent]:
     """A tool is still at work."""
     return list(
         state.calls.progress(
@@ -153,13 +153,13 @@ def tool_progress(state: State, message: ToolProgress) -> list[AgentEvent]:
     )
 
 
-def tool_result(state: State, message: miriad.SystemToolResult) -> list[AgentEvent]:
-    """A tool answered, as miriad-code says it."""
+def tool_result(state: ClaudeState, message: miriad.SystemToolResult) -> list[AgentEvent]:
+    """Handle a tool's result in the form of miriad-code."""
     return user_lines.tool_result(state, message.tool_result, None, parent=None, uuid=message.uuid)
 
 
-def failure(state: State, message: miriad.SystemFailure) -> list[AgentEvent]:
-    """Something went wrong in miriad-code; it may be why the turn fails in which it is told."""
+def failure(state: ClaudeState, message: miriad.SystemFailure) -> list[AgentEvent]:
+    """Handle an error of miriad-code. It may be the reason why the open turn fails."""
     text = message.message or "The agent reports an error"
     turn = state.turns.current
     if turn is not None:
@@ -167,15 +167,15 @@ def failure(state: State, message: miriad.SystemFailure) -> list[AgentEvent]:
     return [Error(**state.place.here, error=text)]
 
 
-def queued(state: State, message: miriad.Queued) -> list[AgentEvent]:
-    """A prompt waits, as miriad-code says it; told already when we sent it ourselves."""
+def queued(state: ClaudeState, message: miriad.Queued) -> list[AgentEvent]:
+    """Handle a queued prompt (miriad-code). Already published if we sent it."""
     if state.prompts.sees_input and message.position == state.prompts.waiting:
         return []
     return [Queued(**state.place.here, position=message.position)]
 
 
-def injected(state: State, message: miriad.Injected) -> list[AgentEvent]:
-    """Waiting prompts joined the turn, as miriad-code says it, or will begin the next one, which names them."""
+def injected(state: ClaudeState, message: miriad.Injected) -> list[AgentEvent]:
+    """Waiting prompts joined the turn, or will start the next turn, which names them (miriad-code)."""
     count = max(message.message_count or 1, 1)
     turn = state.turns.current
     named: list[str] = []

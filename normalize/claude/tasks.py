@@ -1,7 +1,8 @@
-"""Background tasks and subagents: what the CLI tells of them, joined to the tool call that started each.
+"""Background tasks and subagents, joined to the tool call that started each.
 
-Only the first and the last message of a task name its tool call, so it is kept until the task is over. A subagent that
-is over can be sent on by another call: then both count, since what it does stays nested below the first one.
+Only the first and the last message of a task name its tool call, so the call is kept until the task is over. Another call can
+continue
+a finished subagent. Then both calls count, since the subagent's work stays nested below the first one.
 """
 
 import re
@@ -20,19 +21,19 @@ _EXIT_CODE = re.compile(r"\bexit code (-?\d{1,10})\b")
 """How the CLI ends the summary of a command."""
 
 _REMEMBERED = 256
-"""Tasks whose calls are kept; those that are over may be sent on."""
+"""Most tasks whose calls are remembered. Finished tasks may be continued."""
 
 AnyTaskMessage = TaskStarted | TaskProgress | TaskUpdated | TaskNotification
 
 
 class Task(Struct):
-    """What is known of a task that runs."""
+    """A running task."""
 
     tool_call_id: str | None
     kind: str | None
     description: str | None
     parent: str | None = None
-    """The call whose subagent has started it."""
+    """The call whose subagent started the task."""
 
 
 class Tasks:
@@ -46,7 +47,7 @@ class Tasks:
     def on_message(
         self, message: AnyTaskMessage, parent_of: Callable[[str | None], str | None]
     ) -> TaskUpdate:
-        """Return the news of a task; `parent_of` knows whose subagent made a call."""
+        """Return the events of a task's message. `parent_of` returns the call whose subagent made a call."""
         task = self._running.get(message.task_id) or Task(None, None, None)
         task.tool_call_id = message.tool_use_id or task.tool_call_id
         calls = self.calls(message.task_id)
@@ -89,7 +90,7 @@ class Tasks:
         )
 
     def calls(self, task_id: str) -> list[str]:
-        """Return the call that started the task, and the last one that sent it on, if any did."""
+        """Return the call that started the task and, if there is one, the last call that continued it."""
         return self._calls.get(task_id) or []
 
     def forget(self) -> None:
@@ -99,5 +100,5 @@ class Tasks:
 
 
 def why_lost(status: str) -> LostReason:
-    """Return what became of calls that a task still waited for when it ended."""
+    """Return why a task's open calls have no result, by the task's status."""
     return "no_result" if status == "completed" else "interrupted"

@@ -1,13 +1,13 @@
-"""Text exactly once, in one thread of the conversation: the main one, or a subagent's.
+"""Publish each text exactly once, in one thread of the conversation: the main thread or a subagent's.
 
-The same text comes as streamed deltas and again as an assistant line. A block is identified by (message id, block
-index): what was streamed is not sent again, what disagrees is replaced. The index of a line's block is the place of
+The same text arrives as streamed deltas and again as an assistant line. A block is identified by (message id, block
+index). Streamed text is not published again; text that disagrees is replaced. A line's block gets the index of
 the first unconfirmed block of its kind in the stream. Blank blocks do not count, because most versions write no line
-for a block of whitespace. So the whitespace a block begins with waits for the first word. Without a stream the index
-is counted, since the CLI writes one line a block. A message that breaks off and is begun anew is retracted.
+for a block of whitespace. So leading whitespace waits for the first word. Without a stream the index
+is counted, since the CLI writes one line per block. A message that breaks off and is started again is retracted.
 
-Qwen Code writes one stream for an answer and a message of its own for each kind of block in it: the indices begin anew
-in the stream, and the next line has another id. Both are taken for what streams: the same message, its next blocks.
+Qwen Code writes one stream for an answer, and a message for each kind of block in it: the indices start again
+in the stream, and the next line has another id. Both count as the same message with further blocks.
 """
 
 from typing import Literal
@@ -23,7 +23,7 @@ Kind = Literal["text", "thinking", "other"]
 Source = Literal["local_command", "result", "synthetic"]
 
 NO_CONTENT = "(no content)"
-"""What 1.0 and 2.0 write in the line of a blank block."""
+"""Text that 1.0 and 2.0 write in the line of a blank block."""
 
 
 class Block(Struct):
@@ -32,18 +32,18 @@ class Block(Struct):
     index: int
     kind: Kind
     pieces: list[str] = field(default_factory=list)
-    """What was published of it."""
+    """The published pieces."""
     blank: str = ""
-    """The whitespace it began with, as long as nothing else has come: not published."""
+    """Leading whitespace, not published until other text follows."""
     held: str = ""
     """Half a surrogate pair that the last delta ended with."""
     closed: bool = False
     """It has streamed to its end."""
     confirmed: bool = False
-    """Its assistant line has come."""
+    """Its assistant line has arrived."""
 
     def grow(self, text: str) -> str:
-        """Take a delta, and return what of it can be published."""
+        """Take a delta and return the part that can be published."""
         # Most deltas are ASCII, and isascii() is one look at a flag: nothing to rejoin then.
         if self.held or not text.isascii():
             text, self.held = rejoin(self.held, text)
@@ -80,11 +80,11 @@ class Thread:
         self.streaming = False
         """A message is being streamed."""
         self._finished = False
-        """The message that streams has said why it ends."""
+        """The streaming message has reported its stop reason."""
         self._next_index: dict[str, int] = {}
         self._firm = False
         self._offset = 0
-        """What is added to the indices of the stream, since they started over in it."""
+        """Added to the stream's indices, since they started again within it."""
         self._renamed: str | None = None
         """Another id of the message that streams."""
         self._faulted = False
@@ -96,7 +96,7 @@ class Thread:
         return self._firm or any(block.kind == "text" and block.pieces for block in self._blocks.values())
 
     def forget(self) -> None:
-        """The turn is over: its messages are whole, and the same ids may come again."""
+        """The turn is over: its messages are complete, and their ids may be used again."""
         self._blocks.clear()
         self._next_index.clear()
         self._message_id = self._renamed = None
@@ -106,7 +106,7 @@ class Thread:
     # What the API streams.
 
     def begin(self, message_id: str) -> list[AgentEvent]:
-        """A message begins to stream."""
+        """Start to stream a message."""
         withdrawn = self._withdraw()
         self._settle()
         self._next_index.pop(message_id, None)
@@ -118,7 +118,7 @@ class Thread:
         return withdrawn
 
     def open(self, index: int, kind: Kind) -> None:
-        """A block begins to stream."""
+        """Start to stream a block."""
         index += self._offset
         before = self._blocks.get(index)
         if before is not None and before.confirmed:
@@ -172,7 +172,7 @@ class Thread:
         ]
 
     def close(self, index: int) -> list[AgentEvent]:
-        """A block is whole; half a pair that is still held has no other half."""
+        """Complete a block. A held half of a surrogate pair has no other half."""
         index += self._offset
         block = self._blocks.get(index)
         if block is None:
@@ -184,13 +184,13 @@ class Thread:
         return self._say(block.kind, block.grow("\ufffd"), self._message_id, index)
 
     def finish(self) -> None:
-        """The API says why the message ends: it is whole."""
+        """The API reports a stop reason: the message is complete."""
         self._finished = True
 
     def end(self, abandoned_from: int | None) -> list[AgentEvent]:
-        """The message has stopped; blocks from that index on will not be finished.
+        """End the message. Blocks from this index on are abandoned.
 
-        One that stops without a reason has broken off: what has no line yet goes when another message begins.
+        A message without a stop reason has broken off: its text without a line is retracted when the next message begins.
         """
         events: list[AgentEvent] = []
         if abandoned_from is not None:
@@ -203,20 +203,19 @@ class Thread:
     # What the CLI writes as lines.
 
     def over(self, answer: str | None) -> list[AgentEvent]:
-        """Withdraw at the end of a turn what broke off and got no line; 2.0.42 drops such a message.
+        """At the end of a turn, retract broken-off text without a line. 2.0.42 drops such a message.
 
-        `answer`: the text of the turn's result, which may be the very text; None for a turn that was interrupted, whose
-        text stays.
+        `answer`: text of the turn's result, which may be this very text. None for an interrupted turn, whose text stays.
         """
         said = ["".join(block.pieces) for block in self._unconfirmed() if block.kind == "text"]
         stays = answer is None or bool(said and said[-1] in answer)
         return self._withdraw() if self._faulted or not stays else []
 
     def line(self, message_id: str | None, *, complains: bool = False) -> tuple[str | None, list[AgentEvent]]:
-        """An assistant line begins: return the id that its message is published under.
+        """Start an assistant line. Returns the id under which its message is published.
 
-        A message that was still streaming under another id has broken off. Unless the CLI `complains` of it in the model's
-        name when all its blocks are whole: 2.0 says so of one that was cut or refused, and then writes its lines.
+        A message that still streams under another id has broken off, with one exception. If all its blocks are complete
+        and the CLI `complains` in the model's name, the message was cut or refused: 2.0 then writes its lines afterwards.
         """
         if message_id is None:
             self._next_index.pop("", None)
@@ -233,7 +232,7 @@ class Thread:
     def whole(
         self, message_id: str | None, kind: Kind, text: str, source: Source | None = None
     ) -> list[AgentEvent]:
-        """Publish a whole text or thinking block, as far as it was not streamed."""
+        """Publish the part of a text or thinking block that was not streamed."""
         if kind == "text" and text:
             self._firm = True
         block = self._spoken(kind, text) if message_id == self._message_id else None
@@ -248,7 +247,7 @@ class Thread:
         return self._say(kind, text, message_id, block.index, source=source, replace=True)
 
     def index(self, message_id: str | None) -> int:
-        """Return the index of a block of a line that is neither text nor thinking, and count it."""
+        """Return the index of a line's block that is neither text nor thinking, and count it."""
         if message_id == self._message_id:
             for block in self._blocks.values():
                 if block.kind == "other" and not block.confirmed:
@@ -361,7 +360,7 @@ class Thread:
         return [block for block in self._blocks.values() if block.pieces and not block.confirmed]
 
     def _withdraw(self) -> list[AgentEvent]:
-        """Take back what a message streamed that was never finished."""
+        """Retract streamed text of a message that never finished."""
         lost = self._unconfirmed() if self.streaming else []
         self.streaming = False
         if not lost:
@@ -378,6 +377,6 @@ class Thread:
         return self._say(block.kind, "", self._message_id, block.index, replace=True)
 
     def _settle(self) -> None:
-        """Remember whether the message said something, and let go of its blocks."""
+        """Remember whether the message contained anything, and drop its blocks."""
         self._firm = self.spoken
         self._blocks.clear()

@@ -1,4 +1,6 @@
-"""What the tools of Claude Code do, and of Qwen Code, which speaks its protocol; for policies, grants and answers that know no tools by name."""
+"""The kind of each tool of Claude Code, and of Qwen Code, which uses its protocol. Policies, grants and answers use kinds, not
+names.
+"""
 
 from turnwire.normalize.vocabulary import ToolKind
 
@@ -54,9 +56,9 @@ KINDS: dict[str, ToolKind] = {
     "ask_user_question": "question",
     "exit_plan_mode": "plan",
 }
-"""Tool -> kind. What is not here is `other`: a human is asked about it where one is asked at all."""
+"""Tool -> kind. Any other tool is `other`: a human is asked about it, unless the policy never asks."""
 
 
 def kind_of(tool: str) -> ToolKind:
-    """Return what a tool does."""
+    """Return a tool's kind."""
     return KINDS.get(tool, "other")

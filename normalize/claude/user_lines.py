@@ -1,9 +1,9 @@
-"""What user lines from the CLI carry: results of tools, output of commands, echoes of prompts, the CLI's own words."""
+"""The contents of user lines from the CLI: tool results, commands' output, echoes of prompts, and the CLI's own texts."""
 
 import re
 
 from turnwire.normalize.claude.results.answer import PermissionOutcome, parts
-from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.state import ClaudeState
 from turnwire.normalize.claude.tools import server as server_tools
 from turnwire.normalize.claude.turns import Turn
 from turnwire.normalize.events import AgentEvent, Injected, MessageChunk, Notice, UserMessage
@@ -21,12 +21,12 @@ from turnwire.protocol.claude.messages import User
 from turnwire.protocol.json_values import Json, text_at
 
 INTERRUPTED = "[Request interrupted by user"
-"""How the CLI says in the user's name that a turn was stopped."""
+"""The CLI's text for an interrupted turn, written in the user's name."""
 
 _LOCAL_OUTPUT = re.compile(r"<local-command-(stdout|stderr)>(.*?)</local-command-\1>", re.DOTALL)
 
 
-def user(state: State, message: User) -> list[AgentEvent]:
+def user(state: ClaudeState, message: User) -> list[AgentEvent]:
     """Publish a user line, block by block."""
     main = message.parent_tool_use_id is None
     if main:
@@ -64,7 +64,7 @@ def user(state: State, message: User) -> list[AgentEvent]:
 
 
 def tool_result(
-    state: State,
+    state: ClaudeState,
     block: ToolResultBlock,
     structured: Json,
     *,
@@ -73,9 +73,9 @@ def tool_result(
     permission_outcome: PermissionOutcome | None = None,
     waits: bool = True,
 ) -> list[AgentEvent]:
-    """End a tool call, and the question whether it may run, if that is still open.
+    """End a tool call and, if it is still open, its permission request.
 
-    `leave`: what the result says of that question. `waits`: a result that comes before its call waits for it.
+    `leave`: what the result reveals about the request. `waits`: a result that arrives before its call is kept for it.
     """
     if parent is None and state.turns.current is not None:
         state.turns.current.active = True
@@ -91,7 +91,7 @@ def tool_result(
 
 
 def _rejected(message: User, call_id: str) -> bool:
-    """2.1.330 says beside a result that leave to run the tool was refused."""
+    """Return whether a result is marked as a refused permission (2.1.330)."""
     for meta in message.tool_result_meta:
         decision = meta.get("permission_decision")
         if meta.get("id") == call_id and text_at(decision, "decision") == "reject":
@@ -99,8 +99,8 @@ def _rejected(message: User, call_id: str) -> bool:
     return False
 
 
-def odd_block(state: State, block: AnyBlock, where: str) -> Notice:
-    """Keep a block that has no event of its own."""
+def odd_block(state: ClaudeState, block: AnyBlock, where: str) -> Notice:
+    """Publish a block without an event type as a notice."""
     kind = block.type if isinstance(block, UnknownBlock) else str(block.__struct_config__.tag)
     raw = block.raw if isinstance(block, UnknownBlock) else to_json(block)
     return Notice(
@@ -112,7 +112,7 @@ def odd_block(state: State, block: AnyBlock, where: str) -> Notice:
     )
 
 
-def _words(state: State, message: User, said: list[AnyBlock]) -> list[AgentEvent]:
+def _words(state: ClaudeState, message: User, said: list[AnyBlock]) -> list[AgentEvent]:
     text = "\n\n".join(block.text for block in said if isinstance(block, TextBlock))
     if message.parent_tool_use_id is None:
         printed = _LOCAL_OUTPUT.findall(text)
@@ -128,7 +128,7 @@ def _words(state: State, message: User, said: list[AnyBlock]) -> list[AgentEvent
     return [_user_message(state, message, text, said, synthetic=synthetic)]
 
 
-def _local_output(state: State, message: User, outputs: list[str]) -> list[AgentEvent]:
+def _local_output(state: ClaudeState, message: User, outputs: list[str]) -> list[AgentEvent]:
     if state.repeated(message.uuid):
         return []
     turn = state.turns.current
@@ -144,8 +144,8 @@ def _local_output(state: State, message: User, outputs: list[str]) -> list[Agent
     ]
 
 
-def _echo(state: State, message: User, text: str, said: list[AnyBlock]) -> list[AgentEvent]:
-    """A prompt comes back: published when it was sent, or now; and it may have joined the running turn."""
+def _echo(state: ClaudeState, message: User, text: str, said: list[AnyBlock]) -> list[AgentEvent]:
+    """Handle a prompt's echo. The prompt is published here if not when it was sent, and may have joined the running turn."""
     known = state.prompts.echoed(message.uuid, text)
     events: list[AgentEvent] = []
     if not known:
@@ -166,7 +166,7 @@ def _echo(state: State, message: User, text: str, said: list[AnyBlock]) -> list[
     return events
 
 
-def injected(state: State, turn: Turn, uuid: str | None, length: int | None) -> list[AgentEvent]:
+def injected(state: ClaudeState, turn: Turn, uuid: str | None, length: int | None) -> list[AgentEvent]:
     """A prompt has joined the running turn."""
     named = [] if uuid is None else [uuid]
     turn.prompts |= dict.fromkeys(named)
@@ -174,7 +174,7 @@ def injected(state: State, turn: Turn, uuid: str | None, length: int | None) -> 
 
 
 def _user_message(
-    state: State, message: User, text: str, said: list[AnyBlock], *, synthetic: bool | None
+    state: ClaudeState, message: User, text: str, said: list[AnyBlock], *, synthetic: bool | None
 ) -> UserMessage:
     attachments = [block for block in said if not isinstance(block, TextBlock)]
     return UserMessage(

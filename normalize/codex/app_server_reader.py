@@ -1,8 +1,10 @@
-"""What the lines of `codex app-server` tell (0.169.0): JSON-RPC without the member `jsonrpc`, in both directions.
+"""Lines of `codex app-server` (0.169.0): JSON-RPC without the member `jsonrpc`, in both directions.
 
-Both sides count their requests from 0, so a line is a reply only if it has no method. A subagent is a thread of its own on the same
-stream: what it says belongs to the call that started it. New versions add methods; one that is not in the tables (methods.py) is
-unknown. A turn begins with a prompt that its client names, when it is sent; else when the server says so.
+Both sides count their requests from 0, so a line is a reply only if it has no method. A subagent is a thread of its own on the
+same
+stream; its items belong to the call that started it. New versions add methods. A method that is not in the tables (methods.py)
+is
+unknown. A turn begins when a prompt named by the client is sent, or else when the server reports it.
 """
 
 import re
@@ -54,26 +56,28 @@ class AppServerReader(OneWay):
         self._thread: str | None = None
         self._children: dict[str, str] = {}
         """Threads of subagents, by the call that started each."""
+        self._diff = ""
+        """What the open turn has changed so far, as git tells it."""
         self._asked: dict[Json, str] = {}
         """Methods of the client's requests that have no reply yet."""
         self._runs = False
         """Whether a turn of the conversation is open."""
         self._is_opened = False
-        """Whether the open turn began with a prompt that was sent, and the server has not said yet that it has begun."""
+        """True if a sent prompt opened the turn and the server has not reported its beginning yet."""
         self._told: set[str] = set()
-        """Prompts, by their client's names, that were told when they were sent: the server repeats each."""
+        """Client names of prompts that were published when they were sent. The server repeats each."""
         self._waiting: dict[Json, str] = {}
         """Methods of the server's requests that have no answer yet."""
         self._open: dict[str, str] = {}
         """Items that have begun and not ended: their types, by their ids."""
         self._left: set[str] = set()
-        """Items that were open when their turn ended: their ends come later, and belong to no turn."""
+        """Items that were open when their turn ended. Their ends come later, outside any turn."""
         self._patches: dict[str, list[JsonObject]] = {}
         """Changes of patches that have begun and not ended: a permission request does not repeat them."""
         self._mcp: dict[tuple[str, str], str] = {}
         """Open calls of MCP servers, by server and tool: a permission request does not name its call."""
         self._spoken: str | None = None
-        """The message that is being written."""
+        """Id of the message that is being written."""
         self._totals: dict[str, int] = {}
         """Tokens of each thread so far."""
         self._models = Models()
@@ -96,14 +100,15 @@ class AppServerReader(OneWay):
             "thread/started": self._thread_started,
             "thread/tokenUsage/updated": self._tokens,
             "turn/completed": self._turn_completed,
+            "turn/diff/updated": self._diff_updated,
             "turn/plan/updated": self._plan_updated,
             "turn/started": self._turn_started,
             "warning": self._warned,
         }
-        """What tells what a notification says."""
+        """Method of a notification -> its observations."""
 
     def received(self, value: JsonObject) -> Sequence[Observation] | None:
-        """Return what a line of the server tells."""
+        """Return the observations in a line of the server."""
         method = text(value, "method")
         if method is None:
             return self._replied(value)
@@ -116,7 +121,9 @@ class AppServerReader(OneWay):
         return None if tell is None else tell(told)
 
     def sent(self, value: JsonObject) -> Sequence[Observation]:
-        """Return what a line of the client tells: answers, and a prompt that it names; its requests are told by what follows."""
+        """Return the observations in a line of the client: answers, and a named prompt. Other requests become visible by what
+        follows.
+        """
         method, name = text(value, "method"), value.get("id")
         if method is not None:
             if isinstance(name, int | str):
@@ -127,7 +134,7 @@ class AppServerReader(OneWay):
         return [approvals.answer(name, self._waiting.pop(name), value)]
 
     def _said(self, told: JsonObject) -> Sequence[Observation]:
-        """A prompt is sent: it begins a turn where none is open, and else the server says when it joins the open one."""
+        """A prompt is sent. It begins a turn if none is open. Otherwise the server reports when it joins the open turn."""
         name = text(told, "clientUserMessageId")
         if name is None or self._runs or not self._is_main(told):
             return []
@@ -195,14 +202,14 @@ class AppServerReader(OneWay):
     # Threads
 
     def _is_main(self, told: JsonObject) -> bool:
-        """Tell whether something is of the conversation itself; the first thread that is named is that."""
+        """Return whether parameters concern the main thread: the first thread that is named."""
         thread = text(told, "threadId")
         if self._thread is None:
             self._thread = thread
         return thread is None or thread == self._thread
 
     def _parent(self, told: JsonObject) -> str | None:
-        """Return the call whose subagent something is of."""
+        """Return the call whose subagent the parameters concern."""
         return None if self._is_main(told) else self._children.get(text(told, "threadId") or "")
 
     # Notifications
@@ -232,7 +239,9 @@ class AppServerReader(OneWay):
         outcome = turn.get("status")
         error = fields(turn.get("error"))
         failed = _failure(error) if error else None
+        diff, self._diff = self._diff, ""
         return [
+            *([_changes(diff)] if diff else []),
             TurnEnded(
                 outcome="interrupted"
                 if outcome == "interrupted"
@@ -243,8 +252,14 @@ class AppServerReader(OneWay):
                 status=None if failed is None else failed.status,
                 code=None if failed is None else failed.code,
                 duration_ms=whole(turn, "durationMs"),
-            )
+            ),
         ]
+
+    def _diff_updated(self, told: JsonObject) -> Sequence[Observation]:
+        """Keep the diff of the whole turn, which the server tells anew after each change."""
+        if self._is_main(told):
+            self._diff = text(told, "diff") or ""
+        return []
 
     def _item_started(self, told: JsonObject) -> Sequence[Observation] | None:
         item = fields(told.get("item"))
@@ -323,7 +338,7 @@ class AppServerReader(OneWay):
         return [PlanShown(items=steps, text=text(told, "explanation"), id=text(told, "turnId"))]
 
     def _tokens(self, told: JsonObject) -> Sequence[Observation]:
-        """Tell the last call of the model, once: a thread that is resumed repeats the one of before."""
+        """Report the usage of the model's last call once. A resumed thread repeats the earlier one."""
         usage = fields(told.get("tokenUsage"))
         total, last = fields(usage.get("total")), fields(usage.get("last"))
         is_main, thread = self._is_main(told), text(told, "threadId") or ""
@@ -358,7 +373,7 @@ class AppServerReader(OneWay):
         return [retry] if half is None else [Retracted((half,)), retry]
 
     def _resolved(self, told: JsonObject) -> Sequence[Observation]:
-        """A request is over. Where the answer was not heard, the call tells what it was; a question has none."""
+        """A request is over. If its answer was not seen, the call's outcome reveals it; a question has no outcome."""
         name = told.get("requestId")
         method = self._waiting.pop(name, None) if isinstance(name, int | str) else None
         if method is None or method.endswith("/requestApproval"):
@@ -391,6 +406,18 @@ class AppServerReader(OneWay):
         mode = text(fields(settings.get("collaborationMode")), "mode")
         model = text(settings, "model")
         return [SessionStarted(model=model, mode=mode), *self._models.uses(model, text(settings, "effort"))]
+
+
+def _changes(diff: str) -> Noticed:
+    """Return the notice of what a turn has changed; its details have the diff."""
+    lines = diff.splitlines()
+    files = sum(line.startswith("diff --git ") for line in lines)
+    added = sum(line.startswith("+") and not line.startswith("+++ ") for line in lines)
+    removed = sum(line.startswith("-") and not line.startswith("--- ") for line in lines)
+    words = (
+        f"The turn changed {files} file{'' if files == 1 else 's'}: {added} lines added, {removed} removed"
+    )
+    return Noticed(kind="turn_diff", text=words, details={"diff": diff})
 
 
 def _prompt(item: JsonObject) -> Prompt:

@@ -1,4 +1,4 @@
-"""What `codex app-server` asks of its client, and what the client answers."""
+"""Requests of `codex app-server` to its client, and the client's answers."""
 
 from collections.abc import Sequence
 
@@ -34,14 +34,14 @@ def request(
     changes: Sequence[JsonObject],
     parent: str | None,
 ) -> Observation | None:
-    """Return what a request of the server asks; None for one that is not known.
+    """Return a request of the server; None for an unknown method.
 
     Args:
         name: the request's id.
         method: its method.
         told: its parameters.
         mcp_call: the open call of the MCP server that it concerns, if any.
-        changes: of the open patch that it concerns, if any.
+        changes: changes of the open patch that it concerns, if any.
         parent: the call whose subagent asks.
     """
     call_id = text(told, "itemId") or ""
@@ -80,7 +80,7 @@ def request(
 
 
 def answer(name: Json, method: str, value: JsonObject) -> Answered:
-    """Return what the client answers to a request of a method."""
+    """Return the client's answer to a request of a method."""
     result = fields(value.get("result"))
     if "error" in value:
         return Answered(id=str(name), behavior="deny", message=text(fields(value["error"]), "message"))

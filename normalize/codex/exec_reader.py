@@ -1,7 +1,8 @@
-"""What the lines of `codex exec --json` tell (0.169.0).
+"""Lines of `codex exec --json` (0.169.0).
 
-Texts come whole, commands with their output at the end, changes of files without a diff. Ids of items begin anew in each process.
-The wire never asks for permission, and a process that is interrupted leaves no last line.
+Texts arrive whole, commands with their output at the end, file changes without a diff. Each process numbers its items from the
+start.
+The wire never asks for permission, and an interrupted process leaves no last line.
 """
 
 import re
@@ -40,7 +41,7 @@ class CodexExecReader(OneWay):
         self._plans: dict[str, list[TodoItem]] = {}
 
     def received(self, value: JsonObject) -> Sequence[Observation] | None:
-        """Return what a line tells."""
+        """Return the observations in a line."""
         match value.get("type"):
             case "thread.started":
                 self._process += 1
@@ -64,7 +65,7 @@ class CodexExecReader(OneWay):
                 return None
 
     def ended(self, end: Ended) -> Sequence[Observation]:
-        """Return that SIGINT ended the turn: Codex then exits with 1, and of a failure it would have told."""
+        """Return an interrupted turn after SIGINT: Codex then exits with 1, and it would have reported a failure."""
         return [TurnEnded(outcome="interrupted")] if end.exit_code == 1 else []
 
     def _item(self, item: JsonObject, *, is_over: bool) -> Sequence[Observation] | None:
@@ -93,7 +94,7 @@ class CodexExecReader(OneWay):
                 return None
 
     def _plan(self, item_id: str, item: JsonObject) -> Sequence[Observation]:
-        """Return the list, where it is news: it comes again at the end of the turn."""
+        """Return the plan if it has changed. Codex repeats it at the end of the turn."""
         items = [
             TodoItem(
                 id=str(place),

@@ -18,6 +18,7 @@ CODEX_EXEC = stream_family(
         LineShape("turn.failed", ("error",)),
     ),
     load=load,
+    agents="turnwire.adapter.one_shot.family:CODEX_EXEC",
 )
 
 CODEX_APP_SERVER = stream_family(

@@ -1,6 +1,6 @@
-"""The items of `codex app-server`: what each tells when it begins, and when it has ended."""
+"""Items of `codex app-server`: the observations at their beginning and at their end."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from turnwire.normalize.codex.words import unwrapped
 from turnwire.normalize.payloads.fields import fields, flag, objects, text, whole
@@ -16,11 +16,13 @@ from turnwire.normalize.streams.observations import (
 from turnwire.protocol.json_values import Json, JsonObject
 
 _NO_CALLS = frozenset({"contextCompaction", "hookPrompt", "plan", "reasoning", "sleep"})
+_LONGEST = 1000
+"""Characters of what a command does."""
 _REVIEWS = {"enteredReviewMode": "The review begins", "exitedReviewMode": "The review is over"}
 
 
 def started(kind: str, item: JsonObject, *, parent: str | None) -> Sequence[Observation] | None:
-    """Return what the beginning of an item tells; None for a type that is not known."""
+    """Return the observations when an item begins; None for an unknown type."""
     if kind in _NO_CALLS or kind in _REVIEWS:
         return []
     called = _called(kind, item, parent)
@@ -28,7 +30,7 @@ def started(kind: str, item: JsonObject, *, parent: str | None) -> Sequence[Obse
 
 
 def completed(kind: str, item: JsonObject, *, parent: str | None) -> Sequence[Observation] | None:
-    """Return what an item tells that has ended; None for a type that is not known."""
+    """Return the observations when an item has ended; None for an unknown type."""
     name = text(item, "id") or ""
     match kind:
         case "agentMessage":
@@ -62,15 +64,35 @@ def content_id(item_id: str | None, place: int) -> str:
 def command(item_id: str, told: JsonObject, *, parent: str | None) -> ToolCalled:
     """Return the call of a command, by an item or by the request to run it."""
     words = unwrapped(text(told, "command"))
+    does = described(objects(told, "commandActions"))
     return ToolCalled(
         id=item_id,
         name="shell",
-        arguments={"command": words},
+        arguments={"command": words, **({"description": does} if does else {})},
         kind="execute",
         title=words,
         work_dir=text(told, "cwd"),
         parent=parent,
     )
+
+
+def described(actions: Sequence[JsonObject]) -> str:
+    """Return what Codex has found out that a command reads, lists or searches; "" where it knows nothing."""
+    found = [
+        "{} {}".format(*known)
+        for action in actions
+        if (known := _ACTIONS.get(text(action, "type") or "", _nothing)(action))[1]
+    ]
+    return "; ".join(dict.fromkeys(found))[:_LONGEST]
+
+
+def _nothing(_: JsonObject) -> tuple[str, str]:
+    return "", ""
+
+
+def _searched(action: JsonObject) -> tuple[str, str]:
+    query, path = text(action, "query"), text(action, "path")
+    return "searches", " in ".join(filter(None, (repr(query) if query else None, path)))
 
 
 def patch(item_id: str, told: Sequence[JsonObject], *, parent: str | None) -> ToolCalled:
@@ -172,3 +194,11 @@ def _change(told: JsonObject) -> Change:
             return Change(path=path, kind="delete", old=words)
         case _:
             return Change(path=text(kind, "move_path") or path, diff=words)
+
+
+_ACTIONS: dict[str, Callable[[JsonObject], tuple[str, str]]] = {
+    "read": lambda action: ("reads", text(action, "path", "name") or ""),
+    "listFiles": lambda action: ("lists", text(action, "path") or "files"),
+    "search": _searched,
+}
+"""What a command does, by the type of an action."""

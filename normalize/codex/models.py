@@ -8,11 +8,11 @@ from turnwire.normalize.streams.observations import Event, Observation, SessionS
 from turnwire.protocol.json_values import JsonObject
 
 EFFORT = "effort"
-"""The option of a session that says how hard its model thinks."""
+"""Id of the session option for the model's reasoning effort."""
 
 
 class Models:
-    """What is known of the models of one process."""
+    """The models that one process has listed."""
 
     def __init__(self) -> None:
         self._listed: dict[str, JsonObject] = {}
@@ -22,7 +22,7 @@ class Models:
         self._shown: SessionOption | None = None
 
     def listed(self, listed: Sequence[JsonObject]) -> Sequence[Observation]:
-        """Return what a reply with a list tells: nothing, where it is a list of something else than models."""
+        """Return the observations in a reply with a list; empty if the list is not of models."""
         offered = [one for one in listed if "supportedReasoningEfforts" in one and not flag(one, "hidden")]
         if not offered:
             return []
@@ -34,7 +34,7 @@ class Models:
         return [SessionStarted(models=models), *self._options()]
 
     def uses(self, model: str | None, effort: str | None) -> Sequence[Observation]:
-        """Return what it tells that a model is used, and an effort."""
+        """Return the observations when a model and an effort are in use."""
         self._model, self._effort = model or self._model, effort
         return self._options()
 

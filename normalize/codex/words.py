@@ -1,9 +1,9 @@
-"""What both of Codex's wires say in words: failures of the API, and commands with a shell around them."""
+"""Texts in both of Codex's wires: failures of the API, and commands with a shell around them."""
 
 import re
 import shlex
 
-from turnwire.normalize.acp.tool_call_state import command_line
+from turnwire.normalize.common.command_line import command_line
 from turnwire.normalize.common.problems import problem
 from turnwire.normalize.streams.observations import Failure
 from turnwire.protocol.acp.messages import RpcError

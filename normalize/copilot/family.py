@@ -19,4 +19,5 @@ COPILOT = stream_family(
         LineShape("abort", _EVENT),
         LineShape("result", ("sessionId", "exitCode"), ("subtype",)),
     ),
+    agents="turnwire.adapter.one_shot.family:COPILOT",
 )

@@ -1,7 +1,8 @@
-"""What the lines of `copilot -p PROMPT --output-format json` tell (1.0.102).
+"""Lines of `copilot -p PROMPT --output-format json` (1.0.102).
 
-The conversation has no id before the last line, and an interrupted run has no last line. A thought is told in pieces, within the
-message and whole. Standard output and standard error are told apart while a command runs; there are no tokens.
+The conversation has no id before the last line, and an interrupted run has no last line. A thought arrives three times: in
+pieces, in the
+message and whole. While a command runs, standard output and standard error are separate. There are no tokens.
 """
 
 from collections.abc import Sequence
@@ -58,7 +59,7 @@ _QUIET = frozenset(
     }
 )
 _QUIET_NOTES = frozenset({"file_created", "model_retry"})
-"""Notes that say what other lines say."""
+"""Notes that repeat other lines."""
 
 
 class CopilotReader(OneWay):
@@ -72,14 +73,14 @@ class CopilotReader(OneWay):
         self._answer: list[str] = []
         """Texts of the call of the model that runs."""
         self._thinks = False
-        """Pieces of a thought have come that is not told whole yet."""
+        """Pieces of a thought have arrived that is not complete yet."""
         self._thought: str | None = None
-        """A thought that was told with its message."""
+        """A thought that was published with its message."""
         self._shown = tools.Shown()
         self._has_failed = self._is_aborted = self._is_idle = False
 
     def received(self, value: JsonObject) -> Sequence[Observation] | None:
-        """Return what a line tells."""
+        """Return the observations in a line."""
         kind, data = text(value, "type") or "", fields(value.get("data"))
         space, _, name = kind.partition(".")
         match space:
@@ -199,7 +200,7 @@ class CopilotReader(OneWay):
         return [*half, Retry(message=failed.message, status=failed.status, attempt=max(self._retries, 1))]
 
     def _half(self) -> Sequence[Observation]:
-        """Take back what a call of the model has said that failed and is made again."""
+        """Retract the text of a model's call that failed and is repeated."""
         half, self._answer = self._answer, []
         return [Retracted(tuple(half))] if half and self._problem is not None else []
 

@@ -33,7 +33,7 @@ _NEXT_FILE = re.compile(r"(?m)^(?=diff --git )")
 
 
 class Shown(Struct):
-    """What commands that run have written, by call and stream."""
+    """Output of running commands, by call and stream."""
 
     pieces: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
@@ -42,13 +42,13 @@ class Shown(Struct):
         self.pieces.setdefault(call, {}).setdefault(stream, []).append(words)
 
     def take(self, call: str) -> dict[str, str] | None:
-        """Return all that a command has written; None where nothing was told apart."""
+        """Return a command's output by stream; None if nothing was reported separately."""
         told = self.pieces.pop(call, None)
         return None if told is None else {stream: "".join(words) for stream, words in told.items()}
 
 
 def called(data: JsonObject) -> ToolCalled:
-    """Return what the beginning of a call tells."""
+    """Return the beginning of a call."""
     name = text(data, "toolName") or ""
     server, tool = text(data, "mcpServerName"), text(data, "mcpToolName")
     return ToolCalled(
@@ -62,7 +62,7 @@ def called(data: JsonObject) -> ToolCalled:
 
 
 def ended(data: JsonObject, shown: dict[str, str] | None) -> ToolEnded:
-    """Return what the end of a call tells; `shown` is what its command has written."""
+    """Return the end of a call. `shown`: its command's output by stream."""
     call = text(data, "toolCallId") or ""
     metrics = fields(fields(data.get("toolTelemetry")).get("metrics"))
     code = whole(fields(data.get("shellExecution")), "exitCode")

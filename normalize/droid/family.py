@@ -16,4 +16,5 @@ DROID = stream_family(
         LineShape("error", ("source", "message", "session_id")),
         LineShape("completion", ("finalText",)),
     ),
+    agents="turnwire.adapter.one_shot.family:DROID",
 )

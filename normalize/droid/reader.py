@@ -28,7 +28,7 @@ from turnwire.protocol.acp.messages import RpcError
 from turnwire.protocol.json_values import JsonObject
 from turnwire.protocol.parsing import depth
 
-_KINDS: dict[str, Kind] = {
+KINDS: dict[str, Kind] = {
     "ApplyPatch": "edit",
     "Create": "edit",
     "Edit": "edit",
@@ -83,11 +83,11 @@ class DroidReader(OneWay):
                         id=text(value, "id") or "",
                         name=name,
                         arguments=_arguments(fields(value.get("parameters"))),
-                        kind=_KINDS.get(name),
+                        kind=KINDS.get(name),
                     )
                 ]
             case "tool_result":
-                return [_ended(value)]
+                return [call_ended(value)]
             case "error":
                 return self._failure(value)
             case "completion":
@@ -141,7 +141,8 @@ def _arguments(told: JsonObject) -> JsonObject:
     return {**told, "todos": [{"status": one[1], "content": one[2]} for one in _TODO.finditer(todos)]}
 
 
-def _ended(value: JsonObject) -> ToolEnded:
+def call_ended(value: JsonObject) -> ToolEnded:
+    """Return the end of a call that `tool_result` tells."""
     call, name = text(value, "id") or "", text(value, "toolName", "toolId") or ""
     failed = flag(value, "isError") or False
     words = text(fields(value.get("error")), "message") if failed else text(value, "value")

@@ -105,14 +105,14 @@ AgentEvent: TypeAlias = (
     | Unknown
     | Malformed
 )
-"""Any event; `type` tells which."""
+"""Any event. `type` names its kind."""
 
 _encoder = msgspec.json.Encoder()
 
 
 @cache
 def _decoder() -> msgspec.json.Decoder[AgentEvent]:
-    """Return what reads events; few read any, and making it takes 3 ms."""
+    """Return the decoder of events. Made on first use, since few processes read events and making it takes 3 ms."""
     return msgspec.json.Decoder(AgentEvent)
 
 

@@ -1,10 +1,10 @@
-"""What every event has: where it belongs. Each event class adds only its own fields."""
+"""The fields of every event: where it belongs. Each event class adds only its own fields."""
 
 from turnwire.normalize.model import Published
 
 
 class Event(Published, frozen=True, kw_only=True, tag_field="type"):
-    """A fact about a session. `type` tells which; fields that are empty are left out of the JSON."""
+    """A fact about a session. `type` names its kind. Empty fields are left out of the JSON."""
 
     session_id: str | None = None
     """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
@@ -25,8 +25,8 @@ class ThreadEvent(Event, frozen=True, kw_only=True):
     parent_tool_call_id: str | None = None
     """The tool call whose subagent this belongs to; absent in the main thread."""
     message_id: str | None = None
-    """The API message's id, where it is known; the line's UUID for text the model did not write."""
+    """The API message's id, if known; the line's UUID for text that the model did not write."""
     block_index: int | None = None
-    """Index of the content block within its message, where it is known."""
+    """Index of the content block within its message, if known."""
     history: bool | None = None
-    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
+    """True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn."""

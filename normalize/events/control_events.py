@@ -1,4 +1,4 @@
-"""Events of the control plane: what is asked of a human or a policy, and what was decided."""
+"""Events of the control plane: requests to a human or a policy, and decisions."""
 
 from typing import Literal, TypeAlias
 
@@ -19,27 +19,28 @@ class RememberedRule(Published, frozen=True, kw_only=True):
     destination: str
     """How far it reaches: session, localSettings, projectSettings, userSettings."""
     file: str | None = None
-    """File that the agent writes it to: relative to the top of the git repository, or to the working directory where there is none; or
-    below `~`. Absent for the session alone, and where it is not known."""
+    """File in which the agent saves it: relative to the top of the git repository, or to the working directory without one; or
+    below `~`. Absent for a rule of this session only, or if the file is unknown.
+    """
 
 
 class PermissionOption(Published, frozen=True, kw_only=True):
     """One way to answer a permission request."""
 
     option_id: str
-    """What `permission.respond` sends back."""
+    """The value for `permission.respond`."""
     name: str
-    """What the button says."""
+    """The button's text."""
     kind: Literal["allow_once", "allow_always", "reject_once", "reject_always"]
-    """What it means."""
+    """The option's meaning."""
     destination: str | None = None
     """Where an always-answer is remembered: session, localSettings, projectSettings, userSettings."""
     remembers: list[RememberedRule] | None = None
-    """Every rule that this answer adds. Absent where the agent does not say what it remembers."""
+    """Every rule that this answer adds. Absent if the agent does not say what it remembers."""
 
 
 class PermissionRequest(ThreadEvent, frozen=True, kw_only=True, tag="permission_request"):
-    """The CLI waits for leave to call a tool."""
+    """The agent waits for permission to call a tool."""
 
     pending_id: str
     """Names this request in `permission.respond`; the control request's id."""
@@ -48,13 +49,13 @@ class PermissionRequest(ThreadEvent, frozen=True, kw_only=True, tag="permission_
     tool_name: str | None = None
     """The tool, as the agent calls it."""
     permission_title: str
-    """One line for humans. For a command it is the command itself; one that the agent does not tell is called unknown."""
+    """One line for humans. For a command it is the command itself. A command that the agent does not reveal is called unknown."""
     agent_title: str | None = None
-    """What the agent calls the call, where the title does not say it: words that its model may have chosen. Decide nothing by them."""
+    """The agent's own title, if it differs. Its model may have chosen the words, so never decide by them."""
     permission_options: list[PermissionOption]
     """The possible answers."""
     action_type: ActionType
-    """What would happen."""
+    """The kind of action."""
     action_details: JsonObject | None = None
     """The command, the path, the address …"""
     tool_input: JsonObject | None = None
@@ -64,7 +65,7 @@ class PermissionRequest(ThreadEvent, frozen=True, kw_only=True, tag="permission_
     reason: str | None = None
     """Why the CLI asks."""
     blocked_path: str | None = None
-    """The path outside of what is allowed."""
+    """The path outside the allowed ones."""
     suggestions: list[JsonObject] | None = None
     """permission_suggestions as the CLI made them."""
     agent_id: str | None = None
@@ -85,11 +86,11 @@ class PermissionResolved(Event, frozen=True, kw_only=True, tag="permission_resol
     option_id: str | None = None
     """The option that was chosen."""
     by: str | None = None
-    """Who decided: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`, …"""
+    """The decider: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`, …"""
     waited_ms: int | None = None
     """How long the request had waited."""
     message: str | None = None
-    """What was said to the agent."""
+    """The text for the agent."""
     updated_input: JsonObject | None = None
     """The arguments as edited, when they were."""
     destination: str | None = None
@@ -97,14 +98,16 @@ class PermissionResolved(Event, frozen=True, kw_only=True, tag="permission_resol
     interrupt: bool | None = None
     """True when the denial also stopped the turn."""
     unasked: bool | None = None
-    """True when nobody was asked: a rule or a policy decided as the request came. No `permission_request` or `question_request` was
-    published for it; the three fields below say what it was about."""
+    """True if nobody was asked: a rule or a policy decided as the request arrived. No `permission_request` or `question_request`
+    was
+    published for it; the next three fields describe it.
+    """
     permission_title: str | None = None
-    """The one line for humans that a dialog would have shown; of `unasked` alone."""
+    """The line that a dialog would have shown. Only if `unasked`."""
     action_type: ActionType | None = None
-    """What was decided about; of `unasked` alone, and absent for a question."""
+    """The kind of action. Only if `unasked`; absent for a question."""
     action_details: JsonObject | None = None
-    """The command, the path, the address …; of `unasked` alone."""
+    """The command, the path, the address …. Only if `unasked`."""
 
 
 class PermissionCancelled(Event, frozen=True, kw_only=True, tag="permission_cancelled"):
@@ -119,16 +122,16 @@ class PermissionCancelled(Event, frozen=True, kw_only=True, tag="permission_canc
 
 
 class SandboxDenied(Event, frozen=True, kw_only=True, tag="sandbox_denied"):
-    """The sandbox of a session refused something: a host that nobody allowed, or a file that is read-only or not there."""
+    """The sandbox refused something: a host that nobody allowed, or a file that is read-only or hidden."""
 
     kind: Literal["host", "path"]
-    """What was refused."""
+    """The kind of the refused thing."""
     target: str
     """HOST:PORT, or the path."""
     reason: str
     """Why, and what would allow it; for humans."""
     tool_call_id: str | None = None
-    """The tool call that met with it, where that is known."""
+    """The tool call that caused it, if known."""
 
 
 class QuestionRequest(ThreadEvent, frozen=True, kw_only=True, tag="question_request"):
@@ -137,13 +140,13 @@ class QuestionRequest(ThreadEvent, frozen=True, kw_only=True, tag="question_requ
     pending_id: str
     """Names this request in `question.answer`."""
     kind: Literal["ask_user", "elicitation", "dialog"]
-    """Who asks: the agent, an MCP server, the CLI."""
+    """Who asks: the agent, an MCP server or the CLI."""
     tool_call_id: str | None = None
     """The tool call that waits."""
     questions: list[Question] | None = None
     """The questions, of ask_user."""
     message: str | None = None
-    """What is asked, of the other kinds."""
+    """The question's text, for the other kinds."""
     requested_schema: JsonValue = None
     """JSON Schema of the answer, of an elicitation."""
     mode: str | None = None
@@ -160,11 +163,11 @@ class Mode(Published, frozen=True, kw_only=True):
     """A mode that a session can be in."""
 
     id: str
-    """What switches to it."""
+    """The value that switches to it."""
     name: str | None = None
     """The same, for humans."""
     description: str | None = None
-    """What it means."""
+    """A description."""
 
 
 class SessionMode(Event, frozen=True, kw_only=True, tag="session_mode"):
@@ -186,7 +189,7 @@ class AgentPlan(ThreadEvent, frozen=True, kw_only=True, tag="agent_plan"):
     tool_call_id: str | None = None
     """The ExitPlanMode call."""
     plan_id: str | None = None
-    """Which plan, of agents that have several; a later one of the same id takes its place."""
+    """The plan's id, for agents with several plans. A later plan with the same id replaces it."""
     items: list[TodoItem] | None = None
     """Its entries, where it is a list of things to do; `plan_content` shows the same."""
 
@@ -207,10 +210,10 @@ class HookActivity(ThreadEvent, frozen=True, kw_only=True, tag="hook_activity"):
     tool_name: str | None = None
     """The tool it concerns."""
     outcome: str | None = None
-    """What came of it: success, error, cancelled, allow, deny, ask, block, …"""
+    """The outcome: success, error, cancelled, allow, deny, ask, block, …"""
     output: str | None = None
-    """What it printed or answered."""
+    """Its output or answer."""
     stderr: str | None = None
-    """What it printed on standard error."""
+    """Its output on standard error."""
     exit_code: int | None = None
     """Its exit code."""

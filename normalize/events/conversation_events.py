@@ -27,11 +27,11 @@ class TurnStarted(Event, frozen=True, kw_only=True, tag="turn_started"):
     origin: Literal["user", "queued", "background", "autonomous"]
     """Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's or turnwire's own accord."""
     prompts: list[str] | None = None
-    """UUIDs of the prompts it serves, as far as they are known when it starts."""
+    """UUIDs of the prompts that it serves, as far as they are known at its start."""
 
 
 class UserMessage(ThreadEvent, frozen=True, kw_only=True, tag="user_message"):
-    """What a human, or a program in their place, said to the agent."""
+    """A message to the agent from a human, or from a program in their place."""
 
     text: str
     """The text; empty when there are only attachments."""
@@ -49,12 +49,12 @@ class MessageChunk(ThreadEvent, frozen=True, kw_only=True, tag="message_chunk"):
     text: str
     """The piece."""
     replace: bool | None = None
-    """True when this corrects the block: it takes the place of all earlier pieces of the block."""
+    """True for a correction: it replaces all earlier pieces of the block."""
     source: Literal["local_command", "result", "synthetic"] | None = None
     """Where the text is from when the model did not write it in a message: output of a slash command, the
     turn's result, a message the CLI made up. Absent for the model's own text."""
     parts: list[ContentPart] | None = None
-    """What the agent shows that is no text: images, sounds, resources."""
+    """Content other than text: images, sounds, resources."""
     is_delta: bool | None = None
     """True when more of the same block may follow."""
 
@@ -65,7 +65,7 @@ class Reasoning(ThreadEvent, frozen=True, kw_only=True, tag="reasoning"):
     reasoning_text: str
     """The piece; empty for redacted thinking."""
     replace: bool | None = None
-    """True when this takes the place of all earlier pieces of the block."""
+    """True if this replaces all earlier pieces of the block."""
     redacted: bool | None = None
     """True when the API encrypted it."""
     is_delta: bool | None = None
@@ -84,7 +84,7 @@ class ToolCall(ThreadEvent, frozen=True, kw_only=True, tag="tool_call"):
     tool_status: Literal["running"]
     """Always running: the update that follows ends it."""
     normalized: NormalizedPayload
-    """What the call does."""
+    """The call's action."""
 
 
 class ToolUpdate(ThreadEvent, frozen=True, kw_only=True, tag="tool_update"):
@@ -97,16 +97,17 @@ class ToolUpdate(ThreadEvent, frozen=True, kw_only=True, tag="tool_update"):
     tool_title: str | None = None
     """One line for humans."""
     tool_status: Literal["running", "complete", "error", "unknown"]
-    """running: progress; the others are final. unknown: the agent has never said how the call ended."""
+    """`running` reports progress; the others are final. `unknown`: the agent never reported how the call ended."""
     normalized: NormalizedPayload | None = None
     """The call's payload, enriched with its result."""
     error: str | None = None
     """Why it failed."""
     reason: Literal["failed", "denied", "interrupted", "process_exited", "no_result"] | None = None
-    """What kind of failure it was; `no_result`: the turn ended without a result for it, which is an error unless the
-    turn succeeded. Then it is complete, as Claude Code's deferred calls are, or unknown."""
+    """The kind of failure. `no_result`: the turn ended without a result for the call, which is an error unless the
+    turn succeeded. Then the call is complete, as Claude Code's deferred calls are, or unknown.
+    """
     background: bool | None = None
-    """True when the work goes on in the background; `task_update` events tell how."""
+    """True if the work continues in the background. `task_update` events report on it."""
     elapsed_ms: int | None = None
     """How long it has been running, in progress updates."""
     uuid: str | None = None
@@ -127,16 +128,16 @@ class TokenSums(Published, frozen=True, kw_only=True):
 
 
 class CompleteData(Published, frozen=True, kw_only=True):
-    """What a turn cost and gave. Times in milliseconds, money in US dollars."""
+    """Cost and result of a turn. Times in milliseconds, money in US dollars."""
 
     outcome: Outcome | None = None
     """How it ended; always there in our own events, absent in events that others recorded."""
     is_error: bool
     """True when the turn failed."""
     cost_usd: float | None = None
-    """Cost of this turn; absent when a resumed CLI does not tell it apart from what went before."""
+    """Cost of this turn. Absent if a resumed CLI's total cannot be separated from earlier costs."""
     total_cost_usd: float | None = None
-    """The CLI's own total, as it reports it: of its process, anew from /clear on, a resumed one may count its past."""
+    """The CLI's own total of its process. /clear resets it; the total of a resumed process may include its past."""
     duration_ms: int | None = None
     """From prompt to result."""
     duration_api_ms: int | None = None
@@ -152,20 +153,21 @@ class CompleteData(Published, frozen=True, kw_only=True):
     cache_creation_input_tokens: int | None = None
     """Tokens written to the cache in this turn."""
     all_tokens: TokenSums | None = None
-    """Tokens of everything that `cost_usd` pays for: subagents, compaction and helper models as well. Absent where the
-    four fields above have them all, and where they are not known."""
+    """Tokens of everything in `cost_usd`, including subagents, compaction and helper models. Absent if the
+    four fields above have them all, or if they are unknown.
+    """
     tokens_of: Literal["last_call"] | None = None
-    """Said where the token fields above are less than the turn's: the agent counts the last call of the model alone."""
+    """Set if the token fields above are less than the turn's: the agent counts only the last call of the model."""
     total_input_tokens: int | None = None
     """Tokens sent by the CLI process up to now, cached ones not included."""
     total_output_tokens: int | None = None
     """Tokens received by the CLI process up to now."""
     last_message_uuid: str | None = None
-    """The last committed message: what `--resume-session-at` takes from 2.0.76 on."""
+    """The last committed message: the value for `--resume-session-at` from 2.0.76 on."""
     resume_token: str | None = None
-    """What `--resume-session-at` takes for the version that wrote this: a message id for 2.0.14, a UUID later."""
+    """The value for `--resume-session-at` in the version that wrote this: a message id for 2.0.14, a UUID later."""
     errors: list[str] | None = None
-    """What went wrong, each once."""
+    """The errors, without repetition."""
     api_error_status: int | None = None
     """HTTP status of a failed API call."""
     subtype: str | None = None
@@ -179,20 +181,20 @@ class CompleteData(Published, frozen=True, kw_only=True):
     prompts: list[str] | None = None
     """UUIDs of the prompts the turn has served."""
     origin: Literal["user", "queued", "background", "autonomous"] | None = None
-    """Why the turn began, as known at its end; `turn_started` may have had to guess."""
+    """Why the turn began, as known at its end. `turn_started` may have guessed."""
     exit_code: int | None = None
     """Exit code of a CLI that ended before the turn did."""
     signal: str | None = None
     """Signal that ended such a CLI, such as SIGKILL."""
     stderr_tail: str | None = None
-    """The last it said on standard error."""
+    """The last text on standard error."""
 
 
 class Complete(Event, frozen=True, kw_only=True, tag="complete"):
     """A turn ended. Exactly one for every turn that started, whatever happens to the CLI."""
 
     data: CompleteData
-    """What the turn cost and gave."""
+    """Cost and result of the turn."""
     error: str | None = None
     """All errors in one line."""
     last_message_uuid: str | None = None
@@ -202,12 +204,12 @@ class Complete(Event, frozen=True, kw_only=True, tag="complete"):
 class Error(ThreadEvent, frozen=True, kw_only=True, tag="error"):
     """Something failed. After `complete` it is the turn's error; otherwise an error within the turn.
 
-    A turn that somebody interrupted has none: nothing failed, it was stopped as it was wanted. Its `complete` says so, with the outcome
+    An interrupted turn has no error: nothing failed. Its `complete` has the outcome
     `interrupted` and `is_error` false, whatever the agent's own line says (Claude's: `error_during_execution`).
     """
 
     error: str
-    """What a human should read."""
+    """The text for a human."""
     code: str | None = None
     """authentication_failed, billing_error, rate_limit, invalid_request, server_error, …"""
     status: int | None = None
@@ -220,7 +222,7 @@ class Retraction(Event, frozen=True, kw_only=True, tag="retraction"):
     message_uuids: list[str] | None = None
     """UUIDs of messages that no longer count."""
     message_ids: list[str] | None = None
-    """API message ids, where only they are known (a broken stream)."""
+    """API message ids, if only those are known (a broken stream)."""
 
 
 class Queued(Event, frozen=True, kw_only=True, tag="queued"):

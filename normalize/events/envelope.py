@@ -1,7 +1,7 @@
-"""What journal, hub and tracing share: an event in its envelope, and the place of a reader in the log.
+"""Shared by journal, hub and tracing: an event in its envelope, and a reader's position in the log.
 
-The event travels as the bytes it was serialised to once. `Envelope.frame()` splices those bytes into
-the WebSocket frame of the protocol, so fanning out to many frontends costs no further serialisation.
+The event travels as the bytes to which it was serialised once. `Envelope.frame()` splices those bytes into
+the WebSocket frame, so more frontends cost no further serialisation.
 """
 
 import json
@@ -22,7 +22,7 @@ class Envelope(Struct, frozen=True, gc=False):
     """turnwire's own, stable session id (not the CLI's, which can change on resume)."""
 
     seq: int
-    """Place in the session's log: contiguous, from 1, assigned by the journal alone."""
+    """Position in the session's log: contiguous, from 1, assigned by the journal only."""
 
     ts: str
     """When the journal took it: RFC 3339, UTC, microseconds, `2026-01-02T03:04:05.678901Z`."""
@@ -32,19 +32,19 @@ class Envelope(Struct, frozen=True, gc=False):
 
     @property
     def frame(self) -> bytes:
-        """The envelope as one JSON object: `{"type":"event","session","seq","ts","event":{…}}`.
+        """Return the envelope as one JSON object: `{"type":"event","session","seq","ts","event":{…}}`.
 
-        Spliced anew each time, which costs less than keeping it would: a log in memory would hold every event twice.
+        Spliced at each call, which costs less than keeping the result: a log in memory would hold every event twice.
         """
         head = b'{"type":"event","session":%b,"seq":%d,"ts":"%b","event":'
         return b"%b%b}" % (head % (_quoted(self.session), self.seq, self.ts.encode()), self.event)
 
 
 class Cursor(Struct, frozen=True, gc=False):
-    """The last `seq` a reader has seen, in one life of the log.
+    """The last `seq` that a reader has seen, in one lifetime of the log.
 
-    A log that was lost and began again has another epoch, so a reader never takes its numbers for its own.
-    `Cursor("", 0)` means from the beginning of whatever life there is.
+    A log that was lost and started again has another epoch, so a reader never mistakes its numbers for the old ones.
+    `Cursor("", 0)` means the beginning of any lifetime.
     """
 
     epoch: str

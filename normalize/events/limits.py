@@ -1,7 +1,7 @@
-"""Sizes of what is published: long texts are split, long fields of payloads are cut.
+"""Sizes of published values: long texts are split, long fields of payloads are cut.
 
-The agent's text and reasoning are never cut; what is longer than the limit goes out in several chunks. Any other
-string that is too long is cut at a character's boundary, and the event says so in `truncated`; the journal keeps
+The agent's text and reasoning are never cut. Text longer than the limit becomes several chunks. Any other
+string that is too long is cut at a character's boundary, and the event lists it in `truncated`. The journal keeps
 the whole event beside it.
 """
 
@@ -39,7 +39,7 @@ def cut(event: AgentEvent, limit: int) -> AgentEvent:
 
 
 def cut_text(text: str, limit: int) -> str:
-    """Return the longest beginning of the text that is no more than `limit` bytes of UTF-8."""
+    """Return the longest beginning of the text with at most `limit` bytes of UTF-8."""
     return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
 
 
@@ -54,7 +54,7 @@ def _cut_model(model: Model, limit: int, path: str, sizes: dict[str, int]) -> Mo
 
 
 def _cut_value(value: object, limit: int, path: str, sizes: dict[str, int]) -> object:
-    """The same object comes back when nothing in it is too long."""
+    """Return a value with its long strings cut. Returns the same object if nothing in it is too long."""
     if isinstance(value, str):
         if len(value) * 4 <= limit:
             return value

@@ -1,4 +1,4 @@
-"""Events of the session, its process and the API behind it; and what was not understood."""
+"""Events of the session, its process and the API behind it; and of lines that were not understood."""
 
 from typing import Literal
 
@@ -12,11 +12,11 @@ class SessionStatusData(Published, frozen=True, kw_only=True):
     session_status: Literal["new", "resumed"]
     """Is the conversation new, or does it go on?"""
     init: bool | None = None
-    """True: the CLI said so itself."""
+    """True: the CLI itself reported it."""
 
 
 class SessionStatus(Event, frozen=True, kw_only=True, tag="session_status"):
-    """The CLI has a session. Once per session id."""
+    """The CLI has a session. Published once per session id."""
 
     data: SessionStatusData
     """New or resumed."""
@@ -28,9 +28,9 @@ class Command(Published, frozen=True, kw_only=True):
     name: str
     """Without the slash."""
     description: str | None = None
-    """What it does."""
+    """A description."""
     argument_hint: str | None = None
-    """What may follow it."""
+    """The arguments that may follow it."""
 
 
 class AvailableCommands(Event, frozen=True, kw_only=True, tag="available_commands"):
@@ -41,7 +41,7 @@ class AvailableCommands(Event, frozen=True, kw_only=True, tag="available_command
 
 
 class McpServerStatus(Published, frozen=True, kw_only=True):
-    """An MCP server the CLI knows."""
+    """An MCP server in the CLI's list."""
 
     name: str
     """Its name."""
@@ -53,22 +53,22 @@ class AuthMethod(Published, frozen=True, kw_only=True):
     """A way to log in to the agent."""
 
     id: str
-    """What chooses it."""
+    """The value that chooses it."""
     name: str | None = None
     """The same, for humans."""
     description: str | None = None
-    """What it takes."""
+    """The credentials that it needs."""
 
 
 class Model(Published, frozen=True, kw_only=True):
     """A model that a session can use."""
 
     id: str
-    """What switches to it."""
+    """The value that switches to it."""
     name: str | None = None
     """The same, for humans."""
     description: str | None = None
-    """What it is good for."""
+    """A description."""
 
 
 class OptionValue(Published, frozen=True, kw_only=True):
@@ -79,7 +79,7 @@ class OptionValue(Published, frozen=True, kw_only=True):
     name: str | None = None
     """The same, for humans."""
     description: str | None = None
-    """What it means."""
+    """A description."""
     group: str | None = None
     """The group of values it is listed in."""
 
@@ -88,11 +88,11 @@ class SessionOption(Published, frozen=True, kw_only=True):
     """Something that can be set for a session."""
 
     id: str
-    """What sets it."""
+    """The value that sets it."""
     name: str | None = None
     """The same, for humans."""
     description: str | None = None
-    """What it does."""
+    """A description."""
     category: str | None = None
     """mode, model, thought_level, permissions, …"""
     kind: str | None = None
@@ -100,18 +100,18 @@ class SessionOption(Published, frozen=True, kw_only=True):
     current: str | None = None
     """Its value; `true` or `false` of a boolean."""
     values: list[OptionValue] | None = None
-    """What can be chosen, of a select."""
+    """The choices of a select."""
 
 
 class SessionOptions(Event, frozen=True, kw_only=True, tag="session_options"):
-    """What can be set for the session, where the agent lists it; each event replaces the list."""
+    """The settings of the session that the agent lists. Each event replaces the list."""
 
     options: list[SessionOption]
     """All of them."""
 
 
 class SessionInfo(Event, frozen=True, kw_only=True, tag="session_info"):
-    """What the CLI says of itself; sent when it changes."""
+    """The CLI's facts about itself. Published when they change."""
 
     model: str | None = None
     """The main model."""
@@ -138,24 +138,24 @@ class SessionInfo(Event, frozen=True, kw_only=True, tag="session_info"):
     agent_title: str | None = None
     """The same, for humans."""
     models: list[Model] | None = None
-    """Models that can be chosen; told once, and when they change."""
+    """Models that can be chosen. Published once, and when they change."""
     capabilities: JsonObject | None = None
-    """What the agent says it can do, in its protocol's words; told once."""
+    """The agent's capabilities in its protocol's words. Published once."""
     auth_methods: list[AuthMethod] | None = None
-    """Ways to log in; told once."""
+    """Ways to log in. Published once."""
 
 
 class ContextWindow(Event, frozen=True, kw_only=True, tag="context_window"):
     """How full the main model's context is, in tokens."""
 
     context_window_size: int | None = None
-    """Size of the window; None where it is not known."""
+    """Size of the window; null if unknown."""
     context_window_used: int
     """Tokens used."""
     context_window_remaining: int | None = None
-    """Tokens left; None where the size is not known."""
+    """Tokens left; null if the size is unknown."""
     context_efficiency: float | None = None
-    """Share used, in per cent; None where the size is not known."""
+    """Used share in per cent; null if the size is unknown."""
     model: str | None = None
     """The main model."""
 
@@ -164,7 +164,7 @@ class RateLimit(Event, frozen=True, kw_only=True, tag="rate_limit"):
     """The API limits the rate, or warns that it soon will."""
 
     rate_limit_message: str
-    """What a human should read."""
+    """The text for a human."""
     status: str | None = None
     """allowed_warning or rejected; that all is well is not published."""
     resets_at: int | None = None
@@ -187,9 +187,9 @@ class TaskUpdate(ThreadEvent, frozen=True, kw_only=True, tag="task_update"):
     task_type: str | None = None
     """local_agent, local_bash, …"""
     description: str | None = None
-    """What it is for."""
+    """The task's purpose."""
     summary: str | None = None
-    """What came of it."""
+    """The task's result."""
     last_tool_name: str | None = None
     """The tool it used last."""
     total_tokens: int | None = None
@@ -216,12 +216,12 @@ class CompactBoundary(Event, frozen=True, kw_only=True, tag="compact_boundary"):
 
 
 class Cut(Event, frozen=True, kw_only=True, tag="cut"):
-    """The conversation goes on from an earlier message: what was said behind it no longer counts."""
+    """The conversation continues from an earlier message. Later messages no longer count."""
 
     text: str
     """The same in words."""
     reason: Literal["rewind", "retry"]
-    """A human went back to a message, or had the last prompt said again."""
+    """A human went back to a message, or repeated the last prompt."""
     at: str | None = None
     """The message, as it was named; absent for the conversation's beginning."""
     within: str | None = None
@@ -231,22 +231,22 @@ class Cut(Event, frozen=True, kw_only=True, tag="cut"):
 
 
 class History(Event, frozen=True, kw_only=True, tag="history"):
-    """What stands between two of these was said before this session, and read from elsewhere; times are those of the reading."""
+    """Events between two of these were read from elsewhere and are older than this session. Times are those of the reading."""
 
     state: Literal["began", "ended"]
     """Whether it begins or ends here."""
     text: str
     """The same in words."""
     conversation: str | None = None
-    """The agent's own id of a conversation that an agent has kept."""
+    """The agent's own id of a conversation in its files."""
     forked_from: str | None = None
     """turnwire's session that this one was branched off."""
     at: str | None = None
     """The message of that session after which it was branched off; absent for its end."""
     turns: int | None = None
-    """Turns of a kept conversation."""
+    """Turns of the conversation that was read."""
     began: str | None = None
-    """When a kept conversation began: RFC 3339, UTC."""
+    """When the conversation that was read began: RFC 3339, UTC."""
     ended: str | None = None
     """When it went on last."""
 
@@ -285,23 +285,23 @@ class ProcessStatus(Event, frozen=True, kw_only=True, tag="process_status"):
     resumed: bool | None = None
     """True when it was started to go on with an earlier conversation."""
     after_turns: int | None = None
-    """Turns before it, of `started`, where turnwire begins to follow the session anew: after its own restart."""
+    """For `started`: turns before it, if turnwire resumes following the session after its own restart."""
     exit_code: int | None = None
     """Its exit code."""
     signal: str | None = None
     """The signal that ended it, such as SIGKILL."""
     stderr_tail: str | None = None
-    """The last it said on standard error."""
+    """The last text on standard error."""
     reason: str | None = None
-    """Why, when we know: stop requested, end of recording, …"""
+    """Why, if known: stop requested, end of recording, …"""
     silent_ms: int | None = None
     """How long it has been silent, of `stalled`."""
 
 
 class TraceContext(Event, frozen=True, kw_only=True, tag="trace_context"):
-    """Where the spans of an agent's process, or of a prompt's turn, belong (W3C Trace Context and Baggage).
+    """The trace of an agent's process, or of a prompt's turn (W3C Trace Context and Baggage).
 
-    turnwire tells it where spans are exported: before an agent starts, and before each prompt. A replay of the
+    turnwire publishes it when spans are exported: before an agent starts, and before each prompt. A replay of the
     recording then gives the same spans, and a frontend can link to the trace.
     """
 
@@ -318,20 +318,20 @@ class TraceContext(Event, frozen=True, kw_only=True, tag="trace_context"):
 
 
 class Notice(Event, frozen=True, kw_only=True, tag="notice"):
-    """Something worth telling that has no event of its own."""
+    """A fact worth publishing that has no event type."""
 
     kind: str
-    """What about: the CLI's message type or subtype."""
+    """The subject: the CLI's message type or subtype."""
     level: Literal["info", "warning", "error"]
     """How important."""
     text: str
-    """What a human should read."""
+    """The text for a human."""
     details: JsonObject | None = None
     """The message's own fields."""
 
 
 class Unknown(Event, frozen=True, kw_only=True, tag="unknown"):
-    """A line of a type this version does not know. Nothing is lost: the line is here."""
+    """A line of a type that this version does not know. The whole line is here."""
 
     message_type: str
     """The line's type, with its subtype after a slash."""

@@ -15,4 +15,5 @@ GEMINI = stream_family(
         LineShape("error", ("severity", "message", "timestamp")),
         LineShape("result", ("status", "timestamp"), ("subtype", "is_error")),
     ),
+    agents="turnwire.adapter.one_shot.family:GEMINI",
 )

@@ -22,4 +22,5 @@ KIMI = stream_family(
     title="Kimi Code (kimi -p --output-format stream-json)",
     reader="turnwire.normalize.kimi.reader:KimiReader",
     claims=_claims,
+    agents="turnwire.adapter.one_shot.family:KIMI",
 )

@@ -27,7 +27,7 @@ from turnwire.protocol.acp.messages import RpcError
 from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.protocol.parsing import depth
 
-_KINDS: dict[str, Kind] = {
+KINDS: dict[str, Kind] = {
     "Bash": "execute",
     "Edit": "edit",
     "FetchURL": "fetch",
@@ -107,7 +107,7 @@ class KimiReader:
             self._names[call] = name
             found.append(
                 ToolCalled(
-                    id=call, name=name, arguments=_arguments(told.get("arguments")), kind=_KINDS.get(name)
+                    id=call, name=name, arguments=_arguments(told.get("arguments")), kind=KINDS.get(name)
                 )
             )
         return found
@@ -120,7 +120,7 @@ class KimiReader:
             return ToolEnded(id=call, name=name, status="failed", output=shown, exit_code=int(failed[1]))
         if (closed := _CLOSED.search(words)) is not None:
             return ToolEnded(id=call, name=name, status="interrupted", output=words[: closed.start()])
-        if _NO_TOOL.match(words) or (_KINDS.get(name) == "edit" and not _CHANGED.match(words)):
+        if _NO_TOOL.match(words) or (KINDS.get(name) == "edit" and not _CHANGED.match(words)):
             return ToolEnded(id=call, name=name, status="failed", error=words.strip())
         return ToolEnded(id=call, name=name, output=words)
 

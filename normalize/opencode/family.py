@@ -15,6 +15,7 @@ OPENCODE_RUN = stream_family(
         LineShape("tool_use", ("sessionID", "part")),
         LineShape("error", ("sessionID", "error")),
     ),
+    agents="turnwire.adapter.one_shot.family:OPENCODE_RUN",
 )
 
 OPENCODE_SERVE = stream_family(

@@ -75,7 +75,7 @@ def step_usage(part: JsonObject) -> Usage:
 
 
 def failure(error: JsonObject) -> Failure:
-    """Return what `{name, data}` says went wrong."""
+    """Return the failure in an error of the form `{name, data}`."""
     data = fields(error.get("data"))
     words = text(data, "message") or text(error, "name") or ""
     status = whole(data, "statusCode")
@@ -84,7 +84,7 @@ def failure(error: JsonObject) -> Failure:
 
 
 def turn_end(reason: str | None) -> TurnEnded | None:
-    """Return the end of the turn that the reason of a step tells; None where the agent goes on."""
+    """Return the end of the turn by the reason of a step; None if the agent continues."""
     match reason:
         case "length":
             return TurnEnded(outcome="max_tokens", stop_reason=reason)

@@ -1,6 +1,7 @@
-"""What the lines of `opencode run --format json` tell (1.18.33).
+"""Lines of `opencode run --format json` (1.18.33).
 
-Texts come whole, and a call is one line at its end. There is no first line, no prompt and no last line: a run ends with a step whose
+Texts arrive whole, and a call is one line at its end. There is no first line, no prompt and no last line. A run ends with a
+step whose
 reason is not `tool-calls`, or just with the process. With `--attach` the last lines are often lost.
 """
 
@@ -29,7 +30,7 @@ class OpenCodeRunReader(OneWay):
         self._has_failed = False
 
     def received(self, value: JsonObject) -> Sequence[Observation] | None:
-        """Return what a line tells."""
+        """Return the observations in a line."""
         told = self._told(value, fields(value.get("part")))
         if told is None:
             return None
@@ -40,7 +41,7 @@ class OpenCodeRunReader(OneWay):
         return [SessionStarted(id=session, agent="opencode"), *told]
 
     def ended(self, end: Ended) -> Sequence[Observation]:
-        """Return how the run ended: as failed after an error, else well where the exit code is 0."""
+        """Return how the run ended: failed after an error, otherwise by the exit code."""
         if self._has_failed:
             return [TurnEnded(outcome="error")]
         return [TurnEnded()] if end.exit_code == 0 else []
@@ -66,7 +67,7 @@ class OpenCodeRunReader(OneWay):
                 return None
 
     def _begin(self) -> list[Observation]:
-        """Begin a turn where none is open: the first line of a run may be its error."""
+        """Begin a turn if none is open: the first line of a run may be its error."""
         if self._in_turn:
             return []
         self._in_turn = True

@@ -1,7 +1,7 @@
-"""What the events of `opencode serve` tell (1.18.33): the data of GET /event, and the HTTP requests of a client where they were kept.
+"""Events of `opencode serve` (1.18.33): the data of GET /event, and a client's HTTP requests if they were recorded.
 
-A subagent is a session of its own on the same stream: what it says belongs to the call that started it. A turn has no id and ends
-when its session is idle, which is told twice after an abort; what comes between is of the turn that has ended.
+A subagent is a session of its own on the same stream; its events belong to the call that started it. A turn has no id and ends
+when its session is idle. After an abort that is reported twice, and events between the two belong to the ended turn.
 """
 
 import re
@@ -75,7 +75,7 @@ class OpenCodeServeReader(OneWay):
         self._prompts: set[str] = set()
         """Messages of the user."""
         self._told: set[str] = set()
-        """Parts of these that were told."""
+        """Published parts of the messages."""
         self._texts: dict[str, bool] = {}
         """Texts of the assistant, and whether they are thoughts."""
         self._step: list[str] = []
@@ -85,14 +85,14 @@ class OpenCodeServeReader(OneWay):
         self._failure: Failure | None = None
 
     def sent(self, value: JsonObject) -> Sequence[Observation]:
-        """Take in that a client breaks the turn off; all else that it asks is told by events."""
+        """Note that a client aborts the turn. Its other requests become visible by events."""
         path = text(fields(value.get("request")), "path") or ""
         if path.endswith("/abort") and not self._is_idle:
             self._is_aborted = True
         return ()
 
     def received(self, value: JsonObject) -> Sequence[Observation] | None:
-        """Return what an event tells."""
+        """Return the observations in an event."""
         kind, told = text(value, "type") or "", fields(value.get("properties"))
         space, _, name = kind.partition(".")
         session = text(told, "sessionID")

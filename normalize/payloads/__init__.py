@@ -1,6 +1,7 @@
-"""NormalizedPayload: what a tool call does, and what came of it, the same for every agent.
+"""NormalizedPayload: the action of a tool call and its result, in the same form for every agent.
 
-This is a discriminated union. `kind` says which of the kind-specific fields is set. `renderer` says which frontend component shows
+This is a discriminated union. `kind` says which of the kind-specific fields is set. `renderer` says which frontend component
+shows
 it. A call publishes the payload without output. Its result publishes a new, enriched one.
 """
 
@@ -37,7 +38,7 @@ class ReadFilePayload(Payload, frozen=True, kw_only=True, tag="read_file"):
     renderer: Literal["tool_read"] = "tool_read"
     """The frontend component that shows it."""
     read_file: ReadFile
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class ModifyFilePayload(Payload, frozen=True, kw_only=True, tag="modify_file"):
@@ -46,7 +47,7 @@ class ModifyFilePayload(Payload, frozen=True, kw_only=True, tag="modify_file"):
     renderer: Literal["tool_edit"] = "tool_edit"
     """The frontend component that shows it."""
     modify_file: ModifyFile
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class ShellExecPayload(Payload, frozen=True, kw_only=True, tag="shell_exec"):
@@ -55,7 +56,7 @@ class ShellExecPayload(Payload, frozen=True, kw_only=True, tag="shell_exec"):
     renderer: Literal["tool_execute"] = "tool_execute"
     """The frontend component that shows it."""
     shell_exec: ShellExec
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class CodeSearchPayload(Payload, frozen=True, kw_only=True, tag="code_search"):
@@ -64,7 +65,7 @@ class CodeSearchPayload(Payload, frozen=True, kw_only=True, tag="code_search"):
     renderer: Literal["tool_search"] = "tool_search"
     """The frontend component that shows it."""
     code_search: CodeSearch
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class HttpRequestPayload(Payload, frozen=True, kw_only=True, tag="http_request"):
@@ -73,7 +74,7 @@ class HttpRequestPayload(Payload, frozen=True, kw_only=True, tag="http_request")
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     http_request: HttpRequest
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class SubagentTaskPayload(Payload, frozen=True, kw_only=True, tag="subagent_task"):
@@ -82,7 +83,7 @@ class SubagentTaskPayload(Payload, frozen=True, kw_only=True, tag="subagent_task
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     subagent_task: SubagentTask
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class CreateTaskPayload(Payload, frozen=True, kw_only=True, tag="create_task"):
@@ -91,7 +92,7 @@ class CreateTaskPayload(Payload, frozen=True, kw_only=True, tag="create_task"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     create_task: CreateTask
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class ManageTodosPayload(Payload, frozen=True, kw_only=True, tag="manage_todos"):
@@ -100,7 +101,7 @@ class ManageTodosPayload(Payload, frozen=True, kw_only=True, tag="manage_todos")
     renderer: Literal["todo"] = "todo"
     """The frontend component that shows it."""
     manage_todos: ManageTodos
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class ShowPlanPayload(Payload, frozen=True, kw_only=True, tag="show_plan"):
@@ -109,7 +110,7 @@ class ShowPlanPayload(Payload, frozen=True, kw_only=True, tag="show_plan"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     show_plan: ShowPlan
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class AskUserPayload(Payload, frozen=True, kw_only=True, tag="ask_user"):
@@ -118,7 +119,7 @@ class AskUserPayload(Payload, frozen=True, kw_only=True, tag="ask_user"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     ask_user: AskUser
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class McpToolPayload(Payload, frozen=True, kw_only=True, tag="mcp_tool"):
@@ -127,7 +128,7 @@ class McpToolPayload(Payload, frozen=True, kw_only=True, tag="mcp_tool"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     mcp_tool: McpTool
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class GenericPayload(Payload, frozen=True, kw_only=True, tag="generic"):
@@ -136,7 +137,7 @@ class GenericPayload(Payload, frozen=True, kw_only=True, tag="generic"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     generic: Generic
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class MiscPayload(Payload, frozen=True, kw_only=True, tag="misc"):
@@ -145,7 +146,7 @@ class MiscPayload(Payload, frozen=True, kw_only=True, tag="misc"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     misc: Misc
-    """What is shown of it."""
+    """The call's fields."""
 
 
 NormalizedPayload: TypeAlias = (

@@ -1,10 +1,11 @@
-r"""Unified diffs: computed from texts, where the CLI gives no hunks or wrong ones.
+r"""Unified diffs computed from texts, for results without hunks or with wrong ones.
 
-Lines are split at "\n" alone, as git does. A diff is the empty string when nothing changes. The matcher is quadratic,
-so it sees only what lies between the first and the last difference; when that is very large, between lines that are in
-both texts once. What is still too large there is left to Myers (shortest.py), and beyond that it counts as replaced: such
-a diff is `Approximate`, true but longer than it need be. Changes are then given their context from the whole text: git
-and patch take a hunk that ends without context for one that ends with its file.
+Lines are split at "\n" only, as git does. A diff is the empty string if nothing changes. The matcher is quadratic,
+so it sees only the lines between the first and the last difference. If these are very many, it sees the lines between unique
+lines of
+both texts. Parts that are still too large go to Myers' algorithm (shortest.py), and beyond that count as replaced: such
+a diff is `Approximate`, correct but longer than necessary. Each change gets its context from the whole text: git
+and patch take a hunk without context at its end for one at the end of the file.
 """
 
 import re
@@ -30,7 +31,7 @@ _ESCAPES = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
 
 class Approximate(str):
-    """A diff that is true, and longer than it need be: the shortest one would have taken too long."""
+    """A correct diff that is longer than necessary: the shortest one would have taken too long."""
 
     __slots__ = ()
 
@@ -62,10 +63,10 @@ def of_passages(path: str, old: str, new: str) -> str:
 
 
 def of_part(path: str, old: str, new: str, *, start: int) -> str:
-    """Return the diff between two versions of a part of a file, from the line `start` on; the file goes on behind it.
+    """Return the diff of two versions of a part of a file that starts at line `start`. More of the file follows the part.
 
-    The last four lines must be equal. They are not taken for a change, even where that could be: what follows them is
-    not known, and a hunk needs its context.
+    The last four lines must be equal. They never count as changed, even if they could: the lines after them are
+    unknown, and a hunk needs its context.
     """
     return _between(path, old.split("\n"), new.split("\n"), start, kept=CONTEXT + 1)
 
@@ -126,7 +127,7 @@ def _between(path: str, old: list[str], new: list[str], start: int, *, kept: int
 
 
 def _equal_ends(old: list[str], new: list[str], kept: int) -> tuple[int, int]:
-    """Return how many lines are equal at the beginning, and at the end of the rest; `kept` ones count as end."""
+    """Return how many lines are equal at the beginning, and at the end of the rest. The last `kept` lines count as end."""
     shortest = min(len(old), len(new))
     head = 0
     while head < shortest - kept and old[head] == new[head]:
@@ -177,7 +178,7 @@ def _matched(removed: list[str], added: list[str]) -> list[Step]:
 
 
 def _anchors(removed: list[str], added: list[str]) -> list[tuple[int, int]]:
-    """Return where lines stand that are in each text once, as many as are in the same order in both.
+    """Return the positions of lines that are unique in both texts: the longest sequence in the same order.
 
     This is patience diff: the longest increasing run, in no more than n log n steps.
     """
@@ -203,7 +204,7 @@ def _anchors(removed: list[str], added: list[str]) -> list[tuple[int, int]]:
 
 
 def _groups(changes: list[Step]) -> Iterator[list[Step]]:
-    """Put changes together whose context would meet."""
+    """Group changes whose contexts would overlap."""
     group: list[Step] = []
     for change in changes:
         if group and change.old - group[-1].old_end > 2 * CONTEXT:

@@ -1,7 +1,7 @@
-"""Reading values whose types nobody guarantees: tool inputs and tool results.
+"""Read values of uncertain type: tool inputs and tool results.
 
-Each reader takes the first of several spellings that has the wanted type, and gives None (or an empty list)
-where none has. So a field of the wrong type costs itself and nothing else.
+Each reader takes the first of several spellings that has the wanted type, and returns None (or an empty list)
+if none has. So a field of the wrong type costs only itself.
 """
 
 import json
@@ -14,7 +14,7 @@ MAX_DEPTH = 64
 
 
 def fields(value: object) -> JsonObject:
-    """Return the value if it is an object, else an empty one."""
+    """Return the value if it is an object, otherwise an empty one."""
     return value if isinstance(value, dict) else {}
 
 
@@ -31,7 +31,7 @@ def text(source: Mapping[str, JsonValue], name: str, *others: str) -> str | None
 
 
 def whole(source: Mapping[str, JsonValue], *names: str) -> int | None:
-    """Return the first of the named fields that is a whole number, or a string of digits as models write it."""
+    """Return the first of the named fields that is a whole number, or a string of digits, as some models write it."""
     for name in names:
         value = source.get(name)
         if value is None or isinstance(value, bool):
@@ -75,7 +75,7 @@ def texts(source: Mapping[str, JsonValue], name: str) -> list[str] | None:
 
 
 def shallow(value: JsonValue, room: int = MAX_DEPTH) -> JsonValue:
-    """Return the value with what lies deeper than `room` levels as its JSON text."""
+    """Return the value. Parts deeper than `room` levels become JSON text."""
     if isinstance(value, list):
         return [shallow(item, room - 1) for item in value] if room else _as_text(value)
     if isinstance(value, dict):

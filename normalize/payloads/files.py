@@ -9,10 +9,10 @@ from turnwire.normalize.payloads.diff import Approximate
 
 
 class ContentPart(Published, frozen=True, kw_only=True):
-    """A part of a tool's result that is more than text (wire fact: images and documents in results)."""
+    """A part of a tool's result other than plain text (wire fact: images and documents in results)."""
 
     type: Literal["text", "image", "document", "reference", "unknown"]
-    """What the part is."""
+    """The part's type."""
     text: str | None = None
     """The text, of a text part."""
     media_type: str | None = None
@@ -24,17 +24,17 @@ class ContentPart(Published, frozen=True, kw_only=True):
     url: str | None = None
     """Where the part is, when it is not inline."""
     title: str | None = None
-    """Name of a document or of a tool that is referred to."""
+    """Name of a document, or of a referenced tool."""
     cell_id: str | None = None
     """The notebook cell it belongs to."""
     cell_type: str | None = None
     """`code`, `markdown` or `output`, of a notebook."""
     raw: JsonValue = None
-    """The block as it came, of a kind this version does not know."""
+    """The unchanged block, for a type that this version does not know."""
 
 
 class ReadOutput(Published, frozen=True, kw_only=True):
-    """What a read returned."""
+    """The result of a read."""
 
     content: str | None = None
     """The text, without the line numbers the CLI shows to the model."""
@@ -58,32 +58,34 @@ class ReadFile(Published, frozen=True, kw_only=True):
     file_path: str
     """Path as the agent gave it."""
     offset: int | None = None
-    """First line asked for, from 1."""
+    """First requested line, from 1."""
     limit: int | None = None
-    """Number of lines asked for."""
+    """Number of requested lines."""
     pages: str | None = None
-    """Pages asked for, of a PDF: `3` or `1-5`."""
+    """Requested pages of a PDF: `3` or `1-5`."""
     output: ReadOutput | None = None
-    """Present once the result is there."""
+    """Present once the call has a result."""
 
 
 class Mutation(Published, frozen=True, kw_only=True):
     """One change to a file."""
 
     type: Literal["create", "overwrite", "edit", "insert", "delete"]
-    """What happens: a new file, a file replaced, a passage replaced, a notebook cell added or removed.
+    """The change: a new file, a replaced file, a replaced passage, a notebook cell added or removed.
 
-    Whether a file is new or replaced is known by the result; a call that writes a whole file says `create`."""
+    Only the result shows whether a file is new or replaced. Until then a call that writes a whole file says `create`.
+    """
     content: str | None = None
     """The whole new content, of create, overwrite and insert."""
     old_content: str | None = None
-    """The passage that is replaced."""
+    """The replaced passage."""
     new_content: str | None = None
     """The passage that replaces it."""
     diff: str | None = None
-    """Unified diff with the file's true line numbers, as far as they are known; `git apply` takes it, unless `relative`.
+    """Unified diff with the file's true line numbers, as far as they are known. `git apply` accepts it, unless `relative`.
 
-    It is one of the file as the agent reads it: with CR LF read as LF, and with U+FFFD for what is not UTF-8."""
+    It is a diff of the file as the agent reads it: with CR LF read as LF, and with U+FFFD for bytes that are not UTF-8.
+    """
     file_path: str | None = None
     """The file, where one call changes several and it is another than the call's first."""
     relative: bool | None = None
@@ -93,19 +95,19 @@ class Mutation(Published, frozen=True, kw_only=True):
     replace_all: bool | None = None
     """True when every occurrence is replaced."""
     cell_id: str | None = None
-    """The notebook cell that is changed."""
+    """The changed notebook cell."""
     cell_type: str | None = None
     """`code` or `markdown`, of a notebook cell."""
 
     def __post_init__(self) -> None:
-        """Say so where the diff is approximate, whoever has made it."""
+        """Set `approximate` for an approximate diff, whoever made it."""
         if isinstance(self.diff, Approximate):
             force_setattr(self, "diff", str(self.diff))
             force_setattr(self, "approximate", True)
 
 
 class ModifyOutput(Published, frozen=True, kw_only=True):
-    """What became of a modification."""
+    """The result of a modification."""
 
     applied: bool
     """True when the file was changed."""
@@ -118,7 +120,7 @@ class ModifyOutput(Published, frozen=True, kw_only=True):
     user_modified: bool | None = None
     """True when a human changed the proposal before it was applied."""
     message: str | None = None
-    """What the tool said, in full when it failed."""
+    """The tool's message; the full text if it failed."""
 
 
 class ModifyFile(Published, frozen=True, kw_only=True):
@@ -129,7 +131,7 @@ class ModifyFile(Published, frozen=True, kw_only=True):
     mutations: list[Mutation]
     """The changes, in order."""
     output: ModifyOutput | None = None
-    """Present once the result is there."""
+    """Present once the call has a result."""
 
 
 class SearchMatch(Published, frozen=True, kw_only=True):
@@ -146,12 +148,12 @@ class SearchMatch(Published, frozen=True, kw_only=True):
 
 
 class SearchOutput(Published, frozen=True, kw_only=True):
-    """What a search found."""
+    """The result of a search."""
 
     files: list[str] | None = None
     """Files found."""
     file_count: int | None = None
-    """Number of files; 0 when the tool says that nothing was found."""
+    """Number of files; 0 if the tool reports no match."""
     truncated: bool | None = None
     """True when there is more than was returned."""
     match_count: int | None = None
@@ -166,7 +168,7 @@ class CodeSearch(Published, frozen=True, kw_only=True):
     """Files or their content are searched."""
 
     query: str | None = None
-    """What is looked for in the content."""
+    """The text to find in the content."""
     pattern: str | None = None
     """The pattern as the tool got it: a glob of file names or a regular expression."""
     path: str | None = None
@@ -178,16 +180,16 @@ class CodeSearch(Published, frozen=True, kw_only=True):
     mode: str | None = None
     """files_with_matches, content or count."""
     line_numbers: bool | None = None
-    """Whether line numbers were asked for, where the agent said so."""
+    """Whether line numbers were requested, if the agent said so."""
     case_insensitive: bool | None = None
     """True when upper and lower case count as equal."""
     multiline: bool | None = None
     """True when a match may span lines."""
     before: int | None = None
-    """Lines of context asked for before each match."""
+    """Requested lines of context before each match."""
     after: int | None = None
-    """Lines of context asked for after each match."""
+    """Requested lines of context after each match."""
     limit: int | None = None
-    """Number of lines or files asked for."""
+    """Requested number of lines or files."""
     output: SearchOutput | None = None
-    """Present once the result is there."""
+    """Present once the call has a result."""

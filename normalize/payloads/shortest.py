@@ -1,7 +1,7 @@
-"""The shortest way from one list of lines to another, as Myers finds it: fast where little has changed, however long they are.
+"""The shortest edit from one list of lines to another, by Myers' algorithm. Fast for few changes in long lists.
 
-It goes diagonal by diagonal through the grid of both lists and remembers how far each number of changes leads. Its work is
-the lines' number and the square of the changes'.
+It follows the diagonals of the grid of both lists and remembers how far each number of changes leads. The work is
+the number of lines plus the square of the number of changes.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ MOST_CHANGES = 1000
 
 
 class Step(NamedTuple):
-    """The lines from `old` up to `old_end` are replaced by those from `new` up to `new_end`, counted from 0."""
+    """Replace the lines from `old` up to `old_end` by those from `new` up to `new_end`, counted from 0."""
 
     old: int
     old_end: int
@@ -21,10 +21,10 @@ class Step(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was found, and what is left of the work allowed."""
+    """The changes, and the rest of the work budget."""
 
     steps: list[Step] | None
-    """The changes; None where they take more work or memory than is allowed."""
+    """The changes; None if they need more work or memory than allowed."""
     work: int
 
 

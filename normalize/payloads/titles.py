@@ -27,16 +27,16 @@ from turnwire.normalize.payloads.work import HttpRequest, ManageTodos, ShellExec
 from turnwire.protocol.visible import visible
 
 Words = Callable[[JsonObject], str]
-"""From the arguments of a call to its title; empty where nothing can be said."""
+"""From a call's arguments to its title; empty if there is nothing to show."""
 
 LIMIT = 200
 """Characters; a title is one line of a list, not the call itself."""
 
 LONGEST_COMMAND = 1000
-"""Characters of a command in the title of a request for leave."""
+"""Most characters of a command in the title of a permission request."""
 
 UNKNOWN_COMMAND = "Unknown command: the agent does not tell it"
-"""The title of a request for leave to run a command that is not told."""
+"""Title of a permission request for a command that the agent does not reveal."""
 
 _LINES = re.compile(r"\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
 _BREAKS = re.compile(r"[\t\n\x0b\x0c\r\x85\u2028\u2029]+")
@@ -52,9 +52,9 @@ def title_of(name: str, payload: NormalizedPayload, generic: Mapping[str, Words]
 
 
 def title_of_request(payload: NormalizedPayload) -> str | None:
-    """Return the title of a request for leave to run a command: the command, all of it that one line holds; None of another request.
+    """Return the title of a permission request for a command: the command on one line. None for any other request.
 
-    A line break is shown as `⏎`. A title that is cut ends in the size of the whole, so that no first line looks like all of it.
+    A line break is shown as `⏎`. A cut title ends with the size of the whole, so that no first line looks like all of it.
     """
     if not isinstance(payload, ShellExecPayload) or payload.shell_exec.operation in ("read", "stop"):
         return None

@@ -7,10 +7,10 @@ from turnwire.normalize.payloads.files import ContentPart
 
 
 class ShellOutput(Published, frozen=True, kw_only=True):
-    """What a command gave."""
+    """The result of a command."""
 
     exit_code: int | None = None
-    """The true exit code; absent while it is not known (background, interrupted, denied)."""
+    """The true exit code. Absent while it is unknown (background, interrupted, denied)."""
     stdout: str | None = None
     """Standard output; the only stream of versions that do not tell them apart."""
     stderr: str | None = None
@@ -37,9 +37,9 @@ class ShellExec(Published, frozen=True, kw_only=True):
     command: str
     """The command line; empty when a task is addressed by id."""
     work_dir: str | None = None
-    """Directory it starts in, when it is known: what the call says, else the session's, until the agent leaves it."""
+    """Directory in which it starts, if known: the call's own, else the session's, until the agent leaves that."""
     description: str | None = None
-    """What the agent says it is for."""
+    """The agent's description of its purpose."""
     timeout: int | None = None
     """Time limit in milliseconds."""
     background: bool | None = None
@@ -49,26 +49,26 @@ class ShellExec(Published, frozen=True, kw_only=True):
     task_id: str | None = None
     """The background task that is read or stopped."""
     output: ShellOutput | None = None
-    """Present once the result is there."""
+    """Present once the call has a result."""
 
 
 class HttpRequest(Published, frozen=True, kw_only=True):
     """A page is fetched, or the web is searched."""
 
     url: str | None = None
-    """The address that is fetched."""
+    """The address to fetch."""
     method: str | None = None
-    """GET, unless the tool says otherwise; SEARCH for a search of the web."""
+    """GET, unless the tool names another method; SEARCH for a web search."""
     query: str | None = None
-    """What is searched for on the web."""
+    """The text to find on the web."""
     prompt: str | None = None
-    """What the agent wants to know from the page."""
+    """The agent's question about the page."""
     response: str | None = None
     """The answer as text."""
     is_error: bool | None = None
     """True when it failed."""
     status: int | None = None
-    """HTTP status, when it is known."""
+    """HTTP status, if known."""
     bytes: int | None = None
     """Size of the page."""
     results: list[dict[str, JsonValue]] | None = None
@@ -76,7 +76,7 @@ class HttpRequest(Published, frozen=True, kw_only=True):
 
 
 class SubagentOutput(Published, frozen=True, kw_only=True):
-    """What a subagent did."""
+    """The result of a subagent."""
 
     status: str | None = None
     """completed, async_launched, …"""
@@ -106,20 +106,20 @@ class SubagentTask(Published, frozen=True, kw_only=True):
     background: bool | None = None
     """True when it is not waited for."""
     model: str | None = None
-    """The model asked for."""
+    """The requested model."""
     output: SubagentOutput | None = None
-    """Present once the result is there."""
+    """Present once the call has a result."""
 
 
 class CreateTask(Published, frozen=True, kw_only=True):
     """An entry is added to the agent's task list."""
 
     title: str
-    """What is to be done."""
+    """The task."""
     description: str | None = None
     """In more words."""
     task_id: str | None = None
-    """Its id, once the result is there."""
+    """Its id, once the call has a result."""
     active_form: str | None = None
     """How it reads while it is being done."""
 
@@ -130,13 +130,13 @@ class TodoItem(Published, frozen=True, kw_only=True):
     id: str | None = None
     """Its id, or its place in the list from 1 where the tool has no ids."""
     description: str
-    """What is to be done."""
+    """The task."""
     status: str
     """pending, in_progress, completed or deleted; empty when a call leaves it as it is."""
     active_form: str | None = None
     """How it reads while it is being done."""
     blocked_by: list[str] | None = None
-    """Ids of entries that come first."""
+    """Ids of entries that must be done first."""
     owner: str | None = None
     """The agent that has taken it."""
 
@@ -145,7 +145,7 @@ class ManageTodos(Published, frozen=True, kw_only=True):
     """The agent's list of things to do is written, changed or read."""
 
     operation: Literal["write", "update", "list", "get"]
-    """What happens to the list."""
+    """The operation on the list."""
     items: list[TodoItem]
     """The list, or the entries concerned, after the call."""
     old_items: list[TodoItem] | None = None
@@ -162,9 +162,9 @@ class ShowPlan(Published, frozen=True, kw_only=True):
     file_path: str | None = None
     """The file that holds the plan (2.1)."""
     approved: bool | None = None
-    """Once the result is there: was it approved?"""
+    """Whether it was approved, once the call has a result."""
     feedback: str | None = None
-    """What the human said on rejecting it."""
+    """The human's words on rejecting it."""
 
 
 class Choice(Published, frozen=True, kw_only=True):
@@ -173,7 +173,7 @@ class Choice(Published, frozen=True, kw_only=True):
     label: str
     """The answer."""
     description: str | None = None
-    """What it means."""
+    """A description."""
 
 
 class Question(Published, frozen=True, kw_only=True):
@@ -186,16 +186,16 @@ class Question(Published, frozen=True, kw_only=True):
     options: list[Choice]
     """The possible answers; a human may also answer freely."""
     multi_select: bool
-    """True when more than one may be chosen."""
+    """True if several may be chosen."""
 
 
 class AskUser(Published, frozen=True, kw_only=True):
     """The agent asks its human."""
 
     questions: list[Question]
-    """What is asked."""
+    """The questions."""
     answers: dict[str, str] | None = None
-    """Question to answer, once the result is there; several labels are joined by a comma and a blank."""
+    """Question -> answer, once the call has a result. Several labels are joined by a comma and a blank."""
 
 
 class McpTool(Published, frozen=True, kw_only=True):
@@ -214,7 +214,7 @@ class McpTool(Published, frozen=True, kw_only=True):
 
 
 class Generic(Published, frozen=True, kw_only=True):
-    """Any tool that has no kind of its own."""
+    """Any tool without a kind of its own."""
 
     name: str
     """The tool's name."""
@@ -225,9 +225,9 @@ class Generic(Published, frozen=True, kw_only=True):
 
 
 class Misc(Published, frozen=True, kw_only=True):
-    """Something with a label that is no tool with arguments and results worth a shape: skills, tool search."""
+    """An action with a label, without arguments and results worth a shape: skills, tool search."""
 
     label: str
-    """What it is."""
+    """The label."""
     details: JsonValue = None
     """More of it."""

@@ -1,10 +1,12 @@
-"""A core for recordings: of the family that the first message is of.
+"""A core for recordings, of the family of the first message that decides it.
 
 Lines before the deciding one (a banner, an answer of any family) count as Claude's. A family that is recognised later
-continues from there, once. What was open before is ended. A message of another family has an attribute `family`, and
+continues from there, once. Open turns and calls are ended first. A message of another family has an attribute `family`, and
 Claude's core has no handler for it. So most lines are looked at once, and the other family is imported only when it
-is there.
+is needed.
 """
+
+from typing import Protocol
 
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.core import Core
@@ -12,12 +14,31 @@ from turnwire.normalize.events import AgentEvent, ProcessStatus
 from turnwire.normalize.inputs import Announced, Ended, Message, Received, Sent, SessionInput
 
 
+class FamilyCores(Protocol):
+    """Makes the core of a named family."""
+
+    def __call__(self, family: str, *, resumed: bool, first_turn: int) -> Core:
+        """Raises an error for an unknown family."""
+        ...
+
+
 class AutoDetectingCore(ClaudeCore):
     """Claude's core, until a message is of another family."""
 
-    def __init__(self, *, resumed: bool = False, first_turn: int = 1, family: str | None = None) -> None:
-        """`family` names the family, where the lines need not tell it. Raises UnknownFamily."""
+    def __init__(
+        self,
+        core_of: FamilyCores,
+        *,
+        resumed: bool = False,
+        first_turn: int = 1,
+        family: str | None = None,
+    ) -> None:
+        """`core_of` makes the core of a named family. `family` names the family if the lines need not decide it.
+
+        Raises the errors of `core_of`.
+        """
         super().__init__(resumed=resumed, first_turn=first_turn)
+        self._core_of = core_of
         self._resumed = resumed
         self._family = family
         self._other: Core | None = None
@@ -26,7 +47,7 @@ class AutoDetectingCore(ClaudeCore):
 
     @property
     def turns(self) -> int:
-        """How many turns were started, those before the first one of this core included."""
+        """Number of turns started, including those before the first one of this core."""
         return super().turns if self._other is None else self._other.turns
 
     @property
@@ -51,7 +72,7 @@ class AutoDetectingCore(ClaudeCore):
         return super().handle(happened)
 
     def unhandled(self, message: Message, line: bytes | None) -> list[AgentEvent]:
-        """Pass on what is of another family, and all that comes after it."""
+        """Switch to another family, whose core handles this line and all following ones."""
         if self._other is not None:
             return self._other.receive(message, line)
         family = _family_of(message)
@@ -61,14 +82,14 @@ class AutoDetectingCore(ClaudeCore):
         return ended + other.receive(message, line)
 
     def _follow_start(self, happened: Announced, status: ProcessStatus) -> list[AgentEvent]:
-        """Forget what turnwire had forgotten when it started this process: it had been restarted itself."""
+        """Forget the state that turnwire itself had lost when it started this process after its own restart."""
         before = status.after_turns
         if status.state != "started" or before is None or before < 0:
             return super().handle(happened) if self._other is None else self._other.handle(happened)
         end = Ended("end_of_input")
         left = super().handle(end) if self._other is None else self._other.handle(end)
         stats = self.stats
-        self.__init__(first_turn=before + 1, family=self._family)  # type: ignore[misc]  # it starts over
+        self.__init__(self._core_of, first_turn=before + 1, family=self._family)  # type: ignore[misc]  # it starts over
         self.stats = stats
         if self._other is not None:
             self._other.stats = stats  # type: ignore[misc]  # as below
@@ -76,16 +97,14 @@ class AutoDetectingCore(ClaudeCore):
         return [event for event in left if not isinstance(event, ProcessStatus)] + told
 
     def _hand_over(self, family: str) -> tuple[list[AgentEvent], Core]:
-        """Return what ends with the family that was taken for the session's, and the core of the other."""
+        """Return the ends of everything open in the family assumed so far, and the core of the other family."""
         ended = super().handle(Ended("end_of_input"))
         other = self._go_on(family)
         return [event for event in ended if not isinstance(event, ProcessStatus)], other
 
     def _go_on(self, family: str) -> Core:
-        """Let the core of a family do all that follows, and its figures be ours."""
-        from turnwire.normalize.families import new_core  # noqa: PLC0415 - families have this core
-
-        self._other = new_core(family, resumed=self._resumed, first_turn=super().turns + 1)
+        """Pass everything that follows to the core of a family. Its stats continue ours."""
+        self._other = self._core_of(family, resumed=self._resumed, first_turn=super().turns + 1)
         self._other.stats = self.stats  # type: ignore[misc]  # cores have it as an attribute, but for those of runs
         return self._other
 

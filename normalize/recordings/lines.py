@@ -1,7 +1,8 @@
 """Raw lines of a session as its inputs: the one place where a file, a pipe or a recording is decoded.
 
-The family is told by the lines themselves, so that the same lines give the same events wherever they are kept; or it is named, where
-they do not tell.
+The lines themselves decide the family, so the same lines give the same events wherever they are stored. `family` names it if
+the lines
+do not decide.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,9 +22,9 @@ class LineReader:
     """Reads the lines of one session, in order; no method raises."""
 
     def __init__(self, family: str | None = None, *, holds: bool = False) -> None:
-        """`family`: whose lines they are; None lets them tell. Raises UnknownFamily.
+        """`family`: the family of the lines; None lets them decide. Raises UnknownFamily.
 
-        `holds`: lines that could be anybody's wait for one that tells, a few of them, until `close`; for an agent's output alone.
+        `holds`: keep back a few ambiguous lines until one decides the family, or until `close`. Only for an agent's output.
         """
         self._transcript = LineDecoder(_wire_of, holds=holds)
         if family is not None:
@@ -33,7 +34,7 @@ class LineReader:
 
     @property
     def looks_like(self) -> str | None:
-        """The wire of another agent that the lines are in, of which nothing is read."""
+        """The wire of an agent that turnwire cannot read, if the lines are in one."""
         return self._transcript.looks_like
 
     @property
@@ -42,28 +43,28 @@ class LineReader:
         return self._transcript.is_readable
 
     def heard(self, lines: Sequence[bytes | OversizeLine]) -> Iterable[tuple[bytes | None, Struct]]:
-        """Return what lines say that the agent wrote: each message with its line, None for one that was too long."""
+        """Return the messages in lines of the agent, each with its line (None for an oversized one)."""
         return self._transcript.heard(lines)
 
     def close(self) -> Sequence[Received]:
-        """Return what waited for a line that tells, and there was none."""
+        """Return the lines that were kept back when none has decided the family."""
         return [Received(line or b"", message) for line, message in self._transcript.close()]
 
     def received(self, line: bytes | OversizeLine) -> Sequence[Received]:
-        """Return what a line is that the agent wrote; a line may hold several messages, or none."""
+        """Return the messages in a line of the agent. A line may contain several messages, or none."""
         if not isinstance(line, bytes):
             return [Received(line.head, message) for _, message in self._transcript.heard((line,))]
         return [Received(own or line, message) for own, message in self._transcript.heard((line,))]
 
     def sent(self, line: bytes | OversizeLine) -> Sequence[Sent]:
-        """Return what a line is that the agent was told; nothing for one that was too long to be kept."""
+        """Return the messages in a line that was sent to the agent. Empty for an oversized line."""
         if not isinstance(line, bytes):
             return []
         return [Sent(line, message) for message in self._transcript.sent(line)]
 
 
 def tells_nothing(line: bytes) -> bool:
-    """Tell whether a line is an object that says nothing to any family of turnwire's own."""
+    """Return whether a line is an object without meaning for any of turnwire's own families."""
     message = decode(line)
     if not isinstance(message, Unknown) or not isinstance(message.raw, dict):
         return False

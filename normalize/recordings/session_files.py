@@ -1,10 +1,11 @@
-"""What agents keep of their conversations themselves, as files: what a reader of such files is, whatever the family.
+"""Session files that agents write about their conversations: the interface of their readers, for every family.
 
-Such a file is read twice: a survey of all its lines tells what the conversation is and which of its branches lives; then
-the lines become the inputs of a core, in order. Both are pure; who opens files is turnwire/recordings/session_file.py.
+A file is read twice. A survey of all its lines finds the conversation's facts and its live branch. Then
+the lines become inputs of a core, in order. Both steps are pure; turnwire/recordings/session_file.py opens the files.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from pathlib import PurePath
 from typing import NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct, field
@@ -16,9 +17,9 @@ class DatedInput(NamedTuple):
     """Something that happened in a conversation, and when."""
 
     at: float | None
-    """Seconds since 1970; None where no time was kept."""
+    """Seconds since 1970; None if the file has no time."""
     input: SessionInput
-    """What happened."""
+    """The input."""
 
 
 class TokenCounts(NamedTuple):
@@ -28,16 +29,16 @@ class TokenCounts(NamedTuple):
     output_tokens: int
     cache_read_input_tokens: int = 0
     cache_creation_input_tokens: int = 0
-    """Those kept for an hour included."""
+    """Includes tokens kept for an hour."""
     cache_creation_1h_input_tokens: int = 0
 
 
 Estimate: TypeAlias = Callable[[str, TokenCounts, float | None], float | None]
-"""Returns what a model's tokens cost, in dollars, at a time in seconds since 1970; None where its price is not known."""
+"""Returns the cost of a model's tokens in dollars, at a time in seconds since 1970; None if its price is unknown."""
 
 
 class Answer(NamedTuple):
-    """One answer of a model, and what it took."""
+    """One answer of a model, with its tokens and cost."""
 
     key: str
     """The same in every copy of it, as forks have them."""
@@ -50,15 +51,15 @@ class Answer(NamedTuple):
     cache_read_input_tokens: int
     cache_creation_input_tokens: int
     cost_usd: float | None
-    """Dollars, by what the agent itself says of its cost; None where it says nothing of this answer."""
+    """Dollars as the agent reports them; None if it reports nothing for this answer."""
     cache_creation_1h_input_tokens: int = 0
-    """Those of the tokens written to the cache that it keeps for an hour."""
+    """The part of the written cache tokens that the cache keeps for an hour."""
     is_share: bool = False
-    """The agent tells what several answers have cost together, and by no price that is known: the cost is this one's share."""
+    """The agent reports only the joint cost of several answers, and no known price gives it: the cost is this answer's share."""
     is_copy: bool = False
-    """It was asked for in another conversation, whose fork this one is."""
+    """The answer was requested in another conversation, of which this one is a fork."""
     origin: str | None = None
-    """That conversation, where its id is known."""
+    """That conversation's id, if known."""
     began: float | None = None
     """Of a turn of turnwire's own log: when its process began, or when the turn before it ended, in seconds since 1970."""
 
@@ -69,7 +70,7 @@ class Branch(NamedTuple):
     leaf: str
     """The message it ends with; `survey.reader(leaf)` reads it."""
     prompt: str
-    """The first thing that was said in it, cut to a line."""
+    """The first text in it, cut to one line."""
     at: float | None
     """When it was left: seconds since 1970."""
 
@@ -86,14 +87,14 @@ class SearchableText(NamedTuple):
 
 
 class ConversationSummary(Struct):
-    """What a list of conversations shows of one."""
+    """The facts about a conversation that a list shows."""
 
     session_id: str | None = None
     """The agent's own id."""
     title: str | None = None
     """The agent's own title, a human's before a model's; None where it has given none."""
     first_prompt: str | None = None
-    """What was asked first."""
+    """The first prompt."""
     folder: str | None = None
     """The working directory."""
     git_branch: str | None = None
@@ -109,32 +110,32 @@ class ConversationSummary(Struct):
     turns: int = 0
     """Prompts in the branch that lives."""
     cost_usd: float | None = None
-    """Dollars that the conversation itself has cost, without what a fork has copied; as far as it is known."""
+    """Dollars that the conversation itself has cost, without a fork's copied answers, as far as known."""
     cost_is_whole: bool = False
-    """False when some answers' cost is not known."""
+    """False if the cost of some answers is unknown."""
     shared_usd: float = 0.0
-    """How much of the cost is a fork's share of what its origin's answers and its own have cost together."""
+    """The part of the cost that is a fork's share of joint costs with its origin."""
     answers: list[Answer] = field(default_factory=list)
     """All answers, of all branches, copies included."""
     other_cost_usd: float = 0.0
-    """Dollars that the agent counts beside those of its answers: titles, summaries."""
+    """Dollars for calls other than answers: titles, summaries."""
     branches: list[Branch] = field(default_factory=list)
     """Ways that were left, in the order they were taken."""
     leaf: str | None = None
     """The message that the branch that lives ends with."""
     titles: dict[str, str] = field(default_factory=dict)
-    """Titles of other conversations, by the message that those end with."""
+    """Titles of other conversations, by their last message."""
     lines: int = 0
     """Lines that were read."""
     unreadable: int = 0
-    """Lines of those that said nothing: damaged, or too long to be kept."""
+    """Lines without meaning: damaged, or too long to keep."""
 
 
 class Reader(Protocol):
     """Makes a core's inputs of a conversation's lines."""
 
     def read(self, line: bytes, agent: str | None = None) -> Sequence[DatedInput]:
-        """Return what a line says; `agent` names the subagent in whose own file it is. Never raises."""
+        """Return the inputs of a line. `agent`: the subagent, if this is its own file. Never raises."""
         ...
 
     def settle(self) -> Sequence[DatedInput]:
@@ -150,27 +151,27 @@ class Survey(Protocol):
     """Looks over a conversation's lines."""
 
     def handle(self, line: bytes, agent: str | None = None) -> Sequence[SearchableText]:
-        """Look at a line; return what can be searched for in it. Never raises."""
+        """Take a line and return its searchable texts. Never raises."""
         ...
 
     def skip(self) -> None:
-        """Count a line that was too long to be kept."""
+        """Count a line that was too long to keep."""
         ...
 
     def calls(self, agent: str, call: str) -> None:
-        """Take in which tool call has started a subagent with a file of its own."""
+        """Note the tool call that started a subagent with a file of its own."""
         ...
 
     def agents(self) -> Collection[str]:
-        """Return the subagents that have been told of; each may have a file of its own."""
+        """Return the subagents seen so far. Each may have a file of its own."""
         ...
 
     def outline(self) -> ConversationSummary:
-        """Return what is known of the conversation."""
+        """Return the facts about the conversation."""
         ...
 
     def reader(self, leaf: str | None = None) -> Reader:
-        """Return a reader of the branch that lives, or of the one that ends with a message; KeyError for none."""
+        """Return a reader of the live branch, or of the branch that ends with `leaf`. Raises KeyError for an unknown message."""
         ...
 
 
@@ -178,22 +179,30 @@ class SessionFiles(Protocol):
     """The files of one agent."""
 
     agent: str
-    """The agent, by the name that `--agent` takes."""
+    """The agent's name for `--agent`."""
     core_goes_on: bool
-    """Whether the core that has read its lines goes on with the agent itself; else each of the two has a core of its own."""
+    """Whether the core that reads the file also continues with the live agent. Otherwise each of the two has a core."""
 
     def recognises(self, line: bytes) -> bool:
         """Tell whether a line is one of such a file, and of no recording."""
         ...
 
     def session_of(self, line: bytes) -> str | None:
-        """Return the conversation's id, of a line that tells it; None also where a conversation is called as its file."""
+        """Return the conversation's id if this line has it. None also if the file's name is the id."""
         ...
 
     def moment(self, line: bytes) -> float | None:
         """Return when a line was written, in seconds since 1970; None where it does not say."""
         ...
 
+    def named(self, path: PurePath) -> str:
+        """Return the conversation's id by where its file is, for lines that do not tell it."""
+        ...
+
+    def beside(self, path: PurePath) -> Sequence[PurePath]:
+        """Return the files that say more of the conversation; each is read whole, like a line before the first one."""
+        ...
+
     def survey(self, estimate: Estimate | None = None) -> Survey:
-        """Begin to look over a file; `estimate` splits what an agent tells of several answers together."""
+        """Start to survey a file. `estimate` splits usage that an agent reports for several answers together."""
         ...

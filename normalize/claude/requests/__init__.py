@@ -1,7 +1,7 @@
-"""What the CLI asks of its host and waits for: leave to call a tool, answers of a human, hooks.
+"""Requests of the CLI to its host: permission for a tool, questions to a human, hooks.
 
-Each request is published once, and its end once: answered by us, taken back by the CLI, or void because the tool has
-answered or the turn is over.
+Each request is published once, and so is its end. It ends when we answer, when the CLI cancels it, or when it becomes void
+because the tool has answered or the turn is over.
 """
 
 from collections.abc import Collection
@@ -42,15 +42,15 @@ class Pending(Struct, gc=False):
     tool_call_id: str | None = None
     tool_name: str | None = None
     input: JsonObject | None = None
-    """The arguments that leave is asked for, of a permission."""
+    """The arguments of the call that needs permission."""
     hook_event: str | None = None
     name: str | None = None
     parent: str | None = None
-    """The call whose subagent it concerns."""
+    """The call whose subagent sends the request."""
     published: PermissionRequest | QuestionRequest | None = None
     """The event that asked; None of a hook."""
     background: bool = False
-    """It may outlive the turn: a background subagent asks, or a server or dialog that does not say for whom it asks."""
+    """The request may outlive the turn: a background subagent sent it, or a server or dialog that does not name its caller."""
 
 
 class Requests:
@@ -61,11 +61,11 @@ class Requests:
         self._calls = calls
         self._pending: dict[str, Pending] = {}
         self._settled: BoundedDict[None] = BoundedDict(MAX_SETTLED)
-        """Ids of those of this process that wait no more."""
+        """Ids of requests of this process that are settled."""
         self._ahead = outcomes.DecidedAhead()
         self._plans: set[str] = set()
         self.hooks_edit = True
-        """The CLI heeds arguments that a hook gives: 1.0 does not, and 2.0.14, which does, says as little of its version."""
+        """Whether the CLI honours arguments from a hook. 2.0.14 does and 1.0 does not, though neither reveals its version."""
 
     @property
     def waiting(self) -> bool:
@@ -74,7 +74,7 @@ class Requests:
 
     @property
     def for_humans(self) -> tuple[str, ...]:
-        """Those that were published as a question or as a permission request."""
+        """Requests that were published as a question or a permission request."""
         return tuple(name for name, pending in self._pending.items() if pending.kind != "hook")
 
     def on_request(self, request_id: str, request: control.AnyRequest) -> list[AgentEvent]:
@@ -137,7 +137,7 @@ class Requests:
         return self.on_request(message.request_id, message.request)
 
     def on_response(self, response: control.ControlResponse) -> list[AgentEvent]:
-        """We answered the CLI; the decision itself, if it was told before, is not told again."""
+        """Handle our response to the CLI. The decision is published only if it was not published before."""
         pending = self._settle(response.request_id)
         if pending is None:
             return []
@@ -163,7 +163,7 @@ class Requests:
         return [resolved, *self._edited(pending, answer.updated_input)]
 
     def on_decision(self, decision: Decision) -> list[AgentEvent]:
-        """A known decision was made."""
+        """Handle a decision."""
         pending, behavior = self._pending.get(decision.pending_id), decision.behavior
         if pending is None:
             if decision.unasked:
@@ -186,7 +186,7 @@ class Requests:
         ]
 
     def on_cancel(self, request_id: str, reason: VoidReason) -> list[AgentEvent]:
-        """The CLI takes a request back."""
+        """Handle the CLI's cancellation of a request."""
         pending = self._settle(request_id)
         if pending is None:
             return []
@@ -206,7 +206,7 @@ class Requests:
         return [outcomes.resolved(self._place, pending, "deny" if denied else "allow") for pending in settled]
 
     def turn_over(self, reason: VoidReason, lost: Collection[str]) -> list[AgentEvent]:
-        """What waits for an answer in this turn will not be answered any more; `lost` are its calls without result."""
+        """End the requests of this turn: they will not be answered. `lost`: the turn's calls without a result."""
         self._plans.clear()
         if not self._pending and reason != "process_exited":
             return []
@@ -272,7 +272,7 @@ class Requests:
         return events
 
     def plan(self, payload: ShowPlanPayload, tool_call_id: str | None, call: Call | None) -> list[AgentEvent]:
-        """Publish a plan, once: some versions have it in the call, some in the permission request."""
+        """Publish a plan once. Some versions have it in the call, some in the permission request."""
         key = tool_call_id or ""
         if not payload.show_plan.plan or key in self._plans:
             return []
@@ -280,7 +280,9 @@ class Requests:
         return [permission_dialog.plan(self._place.here, payload.show_plan, tool_call_id, call)]
 
     def _edited(self, pending: Pending, arguments: JsonObject | None) -> list[AgentEvent]:
-        """The call runs with other arguments than were asked about; those of an answered question are its answers."""
+        """Publish a call again if it runs with other arguments than the request had. For a question the new arguments are its
+        answers.
+        """
         if pending.kind != "permission" or arguments is None or arguments == pending.input:
             return []
         return [*self._calls.edited(pending.tool_call_id, arguments)]

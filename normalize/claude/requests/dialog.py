@@ -1,4 +1,4 @@
-"""What a permission dialog shows: made from the request and the call's payload, without state."""
+"""The contents of a permission dialog, made from the request and the call's payload. Stateless."""
 
 from typing import Literal
 

@@ -1,7 +1,7 @@
 """The control exchange: requests of the CLI and our answers, our requests and the CLI's answers."""
 
 from turnwire.normalize.claude.notices import notice
-from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.state import ClaudeState
 from turnwire.normalize.claude.turns import lifecycle
 from turnwire.normalize.events import AgentEvent, Withdrawn
 from turnwire.normalize.inputs import Message
@@ -11,22 +11,22 @@ from turnwire.protocol.claude.messages import User
 from turnwire.protocol.json_values import text_at
 
 _REMEMBERED = 256
-"""Requests of ours whose answer may still come; old CLIs never answer what they do not know."""
+"""Our requests whose response may still arrive. Old CLIs never answer unknown requests."""
 
 
-def asked(state: State, message: control.ControlRequest) -> list[AgentEvent]:
+def asked(state: ClaudeState, message: control.ControlRequest) -> list[AgentEvent]:
     """The CLI asks us."""
     return state.requests.on_request(message.request_id, message.request)
 
 
-def cancelled(state: State, message: control.ControlCancelRequest) -> list[AgentEvent]:
-    """The CLI takes a request back."""
+def cancelled(state: ClaudeState, message: control.ControlCancelRequest) -> list[AgentEvent]:
+    """Handle the CLI's cancellation of a request."""
     turn = state.turns.current
     reason: VoidReason = "interrupted" if turn is not None and turn.interrupted else "cancelled"
     return state.requests.on_cancel(message.request_id, reason)
 
 
-def response(state: State, message: control.ControlResponse) -> list[AgentEvent]:
+def response(state: ClaudeState, message: control.ControlResponse) -> list[AgentEvent]:
     """The CLI answers us."""
     request = state.sent_requests.pop(message.request_id, None)
     if message.error is not None:
@@ -55,7 +55,7 @@ def response(state: State, message: control.ControlResponse) -> list[AgentEvent]
     return events
 
 
-def on_sent(state: State, message: Message) -> list[AgentEvent]:
+def on_sent(state: ClaudeState, message: Message) -> list[AgentEvent]:
     """We wrote a line to the CLI."""
     match message:
         case User():
@@ -68,7 +68,7 @@ def on_sent(state: State, message: Message) -> list[AgentEvent]:
             return []
 
 
-def _our_request(state: State, message: control.ControlRequest) -> list[AgentEvent]:
+def _our_request(state: ClaudeState, message: control.ControlRequest) -> list[AgentEvent]:
     while len(state.sent_requests) >= _REMEMBERED:
         del state.sent_requests[next(iter(state.sent_requests))]
     state.sent_requests[message.request_id] = message.request

@@ -1,4 +1,4 @@
-"""What the answer to a hook comes to, in a word."""
+"""The outcome of a hook, from its answer."""
 
 from turnwire.protocol.claude.answers import read_hook
 from turnwire.protocol.claude.control import ControlResponse
@@ -6,7 +6,7 @@ from turnwire.protocol.json_values import JsonObject, text_at
 
 
 def outcome(response: ControlResponse) -> tuple[str, str | None]:
-    """Return the outcome that an answer to a `hook_callback` stands for, and what was said about it."""
+    """Return the outcome of an answer to a `hook_callback`, and its reason."""
     output = read_hook(response)
     specific = output.hook_specific_output
     decision = text_at(specific, "permissionDecision") or output.decision
@@ -19,7 +19,7 @@ def outcome(response: ControlResponse) -> tuple[str, str | None]:
 
 
 def updated_input(response: ControlResponse) -> JsonObject | None:
-    """Return the arguments that an answer to PreToolUse replaces those of the call with; None when the call is denied."""
+    """Return the arguments with which an answer to PreToolUse replaces the call's. None if the call is denied."""
     specific = read_hook(response).hook_specific_output
     if not isinstance(specific, dict) or text_at(specific, "permissionDecision") == "deny":
         return None

@@ -1,9 +1,9 @@
-"""The answers a permission request offers, and the permission updates an "always" answer stands for.
+"""The options of a permission request, and the permission updates behind an "always" option.
 
-Option ids are stable, so that scripts can name them: `allow_once`, `allow_always:DESTINATION` (remember the rules and
-directories the CLI suggests), `allow_always:mode:MODE` (switch the permission mode instead), `reject_once`,
+Option ids are stable, so that scripts can use them: `allow_once`, `allow_always:DESTINATION` (remember the rules and
+directories that the CLI suggests), `allow_always:mode:MODE` (switch the permission mode instead), `reject_once`,
 `reject_interrupt`. The CLI's suggestions are alternatives of different reach (2.1.330 lists a rule, a directory and a
-mode together), so a rule never drags a wider mode along with it.
+mode together), so a rule never brings a wider mode along.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ DESTINATIONS = {
     "projectSettings": "in this project, for everybody",
     "userSettings": "in all my projects",
 }
-"""Where an answer can be remembered, and how a button says so."""
+"""Destination -> where the answer is remembered, as a button's text says it."""
 
 FILES = {
     "localSettings": ".claude/settings.local.json",
@@ -100,9 +100,9 @@ def updates(
 
 
 def _read(offered: Sequence[JsonObject]) -> tuple[list[JsonObject], list[str]]:
-    """Return the rules and directories that an "always" answer remembers, and the modes that are offered.
+    """Return the rules and directories that an "always" option remembers, and the offered modes.
 
-    Directories alone allow nothing where a mode is suggested beside them.
+    Directories alone allow nothing if a mode is suggested beside them.
     """
     rules: list[JsonObject] = []
     directories: list[JsonObject] = []
@@ -119,12 +119,12 @@ def _read(offered: Sequence[JsonObject]) -> tuple[list[JsonObject], list[str]]:
 
 
 def _place(entry: JsonObject, chosen: str) -> str:
-    """Where an entry is kept: what is suggested for the session alone is not kept beyond it."""
+    """Return where an entry is saved. An entry suggested for the session is not saved longer."""
     return "session" if entry.get("destination") == "session" else chosen
 
 
 def _remembers(scope: list[JsonObject], chosen: str) -> list[RememberedRule]:
-    """Return every rule and directory with the place where it is kept."""
+    """Return every rule and directory with the place where it is saved."""
     return [
         RememberedRule(rule=named, destination=(place := _place(entry, chosen)), file=FILES.get(place))
         for entry in scope
@@ -147,7 +147,7 @@ def _mode(entry: JsonObject) -> list[str]:
 
 
 def _remembered(scope: list[JsonObject], chosen: str) -> str:
-    """Say what is kept where."""
+    """Return a sentence on what is saved where."""
     kept = [entry for entry in scope if _place(entry, chosen) == chosen]
     words = f"{_what(kept)} {DESTINATIONS.get(chosen) or f'({chosen})'}"
     if for_now := [entry for entry in scope if entry not in kept]:

@@ -1,7 +1,8 @@
-"""What an "always" answer may remember of a tool call: the CLI's suggestions, or ours where it makes none.
+"""The rules that an "always" option may remember for a tool call: the CLI's suggestions, or ours if it has none.
 
-The CLI suggests nothing when a hook made it ask (policy `supervised`), although the answer is worth remembering there
-as well. Ours have the form of the CLI's and are as narrow as its own: this very command, this host, edits in this session.
+The CLI suggests nothing when a hook made it ask (policy `supervised`), although that answer is worth remembering
+as well. Our suggestions have the CLI's form and are as narrow as the CLI's: this very command, this host, edits in this
+session.
 """
 
 from collections.abc import Callable

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from turnwire.normalize.claude.results import answer as results_answer
 from turnwire.normalize.claude.results import plan as results_plan
 from turnwire.normalize.claude.results import work as results_work
-from turnwire.normalize.claude.results.answer import Answer, PermissionOutcome, Reason
+from turnwire.normalize.claude.results.answer import PermissionOutcome, Reason, ToolAnswer
 from turnwire.normalize.claude.results.edit import modify
 from turnwire.normalize.claude.results.read import read
 from turnwire.normalize.claude.results.search import search
@@ -38,18 +38,18 @@ from turnwire.protocol.json_values import Json
 
 
 class CallResult(Struct, gc=False):
-    """What a result makes of a call."""
+    """What a result changes in its call."""
 
     payload: NormalizedPayload
     """The call's payload with its output."""
     status: Literal["complete", "error"]
-    """`error` when the CLI says so."""
+    """`error` if the CLI marks the result as one."""
     error: str | None
     """Why it failed."""
     reason: Reason | None
-    """What kind of failure it was."""
+    """The kind of failure."""
     background: bool
-    """True when the work goes on after this result."""
+    """True if the work continues after this result."""
 
 
 def enrich(
@@ -59,7 +59,7 @@ def enrich(
     *,
     permission_outcome: PermissionOutcome | None = None,
 ) -> CallResult:
-    """Return the payload with its output; `leave` says what is known of the permission for this call."""
+    """Return the payload with its output. `leave`: what is known about the call's permission."""
     answer = results_answer.read(block, tool_use_result, permission_outcome=permission_outcome)
     if answer.reason == "failed" and answer.ran and isinstance(payload, ShowPlanPayload | AskUserPayload):
         # These two only ask; when nothing is wrong with the question, a failure is a human's no.
@@ -74,7 +74,7 @@ def enrich(
     )
 
 
-def _with_output(payload: NormalizedPayload, answer: Answer) -> NormalizedPayload:
+def _with_output(payload: NormalizedPayload, answer: ToolAnswer) -> NormalizedPayload:
     match payload:
         case ShellExecPayload(shell_exec=body):
             return ShellExecPayload(shell_exec=shell(body, answer))
@@ -105,7 +105,7 @@ def _with_output(payload: NormalizedPayload, answer: Answer) -> NormalizedPayloa
     assert_never(payload)
 
 
-def _goes_on(payload: NormalizedPayload, answer: Answer) -> bool:
+def _goes_on(payload: NormalizedPayload, answer: ToolAnswer) -> bool:
     """Tell whether the work was moved to the background: commands, subagents, workflows."""
     match payload:
         case ShellExecPayload(shell_exec=body):

@@ -1,4 +1,4 @@
-"""What came back for a tool call, read once: text, parts, structured result, and how it ended."""
+"""A tool call's result, parsed once: text, parts, structured result, and how the call ended."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from turnwire.protocol.json_values import Json
 Reason = Literal["failed", "denied", "interrupted"]
 
 PermissionOutcome = Literal["asked", "allowed", "denied", "cancelled"]
-"""What is known of the question whether a call may run: not answered yet, answered, or taken back by the CLI."""
+"""State of a call's permission request: unanswered, answered, or cancelled by the CLI."""
 
 _OPENS, _CLOSES = "<tool_use_error>", "</tool_use_error>"
 
@@ -64,13 +64,13 @@ _DENIED = (
     "This Bash command contains multiple operations.",
     "MCP tool call requires approval",
 )
-"""How the CLI words a refusal. A host's own words are known to who saw the permission being answered."""
+"""The CLI's texts for a refusal. A host's own text is known only from the permission's answer."""
 
 _STOPPED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected",
     "The user doesn't want to take this action right now. STOP",
 )
-"""How the CLI words both a refusal without a word and, of some versions, an interruption."""
+"""The CLI's texts for a refusal without a reason. Some versions use them for an interrupt too."""
 
 _DENIED_BY_HOOK = re.compile(r"\w+ operation blocked by hook")
 _NEEDS_APPROVAL, _BLOCKED = (
@@ -80,7 +80,7 @@ _NEEDS_APPROVAL, _BLOCKED = (
 """The same, somewhere in the first line."""
 
 
-class Answer(Struct, gc=False):
+class ToolAnswer(Struct, gc=False):
     """The result of one call."""
 
     text: str
@@ -90,7 +90,7 @@ class Answer(Struct, gc=False):
     structured: JsonValue
     """`tool_use_result`: an object or a list, mostly; "Error: …" for failures; None where the CLI gives none."""
     fields: JsonObject
-    """The structured result, if it is an object; else empty."""
+    """The structured result if it is an object; otherwise empty."""
     reason: Reason | None
     """Why it failed; None if it did not."""
     error: str | None
@@ -124,7 +124,7 @@ class Answer(Struct, gc=False):
 
 def read(
     block: ToolResultBlock, tool_use_result: Json | None, *, permission_outcome: PermissionOutcome | None
-) -> Answer:
+) -> ToolAnswer:
     """Read a result; `permission_outcome` is the outcome of its permission request, None without one."""
     content = block.content if isinstance(block.content, str) else parts(block.content)
     plain = content if isinstance(content, str) else _text(content)
@@ -137,7 +137,7 @@ def read(
     if block.is_error:
         reason = "denied" if permission_outcome == "denied" else _reason(plain, permission_outcome)
         error = _error(plain, tool_use_result)
-    return Answer(plain, content, tool_use_result, fields(tool_use_result), reason, error, refused)
+    return ToolAnswer(plain, content, tool_use_result, fields(tool_use_result), reason, error, refused)
 
 
 def _text(content: list[ContentPart]) -> str:
@@ -175,7 +175,7 @@ def exit_code(content: str) -> tuple[int | None, str]:
 
 
 def is_its_own(code: int | None) -> bool:
-    """Tell whether a command with this exit code ended by itself, so that all its text is its own."""
+    """Return whether a command with this exit code ended on its own. Then all of its text is its output."""
     return code is not None and 0 <= code <= _KILLED
 
 

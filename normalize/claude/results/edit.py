@@ -1,9 +1,9 @@
-"""Results of the tools that change files: what changed, as diffs with true line numbers."""
+"""Results of tools that change files: the changes as diffs with true line numbers."""
 
 from msgspec.structs import replace
 
 from turnwire.normalize.claude.results import hunks, numbered
-from turnwire.normalize.claude.results.answer import Answer
+from turnwire.normalize.claude.results.answer import ToolAnswer
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.payloads import diff
 from turnwire.normalize.payloads.fields import fields, flag, objects, text
@@ -13,11 +13,11 @@ from turnwire.protocol.parsing import depth
 _CREATED = "File created successfully at"
 _SNIPPET = "on a snippet of the edited file:\n"
 _AROUND = 4
-"""Lines of context before the edit in a snippet, unless the file begins sooner."""
+"""Lines of context before the edit in a snippet. Fewer if the file begins sooner."""
 
 
-def modify(body: ModifyFile, answer: Answer) -> ModifyFile:
-    """Add what became of a modification."""
+def modify(body: ModifyFile, answer: ToolAnswer) -> ModifyFile:
+    """Return a modification with its result."""
     result = answer.fields
     failure = answer.error or text(result, "error") or None
     if failure is not None:
@@ -37,7 +37,7 @@ def modify(body: ModifyFile, answer: Answer) -> ModifyFile:
 
 
 def _counts(mutations: list[Mutation]) -> tuple[int | None, int | None]:
-    """Return how many lines were added and removed, as far as the diffs tell."""
+    """Return how many lines were added and removed; None if a diff does not show it."""
     added: int | None = None
     removed: int | None = None
     for mutation in mutations:
@@ -52,7 +52,7 @@ def _counts(mutations: list[Mutation]) -> tuple[int | None, int | None]:
     return added, removed
 
 
-def _mutations(body: ModifyFile, answer: Answer) -> tuple[list[Mutation], bool | None]:
+def _mutations(body: ModifyFile, answer: ToolAnswer) -> tuple[list[Mutation], bool | None]:
     """Return the changes as they were applied, and whether they made the file."""
     if len(body.mutations) != 1:
         return _several(body, text(answer.fields, "originalFile")), None
@@ -66,7 +66,7 @@ def _mutations(body: ModifyFile, answer: Answer) -> tuple[list[Mutation], bool |
     return [only], None
 
 
-def _written(path: str, only: Mutation, answer: Answer) -> tuple[list[Mutation], bool | None]:
+def _written(path: str, only: Mutation, answer: ToolAnswer) -> tuple[list[Mutation], bool | None]:
     result = answer.fields
     content = text(result, "content") or only.content or ""
     created = text(result, "type") == "create" if "type" in result else answer.text.startswith(_CREATED)
@@ -80,7 +80,7 @@ def _written(path: str, only: Mutation, answer: Answer) -> tuple[list[Mutation],
     return [Mutation(type="overwrite", content=content, old_content=original, diff=patch)], False
 
 
-def _edited(path: str, only: Mutation, answer: Answer) -> tuple[list[Mutation], bool | None]:
+def _edited(path: str, only: Mutation, answer: ToolAnswer) -> tuple[list[Mutation], bool | None]:
     result = answer.fields
     old = _or(text(result, "oldString"), only.old_content)
     new = _or(text(result, "newString"), only.new_content)
@@ -147,7 +147,7 @@ def _from_snippet(path: str, old: str, new: str, said: str) -> str | None:
 
 
 def _several(body: ModifyFile, original: str | None) -> list[Mutation]:
-    """Return several edits of one file, each with the diff of its own step where the file is known."""
+    """Return several edits of one file. If the file is known, each has the diff of its own step."""
     changed: list[Mutation] = []
     current = original
     for mutation in body.mutations:

@@ -1,8 +1,8 @@
-"""Lines of a content search, as ripgrep prints them: path, number and text with ":" (a match) or "-" (context) between.
+"""Lines of a content search as ripgrep prints them: path, number and text, separated by ":" (a match) or "-" (context).
 
-A path may itself hold ":" or "-" with digits, so a line alone can often be read in several ways. Without context all
-lines are matches. With context, lines come in groups parted by "--"; the lines of a group follow one another in one
-file and one is a match: that decides. What is left open goes to the shortest name that looks like one of a file.
+A path may contain ":" or "-" with digits, so a single line is often ambiguous. Without context all
+lines are matches. With context, lines come in groups separated by "--". The lines of a group are consecutive lines of one
+file, and one of them is a match; that resolves most cases. Otherwise the shortest name that looks like a file name counts.
 """
 
 import re
@@ -37,7 +37,7 @@ class _Reading(NamedTuple):
 
 
 def parse(content: str, *, path: str | None, numbers: bool | None, context: bool) -> list[SearchMatch]:
-    """Read the lines of a search of `path`; `numbers`: were line numbers asked for (None: unknown)?"""
+    """Parse the lines of a search of `path`. `numbers`: whether line numbers were requested (None: unknown)."""
     lines = content.split("\n") if content else []
     groups = list(_groups(lines)) if context else [lines]
     shown = [line for group in groups for line in group]
@@ -67,7 +67,7 @@ def _groups(lines: list[str]) -> Iterator[list[str]]:
 
 
 def _is_one_file(path: str | None, lines: list[str]) -> bool:
-    """Tell whether the lines are text alone: those of one file, or of what nobody can tell."""
+    """Return whether the lines contain text only, without a path: they are of one file, or nobody can tell."""
     if any(":" not in line and "-" not in line for line in lines):
         return True
     name = (path or "").rstrip("/")
@@ -161,12 +161,12 @@ def _reading(line: str, name: str) -> _Reading | None:
 
 
 def _same(name: str, file: str | None) -> bool:
-    """Compare names; 2.1 makes the paths of matches relative and leaves those of some context lines absolute."""
+    """Compare names. 2.1 makes the paths of matches relative but leaves those of some context lines absolute."""
     return file is not None and (name == file or name.endswith(f"/{file}") or file.endswith(f"/{name}"))
 
 
 def _plain_group(group: list[str]) -> Iterator[SearchMatch]:
-    """Read lines that follow one another, without numbers: the name in a match begins all of them."""
+    """Parse consecutive lines without numbers. All of them begin with the file name of the match."""
     names = {reading.file: None for line in group for reading in _plain(line)}
     common = sorted((name for name in names if all(_end_of(name, line) for line in group)), key=len)
     likely = next((name for name in common if _looks_like_file(name)), None)
@@ -184,7 +184,7 @@ def _plain_group(group: list[str]) -> Iterator[SearchMatch]:
 
 
 def _end_of(name: str, line: str) -> int:
-    """Return where the name ends that begins a line; 0 if it does not. It may be absolute there."""
+    """Return where a name at the beginning of a line ends; 0 if the line does not begin with it. It may be absolute there."""
     if line.startswith((f"{name}:", f"{name}-")):
         return len(name)
     if line.startswith("/"):

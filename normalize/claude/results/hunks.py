@@ -1,7 +1,7 @@
-"""The CLI's `structuredPatch` as a unified diff, checked against the file it is for.
+"""The CLI's `structuredPatch` as a unified diff, checked against its file.
 
-The CLI shows its hunks to humans, and some versions write leading tabs as blanks there: on both sides (1.0), or in
-inserted lines alone. Hunks that do not turn the file into what it became are not published.
+The CLI shows its hunks to humans. Some versions write leading tabs as blanks there: on both sides (1.0), or in
+inserted lines only. Hunks that do not lead from the old file to the new one are not published.
 """
 
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from turnwire.normalize.payloads.fields import objects, texts, whole
 
 
 class _Hunk(NamedTuple):
-    """One hunk: where it begins on each side, counted from 0, and its lines."""
+    """One hunk: its first line on each side, counted from 0, and its lines."""
 
     old_start: int
     new_start: int
@@ -22,9 +22,9 @@ class _Hunk(NamedTuple):
 
 
 def of_result(path: str, result: JsonObject, before: str | None, after: str | None = None) -> str | None:
-    """Return the diff in a result; None if there are no hunks, or they do not fit the file `before` and `after`.
+    """Return the diff in a result. None if there are no hunks, or if they do not fit the file `before` and `after`.
 
-    A side that is None is unknown, and is not checked.
+    A side that is None is unknown and not checked.
     """
     hunks = _read(result)
     if not hunks:

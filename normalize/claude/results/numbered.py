@@ -1,7 +1,7 @@
-"""Text as the CLI shows files to the model: every line behind its number.
+"""Text in the form in which the CLI shows files to the model: a number before each line.
 
-1.0 and 2.0 write "     1→text", 2.1 writes "1<tab>text". What follows the last numbered line (reminders to the model,
-notes) is no part of the file; a line of the file cannot be mistaken for it, since it has a number.
+1.0 and 2.0 write "     1→text", 2.1 writes "1<tab>text". Text after the last numbered line (reminders to the model,
+notes) is not part of the file. It cannot be mistaken for a line of the file, since those have numbers.
 """
 
 import re
@@ -11,18 +11,18 @@ _NUMBERED = re.compile(r" *(\d{1,9})(?:→|\t)")
 
 
 class NumberedLines(NamedTuple):
-    """Numbered lines, and what followed them."""
+    """Numbered lines, and the text after them."""
 
     start: int
     """Number of the first line."""
     lines: list[str]
-    """The lines without their numbers; empty if the text does not begin with a numbered line."""
+    """The lines without their numbers. Empty if the text does not begin with a numbered line."""
     rest: str
-    """What followed."""
+    """The text after them."""
 
 
 def parse(text: str) -> NumberedLines:
-    """Take the numbered lines from the beginning of a text; their numbers must be consecutive."""
+    """Parse the numbered lines at the beginning of a text. Their numbers must be consecutive."""
     lines: list[str] = []
     start = at = 0
     for line in text.split("\n"):

@@ -5,7 +5,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from turnwire.normalize.claude.results.answer import Answer
+from turnwire.normalize.claude.results.answer import ToolAnswer
 from turnwire.normalize.claude.tools.plan import task, todos
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.payloads.fields import fields, objects, text
@@ -18,10 +18,10 @@ _LISTED = re.compile(
 )
 _GOT = re.compile(r"\ATask #(\S+): ([^\n]*)\nStatus: (\w+)")
 _ASKS = {"Exit plan mode?"}
-"""What the CLI says when nobody could be asked."""
+"""The CLI's text when there was nobody to ask."""
 
 
-def create_task(body: CreateTask, answer: Answer) -> CreateTask:
+def create_task(body: CreateTask, answer: ToolAnswer) -> CreateTask:
     """Add the new entry's id."""
     if answer.reason is not None:
         return body
@@ -30,7 +30,7 @@ def create_task(body: CreateTask, answer: Answer) -> CreateTask:
     return replace(body, task_id=task_id)
 
 
-def manage_todos(body: ManageTodos, answer: Answer) -> ManageTodos:
+def manage_todos(body: ManageTodos, answer: ToolAnswer) -> ManageTodos:
     """Add the list before and after."""
     if answer.reason is not None:
         return body
@@ -49,8 +49,8 @@ def manage_todos(body: ManageTodos, answer: Answer) -> ManageTodos:
     assert_never(body.operation)
 
 
-def show_plan(body: ShowPlan, answer: Answer) -> ShowPlan:
-    """Add whether the plan was approved, and what the human said if not."""
+def show_plan(body: ShowPlan, answer: ToolAnswer) -> ShowPlan:
+    """Return a plan with its approval, and the human's words if it was refused."""
     if body.operation == "enter":
         return replace(body, approved=answer.reason is None)
     if answer.reason is not None:
@@ -61,7 +61,7 @@ def show_plan(body: ShowPlan, answer: Answer) -> ShowPlan:
     return replace(body, approved=True, plan=plan, file_path=text(result, "filePath") or body.file_path)
 
 
-def ask_user(body: AskUser, answer: Answer) -> AskUser:
+def ask_user(body: AskUser, answer: ToolAnswer) -> AskUser:
     """Add the answers."""
     if answer.reason is not None:
         return body
@@ -80,7 +80,7 @@ def _chosen(labels: object) -> str:
 
 
 def _quoted(said: str, questions: list[Question]) -> dict[str, str]:
-    """Read `"question"="answer", …`: the questions are known, so what they hold cannot confuse."""
+    """Parse `"question"="answer", …`. The questions are known, so quotes inside them cause no confusion."""
     marks = [f'"{question.question}"="' for question in questions]
     starts = sorted((said.find(mark), place) for place, mark in enumerate(marks) if mark in said)
     answers: dict[str, str] = {}

@@ -5,7 +5,7 @@ import re
 from msgspec.structs import replace
 
 from turnwire.normalize.claude.results import numbered
-from turnwire.normalize.claude.results.answer import Answer, document, image, text_part
+from turnwire.normalize.claude.results.answer import ToolAnswer, document, image, text_part
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.payloads.fields import fields, flag, objects, text, texts, whole
 from turnwire.normalize.payloads.files import ContentPart, ReadFile, ReadOutput
@@ -17,8 +17,8 @@ _REMINDER = "<system-reminder>"
 _UNCHANGED = "File unchanged since last read"
 
 
-def read(body: ReadFile, answer: Answer) -> ReadFile:
-    """Add what a read returned."""
+def read(body: ReadFile, answer: ToolAnswer) -> ReadFile:
+    """Return a read with its content."""
     if answer.reason is not None:
         return body
     file = fields(answer.fields.get("file"))
@@ -57,7 +57,7 @@ def _text(file: JsonObject) -> ReadOutput:
     )
 
 
-def _from_parts(body: ReadFile, answer: Answer) -> ReadOutput:
+def _from_parts(body: ReadFile, answer: ToolAnswer) -> ReadOutput:
     """Read the form that the model sees."""
     if cells := _parts_of_cells(answer.parts):
         return _notebook(cells)
@@ -150,6 +150,6 @@ def _output(said: str, cell_id: str) -> list[ContentPart]:
     return [ContentPart(type="text", text=output, cell_id=cell_id, cell_type="output")] if output else []
 
 
-def _pages(answer: Answer) -> list[ContentPart]:
+def _pages(answer: ToolAnswer) -> list[ContentPart]:
     pages = [image(text(page, "base64"), text(page, "mediaType")) for page in objects(answer.fields, "pages")]
     return [*pages, text_part(answer.text)] if answer.text and not pages else pages

@@ -5,7 +5,7 @@ import re
 from msgspec.structs import replace
 
 from turnwire.normalize.claude.results import grep_lines
-from turnwire.normalize.claude.results.answer import Answer
+from turnwire.normalize.claude.results.answer import ToolAnswer
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.payloads.fields import flag, text, texts, whole
 from turnwire.normalize.payloads.files import CodeSearch, SearchOutput
@@ -21,8 +21,8 @@ _ONLY_COUNT = re.compile(r"\d{1,15}\Z")
 _ENTRY = re.compile(r"( *)- (.*)\Z")
 
 
-def search(body: CodeSearch, answer: Answer) -> CodeSearch:
-    """Add what a search found."""
+def search(body: CodeSearch, answer: ToolAnswer) -> CodeSearch:
+    """Return a search with its matches."""
     if answer.reason is not None:
         return body
     listed, note = _last_line(answer.text, _CUT)
@@ -41,7 +41,7 @@ def search(body: CodeSearch, answer: Answer) -> CodeSearch:
 
 
 def _last_line(said: str, wanted: re.Pattern[str]) -> tuple[str, re.Match[str] | None]:
-    """Return the text without its last line, if that is the wanted one."""
+    """Return the text without its last line, and the match, if the last line matches."""
     text_before, _, last = said.rstrip().rpartition("\n")
     found = wanted.match(last)
     return (said, None) if found is None else (text_before.rstrip("\n"), found)

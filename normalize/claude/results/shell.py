@@ -1,14 +1,15 @@
-"""Results of commands, and of reading and stopping what runs in the background.
+"""Results of commands, and of reading and stopping background commands.
 
-Only 2.1 tells stdout from stderr, and only for commands that succeed. A failed one is text: "Exit code N", then both
-streams as one; 1.0 and 2.0 leave the code out, so it stays unknown.
+Only 2.1 separates stdout and stderr, and only for commands that succeed. The result of a failed command is text: "Exit code N",
+then both
+streams joined. 1.0 and 2.0 leave the code out, so it stays unknown.
 """
 
 import re
 
 from msgspec.structs import replace
 
-from turnwire.normalize.claude.results.answer import Answer, exit_code, is_its_own
+from turnwire.normalize.claude.results.answer import ToolAnswer, exit_code, is_its_own
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.payloads.fields import fields, flag, text, whole
 from turnwire.normalize.payloads.work import ShellExec, ShellOutput
@@ -19,7 +20,7 @@ _ABORTED = re.compile(r"\n?<error>Command was aborted before completion</error>\
 _TIMED_OUT = re.compile(r"\ACommand timed out after [^\n]*(?:\n|\Z)")
 _BACKGROUND = re.compile(r"\ACommand .*\bbackground\b.*\bID: ([\w-]+)")
 _AS_ASKED = "Command running in background with ID"
-"""How the CLI says that a command is in the background from its start."""
+"""The CLI's text for a command that was started in the background."""
 _PERSISTED = re.compile(
     r"\A<persisted-output>\n[^\n]*Full output saved to: ([^\n]*)\n(?:\nPreview [^\n]*\n)?(.*?)(?:\n\.\.\.)?\n?</persisted-output>\Z",
     re.DOTALL,
@@ -27,15 +28,15 @@ _PERSISTED = re.compile(
 _CUT = re.compile(r"\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.")
 _NO_OUTPUT = "(Bash completed with no output)"
 _NO_MESSAGE = "Error"
-"""All that 1.0 and 2.0 say of a command that failed in silence; of one that printed just this they say the same."""
+"""The whole text of 1.0 and 2.0 for a command that failed silently. A command that printed just this looks the same."""
 _FORGIVEN = {"grep", "egrep", "fgrep", "rg", "find", "diff", "test", "["}
-"""Commands whose exit code 1 is no error to the CLI; the last one of a line decides."""
+"""Commands whose exit code 1 is no error for the CLI. The last command of a line decides."""
 _NOTE_LENGTH = 2000
 """Longer last lines are a command's own output, not the CLI's note that it went to the background."""
 
 
-def shell(body: ShellExec, answer: Answer) -> ShellExec:
-    """Add what a command gave."""
+def shell(body: ShellExec, answer: ToolAnswer) -> ShellExec:
+    """Return a command with its output."""
     if not answer.ran:
         return body
     match body.operation:
@@ -57,12 +58,12 @@ def shell(body: ShellExec, answer: Answer) -> ShellExec:
             return replace(body, background=True, output=replace(output, **started))
 
 
-def _says_nothing(answer: Answer) -> bool:
-    """Tell whether a failure is the CLI's word alone: where it gives structured results, a command's own has a code."""
+def _says_nothing(answer: ToolAnswer) -> bool:
+    """Return whether a failure's text is the CLI's own. In versions with structured results, a command's failure has a code."""
     return isinstance(answer.structured, str) and exit_code(answer.text)[0] is None
 
 
-def _report(command: str, answer: Answer) -> ShellOutput | None:
+def _report(command: str, answer: ToolAnswer) -> ShellOutput | None:
     """Read the report that Qwen Code 0.24 writes for a command that failed, or that printed nothing; None for other texts."""
     before = f"Command: {command}\nDirectory: "
     if not answer.text.startswith(before):
@@ -82,7 +83,7 @@ def _report(command: str, answer: Answer) -> ShellOutput | None:
     )
 
 
-def _structured(body: ShellExec, answer: Answer) -> ShellOutput:
+def _structured(body: ShellExec, answer: ToolAnswer) -> ShellOutput:
     result = answer.fields
     interrupted = result.get("interrupted") is True or answer.reason == "interrupted"
     stdout = None if result.get("isImage") is True else text(result, "stdout")
@@ -106,14 +107,14 @@ def _structured(body: ShellExec, answer: Answer) -> ShellOutput:
     )
 
 
-def _code(result: JsonObject, answer: Answer) -> int | None:
+def _code(result: JsonObject, answer: ToolAnswer) -> int | None:
     if answer.reason is not None:
         return None
     # It is there for a forgiven exit code alone, and says what the code means.
     return 1 if text(result, "returnCodeInterpretation") else 0
 
 
-def _plain(body: ShellExec, answer: Answer) -> ShellOutput:
+def _plain(body: ShellExec, answer: ToolAnswer) -> ShellOutput:
     rest = answer.text
     code = 0 if answer.reason is None and not _is_forgiven(body.command) else None
     silence = _NO_OUTPUT
@@ -150,7 +151,7 @@ def _is_forgiven(command: str) -> bool:
 
 
 def _launched(said: str, *, asked: bool) -> tuple[str | None, str]:
-    """Return the id of the background task that a command became, and what it had written before."""
+    """Return the id of the background task that a command became, and its output until then."""
     before, _, note = said.rpartition("\n")
     if note.startswith(_AS_ASKED) and not asked:
         return None, said
@@ -162,7 +163,7 @@ def _cut(stdout: str | None) -> bool | None:
     return True if stdout and " truncated] ..." in stdout and _CUT.search(stdout) else None
 
 
-def _read(body: ShellExec, answer: Answer) -> ShellExec:
+def _read(body: ShellExec, answer: ToolAnswer) -> ShellExec:
     result = fields(answer.fields.get("task")) or answer.fields
     status = text(result, "status") or _tagged(answer.text, "status")
     stdout = text(result, "stdout", "output", "result")
@@ -183,12 +184,12 @@ def _read(body: ShellExec, answer: Answer) -> ShellExec:
 
 
 def _tagged(said: str, name: str) -> str | None:
-    """Return what stands between a tag and the last of its ends."""
+    """Return the text between a tag and the last of its end tags."""
     start, end = said.find(f"<{name}>"), said.rfind(f"</{name}>")
     return None if start < 0 or end < start else said[start + len(name) + 2 : end].removeprefix("\n")
 
 
-def _stopped(body: ShellExec, answer: Answer) -> ShellExec:
+def _stopped(body: ShellExec, answer: ToolAnswer) -> ShellExec:
     result = answer.fields or _as_object(answer.text)
     task_id = text(result, "task_id", "shell_id") or body.task_id
     status = None if answer.reason else "killed"

@@ -5,7 +5,7 @@ import re
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from turnwire.normalize.claude.results.answer import Answer
+from turnwire.normalize.claude.results.answer import ToolAnswer
 from turnwire.normalize.model import JsonObject, JsonValue
 from turnwire.normalize.payloads.fields import fields, objects, shallow, text, texts, whole
 from turnwire.normalize.payloads.files import ContentPart
@@ -18,8 +18,8 @@ _USAGE = re.compile(r"<usage>([^<]*)</usage>\s*\Z")
 _HANDED_BACK = "[Subagent hand-back]"
 
 
-def http(body: HttpRequest, answer: Answer) -> HttpRequest:
-    """Add what the network gave."""
+def http(body: HttpRequest, answer: ToolAnswer) -> HttpRequest:
+    """Return a request with its response."""
     result = answer.fields
     if answer.reason is not None:
         return replace(body, is_error=True, response=answer.error)
@@ -56,8 +56,8 @@ def _json_objects(content: str) -> list[JsonObject]:
         return []
 
 
-def subagent(body: SubagentTask, answer: Answer) -> SubagentTask:
-    """Add what a subagent did, or that it goes on in the background."""
+def subagent(body: SubagentTask, answer: ToolAnswer) -> SubagentTask:
+    """Return a subagent's task with its result, or with the mark that it continues in the background."""
     result = answer.fields
     if answer.reason is not None:
         return replace(body, output=SubagentOutput(status=answer.reason, text=answer.error))
@@ -80,7 +80,7 @@ def _launched(result: JsonObject) -> bool:
     return result.get("isAsync") is True or (text(result, "status") or "").endswith("_launched")
 
 
-def _report(answer: Answer) -> tuple[str, JsonObject]:
+def _report(answer: ToolAnswer) -> tuple[str, JsonObject]:
     """Return the subagent's own words and its totals, without the CLI's notes before and behind them."""
     usage = _USAGE.search(answer.text)
     totals: JsonObject = {}
@@ -104,7 +104,7 @@ def _first(known: int | None, parsed: int | None) -> int | None:
     return parsed if known is None else known
 
 
-def mcp(body: McpTool, answer: Answer) -> McpTool:
+def mcp(body: McpTool, answer: ToolAnswer) -> McpTool:
     """Add the parts that a server answered."""
     parts = answer.parts
     if answer.error is not None:
@@ -115,17 +115,17 @@ def mcp(body: McpTool, answer: Answer) -> McpTool:
     return replace(body, output=parts, is_error=answer.reason is not None)
 
 
-def generic(body: Generic, answer: Answer) -> Generic:
+def generic(body: Generic, answer: ToolAnswer) -> Generic:
     """Add whatever there is."""
     return replace(body, output=_whatever(answer))
 
 
-def misc(body: Misc, answer: Answer) -> Misc:
-    """Add whatever there is beside the arguments."""
+def misc(body: Misc, answer: ToolAnswer) -> Misc:
+    """Return a call of a smaller tool with the fields of its result."""
     return replace(body, details={**fields(body.details), "output": _whatever(answer)})
 
 
-def _whatever(answer: Answer) -> JsonValue:
+def _whatever(answer: ToolAnswer) -> JsonValue:
     if answer.error is not None:
         return answer.error
     if isinstance(answer.structured, dict | list):

@@ -1,8 +1,8 @@
 """The model's answers in a session file, with their tokens and their cost.
 
-Newer CLIs note their totals (`cost-state`), by model and with the tokens, those of helpers and of a fork's origin included.
-Where these are what the known prices of the model make of its tokens, the CLI counts with them, and each answer's cost is known.
-Else an answer gets a share of what its model has cost, and says that it is one.
+Newer CLIs write their totals (`cost-state`) by model and with tokens. The totals include helpers and the origin of a fork.
+If a model's total equals its tokens at the known prices, the CLI uses these prices, and each answer's cost is known.
+Otherwise an answer gets a share of its model's cost, marked as an estimate.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,11 +17,12 @@ _MOST = (1 << 53) - 1
 """The largest number of an event."""
 
 _WEIGHTS = (1.0, 5.0, 0.1, 1.25, 0.75)
-"""What a token costs of a model without a known price, in tokens sent: sent, written, read from the cache, written to the cache,
-and on top of that if kept there for an hour."""
+"""Relative cost of tokens for a model without known prices, in units of one sent token: sent, written, read from the cache,
+written to the cache, and the surcharge for one hour in the cache.
+"""
 
 _SEARCH_USD = 0.01
-"""What a search of the web costs beside its tokens."""
+"""Dollars for one web search, in addition to its tokens."""
 
 _NEAR = 1e-6
 """Dollars by which two sums of the same prices may differ."""
@@ -36,7 +37,7 @@ class _Seen(NamedTuple):
     tokens: Tokens
     cost: float | None
     origin: str | None
-    """The conversation that asked for it, of a copy."""
+    """For a copied answer: the conversation that asked for it."""
     totals: int
     """How many totals had been noted before it."""
 
@@ -45,14 +46,14 @@ class Answers:
     """All answers of a file and of its subagents' files."""
 
     def __init__(self, estimate: Estimate | None) -> None:
-        """`estimate` tells the known prices."""
+        """`estimate` has the known prices."""
         self._estimate = estimate
         self._seen: dict[tuple[str | None, str], _Seen] = {}
         """By subagent and the API's message id."""
         self._places: dict[tuple[str, str], tuple[str | None, str]] = {}
-        """By message and request: an answer counts once, though a subagent's file may have a copy of it."""
+        """By message and request. An answer counts once, though a subagent's file may have a copy of it."""
         self._told: dict[str, CostState] = {}
-        """What the CLI has counted last, by model."""
+        """The CLI's latest totals, by model."""
         self._totals: list[float] = []
         self.first_model: str | None = None
         """The model that answered first."""
@@ -60,7 +61,7 @@ class Answers:
         """The most tokens of an answer of the main thread, by model."""
 
     def note_totals(self, total_cost_usd: float, by_model: dict[str, CostState]) -> None:
-        """Take in what the CLI has counted so far."""
+        """Take the CLI's totals so far."""
         self._totals.append(dollars(total_cost_usd) or 0.0)
         for model, used in by_model.items():
             if 0 <= used.cost_usd <= _MOST:
@@ -69,7 +70,7 @@ class Answers:
     def note(
         self, line: SessionLine, head: MessageHead, at: float | None, agent: str | None, *, of_main: bool
     ) -> bool:
-        """Take in a record of the model; return whether it is one of an answer. `of_main`: the main thread's."""
+        """Take a record of the model. Returns whether it is an answer. `of_main`: it is in the main thread."""
         model = head.model
         if model is None or model == SYNTHETIC or head.usage is None or line.uuid is None:
             return False
@@ -104,7 +105,7 @@ class Answers:
         return None if seen is None else seen.key
 
     def __iter__(self) -> Iterator[Answer]:
-        """Return all answers with their cost, as far as it is known."""
+        """Return all answers with their cost, if it is known."""
         priced = self._priced()
         for seen in self._seen.values():
             counts = _counts(seen.tokens)
@@ -119,9 +120,9 @@ class Answers:
         return {answer.key: None if answer.is_share else answer.cost_usd for answer in self}
 
     def add_to(self, summary: ConversationSummary) -> None:
-        """Tell the answers and what the conversation has cost.
+        """Add the answers and the conversation's cost to the summary.
 
-        The totals count the past of a fork with them, so what is no answer's is told of what began here alone.
+        A fork's totals include its origin, so costs outside answers count only for what began here.
         """
         summary.answers = list(self)
         answers = list(zip(summary.answers, self._seen.values(), strict=True))
@@ -142,7 +143,7 @@ class Answers:
         summary.cost_usd = round(sum(own) + summary.other_cost_usd, 10) if known else None
 
     def _priced(self) -> set[str]:
-        """Return the models whose told cost is what their known prices make of their tokens."""
+        """Return the models whose reported cost equals their tokens at the known prices."""
         at: dict[str, float | None] = {}
         by_answers: dict[str, float] = {}
         for seen in self._seen.values():
@@ -164,7 +165,7 @@ class Answers:
         return None if self._estimate is None else self._estimate(model, _counts(tokens), at)
 
     def _cost(self, seen: _Seen, priced: set[str]) -> tuple[float | None, bool]:
-        """Return what an answer has cost, and whether that is a share of what several have."""
+        """Return an answer's cost, and whether it is a share of several answers' cost."""
         model = plain_name(seen.model)
         used = self._told.get(model)
         if seen.cost is not None or used is None or seen.totals >= len(self._totals):
@@ -186,12 +187,12 @@ def counts_of(tokens: Tokens | CostState) -> tuple[int, int, int, int]:
 
 
 def dollars(cost: float | None) -> float | None:
-    """Return a cost as one that can be; None for what is none."""
+    """Return a cost if it is a possible one; otherwise None."""
     return None if cost is None or not 0 <= cost <= _MOST else round(cost, 10)
 
 
 def _count(count: int) -> int:
-    """Return a count as one that can be: what is no number of tokens is as many as a number of events holds."""
+    """Return a token count, limited to the range that an event can hold."""
     return min(max(count, 0), _MOST)
 
 
@@ -211,7 +212,7 @@ def _weight(tokens: Tokens | CostState) -> float:
 
 
 def _sum(totals: Sequence[float]) -> float:
-    """Sum up totals of which each goes on from the one before, unless a process has begun with nothing."""
+    """Add up totals. Each total continues the one before, unless a process started again from zero."""
     whole = before = 0.0
     for now in totals:
         if now < before:

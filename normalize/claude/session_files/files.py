@@ -1,4 +1,4 @@
-"""The door of Claude's session files (normalize/claude/files.py tells them from other lines first)."""
+"""Entry point to Claude's session files. normalize/claude/files.py recognises them first."""
 
 import re
 
@@ -11,7 +11,7 @@ from turnwire.normalize.recordings.session_files import Estimate
 from turnwire.protocol.claude import session_lines
 
 _FOREIGN = re.compile(rb'"systemPayload"\s*:|"role"\s*:\s*"(?:user|model)"\s*,\s*"parts"\s*:')
-"""What lines of descendants have that keep theirs in the same shape (Qwen Code), with messages of another API."""
+"""Members in files of descendants (Qwen Code) that have the same shape but messages of another API."""
 
 
 class _Stamp(msgspec.Struct):
@@ -22,7 +22,7 @@ _decode_stamp = msgspec.json.Decoder(_Stamp).decode
 
 
 class Records:
-    """What the files are made of."""
+    """The types of records in the files."""
 
     agent = "claude"
     core_goes_on = True
@@ -48,7 +48,7 @@ class Records:
             return None
 
     def survey(self, estimate: Estimate | None = None) -> ClaudeSurvey:
-        """Begin to look over a file; `estimate` splits what the CLI tells of several answers together."""
+        """Start to survey a file. `estimate` splits usage that the CLI reports for several answers together."""
         return ClaudeSurvey(estimate)
 
 

@@ -1,4 +1,4 @@
-"""The turn that is open in a conversation that is read from its file, and the result that the file does not keep."""
+"""The open turn of a conversation that is read from its file, and the result that the file does not contain."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,13 +8,13 @@ from turnwire.protocol.claude.session_lines import MessageHead, SessionLine, Tok
 
 _USAGE = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _LAST = frozenset({"end_turn", "stop_sequence", "max_tokens", "refusal"})
-"""Why an answer stops that is the last of its turn."""
+"""Stop reasons of a turn's last answer."""
 _MODEL_USAGE = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "costUSD")
 
 
 @dataclass
 class OpenTurn:
-    """What is known of it."""
+    """Facts about the open turn."""
 
     began: float | None
     """When its prompt was given: seconds since 1970."""
@@ -23,7 +23,7 @@ class OpenTurn:
     woken: bool = False
     """The end of a task in the background began it."""
     said: bool = False
-    """The model has said something, or the command printed it."""
+    """The model or a command has written text."""
     calls: set[str] = field(default_factory=set)
     """Calls without a result."""
     interrupted: bool = False
@@ -39,17 +39,17 @@ class OpenTurn:
 
     @property
     def finished(self) -> bool:
-        """It has come to an end of its own, or was brought to one."""
+        """Return whether the turn ended on its own or was ended."""
         return self.command or self.interrupted or self.error is not None or (self.said and not self.calls)
 
     @property
     def settled(self) -> bool:
-        """Nothing more is to come in it, though no prompt follows yet."""
+        """Return whether the turn is complete, though no prompt follows yet."""
         is_told = self.over or self.interrupted or self.error is not None or self.stop_reason in _LAST
         return is_told and self.finished and (self.said or self.interrupted)
 
     def note(self, line: SessionLine, head: MessageHead) -> None:
-        """Take in a record of the model."""
+        """Take a record of the model."""
         self.said = True
         self.stop_reason = head.stop_reason or self.stop_reason
         self.error = head.text if line.is_api_error_message else None
@@ -57,13 +57,13 @@ class OpenTurn:
         self.calls.update(block.id for block in head.blocks if block.type == "tool_use" and block.id)
 
     def cost(self, costs: dict[str, float | None]) -> float | None:
-        """Return what its answers have cost, by each answer's key; None where one's cost is not known."""
+        """Return the cost of the turn's answers. `costs` is by answer key; None if one of them is unknown."""
         shares = [costs.get(key) for key in self.used]
         known = [share for share in shares if share is not None]
         return sum(known, 0.0) if len(known) == len(shares) else None
 
     def result(self, costs: dict[str, float | None], at: float | None) -> dict[str, Any]:
-        """Return its end in the words of a result; `at` is when the file goes on."""
+        """Return the turn's end as a result message. `at`: the time of the next record."""
         models: dict[str, dict[str, float]] = {}
         main = [0, 0, 0, 0]
         rounds = 0

@@ -1,20 +1,20 @@
 """Records that the CLI writes before the record they hang on: from 2.1.104 on a fast tool's result precedes its call."""
 
 HELD_BYTES = 16 << 20
-"""Bytes of lines that a reader holds until their parents come; what is beyond them is read in its place."""
+"""Bytes of lines that a reader holds until their parents arrive. Further lines are read in place."""
 
 
 class Order:
-    """Which records came behind one that names them as its parent."""
+    """The records that stand before their own parent's record."""
 
     def __init__(self) -> None:
         self.late: set[str] = set()
-        """Those records."""
+        """Ids of those records."""
         self._seen: set[str] = set()
         self._missed: set[str] = set()
 
     def note(self, uuid: str, parent: str | None) -> None:
-        """Take in a record, in the order of the file; a copy of one is no news."""
+        """Take a record, in file order. A copy is ignored."""
         if uuid in self._seen:
             return
         self._seen.add(uuid)

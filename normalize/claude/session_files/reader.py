@@ -1,7 +1,7 @@
-"""The inputs that a conversation's stdout would have been, made of the records of one branch.
+"""Make the inputs that a conversation's stdout would have been, from the records of one branch.
 
-What the wire has and the file has not is made up from what is there: an `init` where a prompt begins a turn, a `result`
-where the next one ends it.
+The wire has lines that the file lacks. They are made up from the records: an `init` where a prompt starts a turn, a `result`
+where the next prompt ends it.
 """
 
 from collections.abc import Sequence
@@ -60,16 +60,16 @@ class ClaudeReader:
         left: Left,
         alone: str | None,
     ) -> None:
-        """What a survey has found, which may go on beside this reader.
+        """Read with the results of a survey, which may continue beside this reader.
 
-        `late`: the records that are written behind what hangs on them. `left`: what is not read.
-        `alone`: the session of the subagent whose own file this is; None for a session's file.
+        `late`: records that stand after their children. `left`: records to skip.
+        `alone`: the subagent's session if this is the subagent's own file; None for a session's file.
         """
         several = len(tree.sessions) > 1
         self._session = next(iter(tree.sessions.values())) if several else alone or summary.session_id
         self._alone = alone
         self._introduced = False
-        """It was told that the file is a subagent's."""
+        """The reader has reported that the file is a subagent's."""
         self._tree = tree
         self._answers = answers
         self._subagents = subagents
@@ -83,18 +83,18 @@ class ClaudeReader:
         self._last: float | None = None
         self._skipped: set[str] = set()
         self._told = False
-        """It was told that there are other branches."""
+        """The reader has reported that there are other branches."""
         self._read: set[str] = set()
         self._early: dict[str, list[tuple[SessionLine, float | None, str, str | None]]] = {}
-        """What subagents said by the clock before the record that has their call was read, by that record."""
+        """Subagents' lines that are earlier by the clock than the record with their call, by that record."""
         self._held: dict[str, list[_Held]] = {}
-        """Records whose parent is still to come, by that parent."""
+        """Records that wait for their parent, by the parent's id."""
         self._held_bytes = 0
         self._holding: set[str] = set()
         """The held records themselves."""
 
     def read(self, line: bytes, agent: str | None = None) -> Sequence[DatedInput]:
-        """Return what a line says, and what waited for it; nothing yet of a record whose parent comes behind it."""
+        """Return the inputs of a line and of the records that waited for it. Nothing yet if the record's parent stands later."""
         if not line.strip():
             return []
         told = session_lines.read(line)
@@ -107,7 +107,7 @@ class ClaudeReader:
         return [*found, *self._released(told.uuid)] if self._held else found
 
     def _waits(self, told: SessionLine, size: int) -> bool:
-        """Tell whether the record that this one hangs on is still to come, and there is room to wait for it."""
+        """Return whether a record's parent is still to come and there is room to wait for it."""
         if not self._late or told.uuid is None or told.uuid in self._read:
             return False
         parent = told.parent_uuid
@@ -115,7 +115,7 @@ class ClaudeReader:
         return comes and parent not in self._read and self._held_bytes + size <= HELD_BYTES
 
     def _released(self, uuid: str | None) -> list[DatedInput]:
-        """Return what waited for a record, and in turn for that."""
+        """Return the inputs of records that waited for this one, recursively."""
         found: list[DatedInput] = []
         ready = self._held.pop(uuid or "", [])[::-1]
         while ready:
@@ -144,7 +144,7 @@ class ClaudeReader:
         return self._said(line, told, at, agent)
 
     def _is_aside(self, told: SessionLine, agent: str | None) -> bool:
-        """Tell whether a record is a subagent's, in a conversation that is not its own."""
+        """Return whether a record is a subagent's, in a file of another conversation."""
         return agent is not None or (bool(told.is_sidechain) and self._alone is None)
 
     def _of_one_subagent(self, told: SessionLine, at: float | None) -> DatedInput:
@@ -157,7 +157,7 @@ class ClaudeReader:
         return DatedInput(at, Announced(notice))
 
     def _moved(self, session: str, at: float | None) -> list[DatedInput]:
-        """Go on to another session, whose file lies behind this one's."""
+        """Switch to another session, whose records follow in this file."""
         if session == self._session:
             return []
         ended = self._result(at) if self._turn is not None else []
@@ -190,7 +190,7 @@ class ClaudeReader:
                 return [DatedInput(at or self._last, Received(line, decode(line)))]
 
     def _of_subagent(self, told: SessionLine, at: float | None, agent: str | None) -> list[DatedInput]:
-        """What a subagent said, behind the call that started it; of a branch that does not live, nothing."""
+        """Return a subagent's inputs, after the call that started it. Nothing on a branch that is not read."""
         call = self._subagents.call_of(told, agent)
         if call is None:
             return [self._counted(at)]
@@ -218,7 +218,7 @@ class ClaudeReader:
         return [said for one in early for said in self._said_below(*one)]
 
     def close(self) -> Sequence[DatedInput]:
-        """Return what still waits, and the end of the last turn, where it has one."""
+        """Return what still waits, and the end of the last turn if it has one."""
         found = [said for parent in list(self._held) for said in self._released(parent)]
         ended = self._result(self._last) if self._turn is not None and self._turn.finished else []
         return [*found, *ended]
@@ -231,7 +231,7 @@ class ClaudeReader:
         return DatedInput(at or self._last, _COUNTED)
 
     def _cut(self, at: float | None) -> list[DatedInput]:
-        """Tell once that the conversation took ways that are not shown."""
+        """Report once that the conversation has branches that are not shown."""
         if self._told or not self._branches:
             return []
         self._told = True
@@ -331,7 +331,7 @@ class ClaudeReader:
         return [*begun, self._received(told, at, **_api_error(told))]
 
     def _use(self, told: SessionLine, head: MessageHead, agent: str | None, *, of_main: bool) -> None:
-        """Count an answer's tokens to the turn that is open."""
+        """Add an answer's tokens to the open turn."""
         key = self._answers.key_of(agent or told.agent_id, head.id or told.uuid or "", told.request_id)
         if self._turn is not None and key is not None and head.usage is not None and head.model:
             self._turn.used[key] = head.model, of_main, head.usage
@@ -379,7 +379,7 @@ class ClaudeReader:
                 return [self._counted(at)]
 
     def _attachment(self, told: SessionLine, at: float | None) -> list[DatedInput]:
-        """A prompt that joined the running turn; all else is for the model alone."""
+        """Return a prompt that joined the running turn. Other attachments are for the model only."""
         put = told.attachment
         if (
             put is None
@@ -436,4 +436,4 @@ def _api_error(line: SessionLine) -> dict[str, object]:
 
 
 _COUNTED = Received(b'{"type":"keep_alive"}', KeepAlive())
-"""What a line is that is for the CLI alone: known, and no news."""
+"""Stands for a line that is for the CLI only: known, without an event."""

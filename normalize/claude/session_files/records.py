@@ -1,4 +1,4 @@
-"""What a record of a session file is: somebody's prompt or command, the model's words, or something beside them."""
+"""Classify a session file's record: a prompt or command, the model's output, or something else."""
 
 import re
 from enum import Enum, auto
@@ -21,17 +21,17 @@ BOOKKEEPING = frozenset(
         "speculation-accept", "summary", "tag", "task-summary", "tools-used", "worktree-state",
     }
 )  # fmt: skip
-"""Types of lines that are for the CLI alone, of all versions up to 2.1.330."""
+"""Types of lines for the CLI only, in all versions up to 2.1.330."""
 
 _COMMAND = re.compile(r"\s*<command-(?:name|message)>")
 _COMMAND_PART = re.compile(r"<command-(name|args)>([^<]*(?:<(?!/command-)[^<]*)*)</command-\1>")
 _PRINTED = re.compile(r"<(local-command|bash)-(stdout|stderr)>(.*?)</\1-\2>", re.DOTALL)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-"""What an interactive CLI paints the output of its commands with; stdout has it plain."""
+"""Colours in commands' output of an interactive CLI. Stdout has no colours."""
 _SHELL = re.compile(r"\s*<bash-input>(.*?)</bash-input>", re.DOTALL)
 _UNKNOWN_COMMAND = re.compile(r"Unknown (?:slash command|skill): (\S{1,200})")
 _SUMMARY = "This session is being continued from a previous conversation that ran out of context"
-"""How the summary of a compaction begins, which 1.0 does not mark."""
+"""Beginning of a compaction's summary. 1.0 does not mark it otherwise."""
 _CAVEAT = ("Caveat: The messages below were generated", "<local-command-caveat>")
 
 _SEARCHED = {
@@ -48,7 +48,7 @@ _SEARCHED = {
 
 
 class RecordKind(Enum):
-    """What a record is for the tree of a conversation."""
+    """A record's role in the tree of a conversation."""
 
     PROMPT = auto()
     COMMAND = auto()
@@ -57,7 +57,7 @@ class RecordKind(Enum):
 
 
 def kind_of(line: SessionLine, head: MessageHead, text: str) -> RecordKind:
-    """Return what a record of the main thread is; `text` is what a user's record says."""
+    """Return the kind of a main-thread record. `text`: the text of a user's record."""
     if line.type == "assistant":
         return RecordKind.MODEL
     if line.type == "system":
@@ -73,7 +73,7 @@ def kind_of(line: SessionLine, head: MessageHead, text: str) -> RecordKind:
 
 
 def typed_command(text: str) -> str | None:
-    """Return what a human typed who gave a command; None for what is none."""
+    """Return the command that a human typed; None if the text is no command."""
     if shell := _SHELL.match(text):
         return f"!{shell[1]}"
     if unknown := _UNKNOWN_COMMAND.fullmatch(text):
@@ -91,17 +91,17 @@ def is_refusal(text: str) -> bool:
 
 
 def is_output(text: str) -> bool:
-    """Tell whether this is what a command printed."""
+    """Return whether the text is a command's output."""
     return _PRINTED.search(text) is not None
 
 
 def output_of(text: str) -> str:
-    """Return what a command printed, without colours; "" for nothing."""
+    """Return a command's output without colours; "" if there is none."""
     return "\n".join(found for _, _, found in _PRINTED.findall(_COLOUR.sub("", text)) if found.strip())
 
 
 def is_meta(line: SessionLine, text: str) -> bool:
-    """Tell whether the CLI wrote it for the model alone."""
+    """Return whether the CLI wrote the record for the model only."""
     return bool(line.is_meta) or text.startswith(_CAVEAT)
 
 
@@ -121,7 +121,7 @@ def is_tool_result(head: MessageHead) -> bool:
 
 
 def searchable(line: SessionLine, head: MessageHead, kind: RecordKind, text: str) -> list[SearchableText]:
-    """Return what can be searched for in a record; `text` is what somebody typed in it."""
+    """Return the texts of a record that search finds. `text`: what a human typed in it."""
     uuid = line.uuid or ""
     if line.type in ("custom-title", "ai-title"):
         title = line.custom_title or line.ai_title

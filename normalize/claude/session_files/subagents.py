@@ -1,4 +1,4 @@
-"""Which call started a subagent whose records lie in the main file, or in a file of their own."""
+"""Find the call that started a subagent. Its records are in the main file or in a file of their own."""
 
 from collections.abc import Collection
 
@@ -8,7 +8,7 @@ from turnwire.protocol.claude.session_lines import MessageHead, SessionLine
 
 
 class Subagents:
-    """What is known of them, from all that names them: progress, results, prompts, the CLI's own notes."""
+    """Subagents and their calls, from every record that names them: progress, results, prompts, the CLI's own notes."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, list[str]] = {}
@@ -20,18 +20,18 @@ class Subagents:
         self._called: dict[str, tuple[str, ...]] = {}
         """The records of the main thread that have a call: more than one where a past was copied."""
         self._within: dict[str, str] = {}
-        """The call that started the subagent whose call it is."""
+        """For a call inside a subagent: the call that started that subagent."""
 
     def started(self, agent: str, call: str) -> None:
-        """Take in which call has started a subagent."""
+        """Note the call that started a subagent."""
         self._agents.setdefault(agent, call)
 
     def named(self) -> Collection[str]:
-        """Return the subagents that have been told of."""
+        """Return the subagents seen so far."""
         return list(self._agents)
 
     def note(self, line: SessionLine, head: MessageHead) -> None:
-        """Look at a record of the main thread for calls, and for what names a subagent."""
+        """Take a main-thread record: note its calls and the subagents that it names."""
         match line.type:
             case "progress" if line.data is not None and line.data.agent_id and line.parent_tool_use_id:
                 self.started(line.data.agent_id, line.parent_tool_use_id)
@@ -51,7 +51,7 @@ class Subagents:
                 pass
 
     def note_own(self, line: SessionLine, head: MessageHead, text: str, agent: str | None) -> None:
-        """Look at a subagent's record: whose it is, where no name tells, and what it calls itself."""
+        """Take a subagent's record: note its call, if no name tells it, and its title."""
         if line.uuid is None:
             return
         known = agent or line.agent_id
@@ -75,7 +75,7 @@ class Subagents:
         return self._threads.get(line.uuid or "") or self._threads.get(line.parent_uuid or "")
 
     def records_of(self, call: str) -> tuple[str, ...]:
-        """Return the records of the main thread that have a call, or the one below which a subagent has made it."""
+        """Return the main-thread records that contain a call, or the call whose subagent made it."""
         passed: set[str] = set()
         while call not in self._called and call in self._within and call not in passed:
             passed.add(call)

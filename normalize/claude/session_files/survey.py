@@ -1,4 +1,4 @@
-"""A whole session file looked over: what the conversation is, and which of its branches lives."""
+"""Survey a whole session file: the conversation's facts, and its live branch."""
 
 from collections.abc import Collection, Sequence
 
@@ -24,7 +24,7 @@ class ClaudeSurvey:
     """Looks over the lines of one session file, and of its subagents' files."""
 
     def __init__(self, estimate: Estimate | None) -> None:
-        """`estimate` splits what the CLI tells of several answers together."""
+        """`estimate` splits usage that the CLI reports for several answers together."""
         self._summary = ConversationSummary()
         self._order = Order()
         self._tree = Tree(self._order.late)
@@ -38,15 +38,15 @@ class ClaudeSurvey:
         """By the record that a conversation ends with, this one's and others'."""
 
     def calls(self, agent: str, call: str) -> None:
-        """Take in which call has started a subagent."""
+        """Note the call that started a subagent."""
         self._subagents.started(agent, call)
 
     def agents(self) -> Collection[str]:
-        """Return the subagents that have been told of."""
+        """Return the subagents seen so far."""
         return self._subagents.named()
 
     def skip(self) -> None:
-        """Count a line that was too long to be kept."""
+        """Count a line that was too long to keep."""
         self._summary.lines += 1
         self._summary.unreadable += 1
 
@@ -81,7 +81,7 @@ class ClaudeSurvey:
         return () if is_task_end(read) else searchable(read, head, kind, typed)
 
     def outline(self) -> ConversationSummary:
-        """Return what is known of the conversation."""
+        """Return a summary of the conversation."""
         summary, tree = self._summary, self._tree
         left = tree.left()
         summary.leaf = tree.leaf
@@ -97,7 +97,7 @@ class ClaudeSurvey:
         return summary
 
     def reader(self, leaf: str | None = None) -> ClaudeReader:
-        """Return a reader of a branch; KeyError for a message that is not there."""
+        """Return a reader of a branch. Raises KeyError for an unknown message."""
         return ClaudeReader(
             self._summary,
             self._tree,
@@ -110,7 +110,7 @@ class ClaudeSurvey:
         )
 
     def _note(self, line: SessionLine, at: float | None) -> None:
-        """Take in what a record of the main file says of the conversation as a whole."""
+        """Take the facts about the whole conversation from a record of the main file."""
         summary = self._summary
         summary.session_id = line.session_id or summary.session_id
         summary.folder = summary.folder or line.cwd

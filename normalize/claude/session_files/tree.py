@@ -1,7 +1,7 @@
-"""The tree of a conversation's records, and the branch of it that lives.
+"""The tree of a conversation's records, and its live branch.
 
-A conversation branches where somebody went back: the new prompt has the old one's parent. The living branch ends with the
-last record of the file. What hangs beside it and leads to no other prompt is part of it all the same: results of parallel
+A conversation branches where a human went back: the new prompt has the old one's parent. The live branch ends with the
+last record of the file. Records beside it that lead to no other prompt also belong to it: results of parallel
 calls, output of commands, the summary of a compaction.
 """
 
@@ -16,7 +16,7 @@ from turnwire.normalize.recordings.session_files import Branch
 from turnwire.protocol.claude.session_lines import SessionLine
 
 _SHOWN = 500
-"""Characters of a prompt that are kept for lists."""
+"""Characters of a prompt that lists show."""
 
 
 class Node(Struct):
@@ -29,40 +29,40 @@ class Node(Struct):
     kind: RecordKind
     at: float | None
     text: str = ""
-    """What was typed in it, cut to a line."""
+    """The typed text, cut to one line."""
     woken: bool = False
     """The prompt is not a human's: a task in the background has ended."""
     real: bool = False
-    """Somebody says something in it or below it."""
+    """The record or a record below it has text of a human or the model."""
     asked: bool = False
-    """Somebody asks something in it or below it."""
+    """The record or a record below it has a prompt."""
 
 
 class Left(NamedTuple):
-    """What a conversation has left."""
+    """The parts of a conversation outside the requested branch."""
 
     records: set[str]
-    """The records beside the branch that was asked for."""
+    """The records outside the branch."""
     branches: list[Branch]
-    """What they are."""
+    """The branches that they form."""
 
 
 class Tree:
     """The records of the main thread."""
 
     def __init__(self, late: AbstractSet[str] = frozenset()) -> None:
-        """`late`: records that are written behind what hangs on them; it may still grow."""
+        """`late`: records that stand after their children. The set may still grow."""
         self._late = late
         self._nodes: dict[str, Node] = {}
         self._last: Node | None = None
         self._boundary: str | None = None
-        """The compaction whose command has not come yet: it is written behind it."""
+        """The compaction whose command is still to come: the file has the command after it."""
         self.first_prompt: str | None = None
-        """What was asked first."""
+        """The first prompt."""
         self.compacted: dict[str, tuple[str, str]] = {}
-        """By a compaction's boundary: the record of the command that asked for it, and its text."""
+        """Compaction boundary -> the record of the command that requested it, and its text."""
         self.sessions: dict[str, str] = {}
-        """The sessions whose files lie here one behind the other, by the record that each begins with."""
+        """First record of each session in this file -> the session. One file may contain several."""
         self._session: str | None = None
 
     def __contains__(self, uuid: str) -> bool:
@@ -75,7 +75,7 @@ class Tree:
         return None if self._last is None else self._last.uuid
 
     def join(self, uuid: str, line: SessionLine, kind: RecordKind, at: float | None, text: str) -> None:
-        """Take in a record that is not there yet."""
+        """Add a new record."""
         named = line.parent_uuid or line.logical_parent_uuid
         if not named and line.session_id and line.session_id != self._session:
             self._session = self.sessions[uuid] = line.session_id
@@ -120,7 +120,7 @@ class Tree:
             self._place(node)
 
     def turns(self, left: set[str]) -> int:
-        """Count the turns of a branch by the records that it left; what several tasks that ended at once have woken is one."""
+        """Count the turns of a branch, given the records outside it. One turn may answer several tasks that ended at once."""
         self._sort()
         turns, waking = 0, False
         for node in self._nodes.values():
@@ -134,7 +134,9 @@ class Tree:
         return turns
 
     def left(self, leaf: str | None = None) -> Left:
-        """Return what is beside the branch that lives, or the one that ends with a record; KeyError for none."""
+        """Return what is outside the live branch, or outside the branch that ends with `leaf`. Raises KeyError for an unknown
+        record.
+        """
         self._sort()
         living = _upwards(self._last if leaf is None else self._nodes[leaf])
         nodes = self._nodes.values()
@@ -157,7 +159,7 @@ class Tree:
         return Left(set(root_of), [_branch(members) for members in roots.values()])
 
     def _mark(self) -> None:
-        """Note of each record what is in it and below it."""
+        """Mark for each record what it and the records below it contain."""
         for node in self._nodes.values():
             node.asked = node.kind is RecordKind.PROMPT
             node.real = node.kind in (RecordKind.PROMPT, RecordKind.MODEL)

@@ -1,8 +1,8 @@
 """Tool calls: the agent's tool name and arguments -> a NormalizedPayload without output.
 
-`TOOLS` is the table. It has every built-in tool of the CLI that has a kind of its own.
-Names of other agents, in lower case, count when the arguments have the shape the kind needs; `mcp__SERVER__TOOL`
-is a tool of an MCP server; anything else is generic. Results are added by `turnwire.normalize.claude.results`.
+`TOOLS` has every built-in tool of the CLI with a payload kind of its own.
+Other agents' names, in lower case, count if the arguments have the shape that the kind needs. `mcp__SERVER__TOOL`
+is a tool of an MCP server. Any other tool is generic. `turnwire.normalize.claude.results` adds results.
 """
 
 from collections.abc import Callable
@@ -124,7 +124,7 @@ UNPARSED = "__unparsedToolInput"
 
 
 def call(name: str, input: JsonValue) -> NormalizedPayload:  # noqa: A002 - the protocol's word
-    """Return what the call does; never raises, whatever the types of the arguments are."""
+    """Return the payload of a call. Never raises, whatever the types of the arguments."""
     if not isinstance(input, dict) or UNPARSED in input:
         return generic(name, input)
     builder = TOOLS.get(name)
@@ -136,7 +136,7 @@ def call(name: str, input: JsonValue) -> NormalizedPayload:  # noqa: A002 - the 
 
 
 def title(name: str, input: JsonValue) -> str:  # noqa: A002 - the protocol's word
-    """Return one line for humans; `title_of` gives the same for a payload that is there already."""
+    """Return one line for humans. `title_of` does the same for an existing payload."""
     return title_of(name, call(name, input))
 
 
@@ -146,7 +146,7 @@ def title_of(name: str, payload: NormalizedPayload) -> str:
 
 
 def generic(name: str, arguments: JsonValue) -> GenericPayload:
-    """Return the payload of a tool without a kind of its own."""
+    """Return the payload of a tool without a payload kind."""
     return GenericPayload(generic=Generic(name=name, input=shallow(arguments)))
 
 

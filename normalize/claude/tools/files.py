@@ -21,7 +21,7 @@ def read(call: JsonObject) -> ReadFilePayload:
 
 
 def write(call: JsonObject) -> ModifyFilePayload:
-    """Write: whether it creates or overwrites is known by its result alone."""
+    """Write. Only the result shows whether the call creates or overwrites the file."""
     return _modify(call, Mutation(type="create", content=text(call, "content") or ""))
 
 

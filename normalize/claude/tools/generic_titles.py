@@ -1,4 +1,4 @@
-"""Titles of the tools that have no payload of their own: those of the CLI, and those that the API runs itself."""
+"""Titles of tools without a payload kind: the CLI's own, and those that the API runs."""
 
 from collections.abc import Mapping
 

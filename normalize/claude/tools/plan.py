@@ -31,7 +31,7 @@ def update_task(call: JsonObject) -> ManageTodosPayload:
 
 
 def list_tasks(_call: JsonObject) -> ManageTodosPayload:
-    """TaskList: the entries come with the result."""
+    """TaskList. The result contains the entries."""
     return ManageTodosPayload(manage_todos=ManageTodos(operation="list", items=[]))
 
 
@@ -47,7 +47,7 @@ def write_todos(call: JsonObject) -> ManageTodosPayload:
 
 
 def read_todos(_call: JsonObject) -> ManageTodosPayload:
-    """TodoRead: the entries come with the result."""
+    """TodoRead. The result contains the entries."""
     return ManageTodosPayload(manage_todos=ManageTodos(operation="list", items=[]))
 
 
@@ -57,7 +57,7 @@ def enter_plan(_call: JsonObject) -> ShowPlanPayload:
 
 
 def exit_plan(call: JsonObject) -> ShowPlanPayload:
-    """ExitPlanMode: the plan is shown and approval asked for; in 2.1 it may be in a file alone."""
+    """ExitPlanMode shows the plan and requests approval. In 2.1 the plan may be in a file only."""
     plan, file_path = text(call, "plan"), text(call, "planFilePath")
     return ShowPlanPayload(show_plan=ShowPlan(operation="exit", plan=plan, file_path=file_path))
 
@@ -84,7 +84,7 @@ def questions(call: JsonObject) -> list[Question]:
 
 
 def todos(source: JsonObject, name: str) -> list[TodoItem]:
-    """Return the entries of a TodoWrite list; they have no ids, so their places stand for them."""
+    """Return the entries of a TodoWrite list. Entries have no ids, so their positions serve as ids."""
     return [
         TodoItem(
             id=text(item, "id") or str(place),

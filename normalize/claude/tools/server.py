@@ -1,8 +1,8 @@
-"""The tools that the API itself runs, or reaches: their calls and results are blocks within the assistant's message.
+"""Tools that the API itself runs. Their calls and results are blocks in the assistant's message.
 
-`web_search_tool_result` has a list of hits, `web_fetch_tool_result` a document, `mcp_tool_result` what any tool has, the
-others objects of their own; content of a type `…_error` names a failure by its code. Hits and pages are told as the
-CLI tells those of its own WebSearch and WebFetch.
+`web_search_tool_result` has a list of hits, `web_fetch_tool_result` a document, `mcp_tool_result` any tool's content, the
+others objects of their own. Content of a type `…_error` has the code of a failure. Hits and pages are published in
+the form of the CLI's own WebSearch and WebFetch.
 """
 
 from turnwire.normalize.payloads.fields import fields, objects, text
@@ -11,7 +11,7 @@ from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.protocol.parsing import lenient
 
 _HIT = ("title", "url", "page_age")
-"""What is published of a hit; its content is encrypted."""
+"""Published members of a hit. Its content is encrypted."""
 
 
 def call(block: UnknownBlock) -> tuple[str, str, JsonObject] | None:

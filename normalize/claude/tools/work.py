@@ -26,7 +26,7 @@ def bash(call: JsonObject) -> ShellExecPayload:
 
 
 def monitor(call: JsonObject) -> NormalizedPayload:
-    """Monitor: a command, or a socket, that is watched in the background."""
+    """Monitor: a command or a socket that is watched in the background."""
     if text(call, "command") is None:
         return MiscPayload(misc=Misc(label=text(call, "description") or "Monitor", details=_details(call)))
     return ShellExecPayload(
@@ -40,7 +40,7 @@ def monitor(call: JsonObject) -> NormalizedPayload:
 
 
 def read_output(call: JsonObject) -> ShellExecPayload:
-    """BashOutput, TaskOutput: what a task in the background has written."""
+    """BashOutput, TaskOutput: the output of a background task."""
     return ShellExecPayload(
         shell_exec=ShellExec(
             command="",

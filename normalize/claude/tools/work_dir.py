@@ -1,7 +1,7 @@
-"""Where a command runs: `init` tells the agent's folder at the beginning of a turn, and commands may leave it.
+"""The folder in which a command runs. `init` names it at the beginning of a turn, and commands may leave it.
 
-The shell of the main thread stays where a `cd` went, that of a subagent starts over with each command (wire fact:
-the next turn's `init` names the new folder). Between a `cd` and the next `init` the folder is not known.
+The main thread's shell stays in the folder of a `cd`. A subagent's shell starts again with each command (wire fact:
+the next turn's `init` names the new folder). Between a `cd` and the next `init` the folder is unknown.
 """
 
 import re
@@ -35,7 +35,7 @@ class WorkDir:
         return ShellExecPayload(shell_exec=replace(body, work_dir=self._known))
 
     def called(self, name: str, arguments: JsonObject) -> None:
-        """The main thread calls a tool, which may take it elsewhere."""
+        """Note a call of the main thread, which may change the folder."""
         command = arguments.get("command")
         if name in _WORKTREES or (isinstance(command, str) and _MOVES.search(command)):
             self._known = None

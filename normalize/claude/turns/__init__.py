@@ -1,6 +1,6 @@
-"""Turns: from prompt to result. One is open at most; each is started once and ended once.
+"""Turns: from prompt to result. At most one is open. Each starts once and ends once.
 
-`Turn` also keeps what is known of the turn until its end: whether it was interrupted, what failed in it.
+`Turn` also keeps facts about the turn until its end: whether it was interrupted, and its errors.
 """
 
 from msgspec import Struct, field
@@ -17,18 +17,18 @@ class Failure(Struct):
     code: str | None = None
     status: int | None = None
     told: bool = False
-    """It has an event already: its line said when it happened."""
+    """The error already has an event, published with its line."""
 
 
 class Turn(Struct):
-    """What is known of the open turn."""
+    """The open turn."""
 
     id: str
     origin: Origin
     prompts: dict[str, None] = field(default_factory=dict)
     """UUIDs of the prompts it serves."""
     began: bool = False
-    """Its `init` has come."""
+    """Its `init` has arrived."""
     active: bool = False
     """The main thread has done something since."""
     interrupted: bool = False
@@ -36,7 +36,7 @@ class Turn(Struct):
     failure: Failure | None = None
     """The last error of the main thread's model."""
     local_output: list[str] = field(default_factory=list)
-    """What slash commands printed; the result may repeat it."""
+    """Output of slash commands. The result may repeat it."""
 
 
 class Turns:
@@ -49,7 +49,7 @@ class Turns:
 
     @property
     def count(self) -> int:
-        """Turns started so far, those before this core included."""
+        """Number of turns started, including those before this core."""
         return self._next - 1
 
     def start(self, origin: Origin, prompts: list[str]) -> tuple[Turn, TurnStarted]:
@@ -80,5 +80,5 @@ class Turns:
         return event
 
     def permission_outcome(self) -> None:
-        """What follows belongs to no turn. Apart from `complete`, since the turn's error comes after it."""
+        """Leave the turn. Separate from `complete`, since the turn's error follows it."""
         self._place.enter_turn(None)

@@ -7,7 +7,7 @@ complete, error.
 from msgspec.structs import replace
 
 from turnwire.normalize.claude.costs import CostReport
-from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.state import ClaudeState
 from turnwire.normalize.claude.turns import Turn, outcomes
 from turnwire.normalize.claude.turns.starting import start
 from turnwire.normalize.common.endings import LostReason, exit_sentence, exited
@@ -25,8 +25,8 @@ from turnwire.normalize.vocabulary import VoidReason
 from turnwire.protocol.claude.results import Result
 
 
-def result(state: State, message: Result) -> list[AgentEvent]:
-    """End the turn. A result without a turn is one of its own (a failing resume); a repeated one is no news."""
+def result(state: ClaudeState, message: Result) -> list[AgentEvent]:
+    """End the turn. A result without a turn forms its own turn (a failing resume); a repeated result is ignored."""
     turn = state.turns.current
     if turn is not None:
         state.last_result = message.uuid
@@ -38,7 +38,7 @@ def result(state: State, message: Result) -> list[AgentEvent]:
     return [started, *_by_result(state, turn, message)]
 
 
-def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
+def _by_result(state: ClaudeState, turn: Turn, message: Result) -> list[AgentEvent]:
     outcome = outcomes.outcome_of(message, interrupted=turn.interrupted)
     interrupted = outcome == "interrupted"
     events = _leave_open_ends(
@@ -97,7 +97,7 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
     return events
 
 
-def withheld(state: State, turn: Turn) -> list[AgentEvent]:
+def withheld(state: ClaudeState, turn: Turn) -> list[AgentEvent]:
     """End the open turn without its result: the next one has begun (2.1.101 with background agents)."""
     events = _leave_open_ends(
         state, "interrupted" if turn.interrupted else "no_result", succeeded=not turn.interrupted
@@ -115,7 +115,7 @@ def withheld(state: State, turn: Turn) -> list[AgentEvent]:
     return [*events, *_complete(state, turn, data, None)]
 
 
-def by_process(state: State, end: Ended) -> list[AgentEvent]:
+def by_process(state: ClaudeState, end: Ended) -> list[AgentEvent]:
     """The process is gone: end the open turn and all that still waited, and say so."""
     updates = state.calls.process_over()
     events: list[AgentEvent] = [*updates, *state.requests.turn_over("process_exited", ())]
@@ -152,7 +152,7 @@ def by_process(state: State, end: Ended) -> list[AgentEvent]:
     return events
 
 
-def _leave_open_ends(state: State, reason: LostReason, *, succeeded: bool) -> list[AgentEvent]:
+def _leave_open_ends(state: ClaudeState, reason: LostReason, *, succeeded: bool) -> list[AgentEvent]:
     updates = state.calls.turn_over(reason, succeeded=succeeded)
     if not updates and not state.requests.waiting:
         return []
@@ -160,8 +160,8 @@ def _leave_open_ends(state: State, reason: LostReason, *, succeeded: bool) -> li
     return [*updates, *state.requests.turn_over(void, {update.tool_call_id for update in updates})]
 
 
-def _text(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
-    """The result's text, unless the main thread has said it: it is the only carrier for some commands and answers."""
+def _text(state: ClaudeState, turn: Turn, message: Result) -> list[AgentEvent]:
+    """Publish the result's text unless the main thread has published it. Some commands and answers are only in the result."""
     text = message.text
     if not text or state.main.spoken or text in turn.local_output:
         return []
@@ -171,10 +171,10 @@ def _text(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
     ]
 
 
-def _complete(state: State, turn: Turn, data: CompleteData, error: Error | None) -> list[AgentEvent]:
-    """An error that did not fail its turn is told before the end of it; that a turn was interrupted is no error.
+def _complete(state: ClaudeState, turn: Turn, data: CompleteData, error: Error | None) -> list[AgentEvent]:
+    """Complete the turn. An error that did not fail the turn is published before its end. An interrupt is not an error.
 
-    Some versions word an interrupt as an error of the API.
+    Some versions report an interrupt as an API error.
     """
     events: list[AgentEvent] = []
     if turn.failure is not None and not turn.failure.told and error is None and data.outcome != "interrupted":

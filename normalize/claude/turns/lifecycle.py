@@ -1,8 +1,8 @@
-"""How turns begin: by a prompt we sent, by an `init`, or by the model speaking without either."""
+"""How turns start: by a prompt that we sent, by an `init`, or by output of the model without either."""
 
 from turnwire.normalize.claude import user_lines
 from turnwire.normalize.claude.results.answer import parts
-from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.state import ClaudeState
 from turnwire.normalize.claude.turns import ending
 from turnwire.normalize.claude.turns.prompts import MERGED_SINCE, Prompt
 from turnwire.normalize.claude.turns.starting import start
@@ -14,7 +14,7 @@ from turnwire.protocol.claude.notices import CommandLifecycle
 from turnwire.protocol.claude.system import Init
 
 
-def ensure(state: State) -> list[AgentEvent]:
+def ensure(state: ClaudeState) -> list[AgentEvent]:
     """The main thread speaks: there is a turn, and it is under way."""
     turn = state.turns.current
     events: list[AgentEvent] = []
@@ -25,7 +25,7 @@ def ensure(state: State) -> list[AgentEvent]:
     return events
 
 
-def init(state: State, message: Init) -> list[AgentEvent]:
+def init(state: ClaudeState, message: Init) -> list[AgentEvent]:
     """`init` opens a turn, in every version; an open turn that has spoken since its own is over (2.1.101)."""
     events: list[AgentEvent] = []
     turn = state.turns.current
@@ -51,7 +51,7 @@ def init(state: State, message: Init) -> list[AgentEvent]:
     return events
 
 
-def prompted(state: State, message: User) -> list[AgentEvent]:
+def prompted(state: ClaudeState, message: User) -> list[AgentEvent]:
     """We sent a prompt: it opens a turn, or waits for the next one."""
     said = message.blocks
     text = "\n\n".join(block.text for block in said if isinstance(block, TextBlock))
@@ -75,8 +75,8 @@ def prompted(state: State, message: User) -> list[AgentEvent]:
     return events
 
 
-def prompt_told(state: State, message: CommandLifecycle) -> list[AgentEvent]:
-    """The CLI tells what becomes of a prompt that carries a uuid (2.1.330)."""
+def prompt_told(state: ClaudeState, message: CommandLifecycle) -> list[AgentEvent]:
+    """Handle a report about a prompt with a uuid (2.1.330)."""
     uuid, turn = message.command_uuid, state.turns.current
     match message.state:
         case "queued" if turn is not None and uuid not in turn.prompts:

@@ -1,4 +1,4 @@
-"""What a result means: how the turn ended, whether it failed, and the best words for it."""
+"""Read a result: how the turn ended, whether it failed, and the best text for it."""
 
 from turnwire.normalize.claude.turns import Failure
 from turnwire.normalize.common.endings import FAILED_TURNS, NO_REASON
@@ -30,7 +30,7 @@ def is_error(message: Result, outcome: Outcome) -> bool:
 
 
 def errors(message: Result, outcome: Outcome, failure: Failure | None) -> list[str]:
-    """Return what went wrong, each once: the CLI's list, else the result's text, else what the model's line said."""
+    """Return the errors, without repetition: the CLI's list, else the result's text, else the text of the model's line."""
     if human := message.human_errors:
         return human
     if outcome == "interrupted":

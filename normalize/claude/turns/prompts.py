@@ -1,7 +1,7 @@
-"""Prompts: which of them wait, which joined a running turn, and which were already published.
+"""Prompts: those that wait, those that joined a running turn, and those already published.
 
-The CLI says little about them. 1.0 and 2.0 serve one waiting prompt a turn, 2.1 all of them in one; an echo
-(--replay-user-messages) or `command_lifecycle` (2.1.330, for prompts with a uuid) tells more where it comes.
+The CLI reports little about them. 1.0 and 2.0 serve one waiting prompt per turn, 2.1 serves all in one turn. An echo
+(--replay-user-messages) or `command_lifecycle` (2.1.330, for prompts with a uuid) adds facts where it is written.
 """
 
 from collections import deque
@@ -12,18 +12,18 @@ MERGED_SINCE = (2, 1)
 """Versions that serve all waiting prompts in one turn."""
 
 _ECHOES = 64
-"""Sent prompts whose echo may still come; without --replay-user-messages none does."""
+"""Sent prompts whose echo may still arrive. Without --replay-user-messages none does."""
 
 
 class Prompt(Struct):
-    """A prompt that was sent, or that the CLI told of."""
+    """A prompt that was sent, or that the CLI reported."""
 
     uuid: str | None
     text: str
 
 
 class Prompts:
-    """Keeps the prompts that have no turn yet, and those whose echo is still to come."""
+    """Keeps the prompts that wait for a turn, and those that wait for their echo."""
 
     def __init__(self) -> None:
         self._waiting: list[Prompt] = []
@@ -31,7 +31,7 @@ class Prompts:
         self._starting: list[str] = []
         self._first: int | None = None
         self.sees_input = False
-        """Prompts are known from the sending side, so a turn without one is the CLI's own."""
+        """True if prompts are seen when they are sent. Then a turn without a prompt is the CLI's own."""
         self.merged = True
         """The CLI serves all waiting prompts in one turn."""
 
@@ -53,15 +53,15 @@ class Prompts:
         return len(self._waiting)
 
     def starting(self, uuid: str) -> None:
-        """The CLI begins with a prompt; the turn itself is still to come."""
+        """The CLI starts with a prompt. Its turn has not started yet."""
         self._starting.append(uuid)
 
     def begin_with(self, count: int) -> None:
-        """The turn that begins next serves so many of those that wait, in order, as miriad-code says."""
+        """The next turn serves this many waiting prompts, in order (reported by miriad-code)."""
         self._first = count
 
     def serve(self) -> tuple[list[str], bool]:
-        """Take the prompts of the turn that begins; return their UUIDs, and whether they had waited."""
+        """Take the prompts of the starting turn. Returns their UUIDs, and whether they had waited."""
         if not self._waiting and not self._starting:
             return [], False
         named, self._starting = self._starting, []
@@ -74,7 +74,7 @@ class Prompts:
         return list(dict.fromkeys(uuids)), bool(served)
 
     def pop(self, uuid: str | None, text: str | None = None) -> Prompt | None:
-        """Take a prompt out of the queue, by uuid or else by text; None if it does not wait."""
+        """Take a waiting prompt, by uuid or else by text; None if it does not wait."""
         for prompt in self._waiting:
             if _same(prompt, uuid, text):
                 self._waiting.remove(prompt)
@@ -82,7 +82,7 @@ class Prompts:
         return None
 
     def take_first(self, count: int) -> list[Prompt]:
-        """Take so many prompts out of the queue, in order."""
+        """Take this many waiting prompts, in order."""
         taken, self._waiting = self._waiting[:count], self._waiting[count:]
         return taken
 
@@ -95,7 +95,7 @@ class Prompts:
         return False
 
     def forget(self) -> list[str]:
-        """The process is gone, and what waited with it; return the UUIDs of prompts that nobody will serve."""
+        """The process is gone. Returns the UUIDs of prompts that will not be served."""
         lost = [prompt.uuid for prompt in self._waiting if prompt.uuid is not None]
         self._waiting.clear()
         self._unechoed.clear()

@@ -1,13 +1,13 @@
-"""Why a turn begins, as far as one can know before its end."""
+"""Why a turn starts, as far as that is known before its end."""
 
-from turnwire.normalize.claude.state import State
+from turnwire.normalize.claude.state import ClaudeState
 from turnwire.normalize.claude.turns import Turn
 from turnwire.normalize.common.endings import Origin
 from turnwire.normalize.events import TurnStarted
 
 
-def start(state: State) -> tuple[Turn, TurnStarted]:
-    """Open a turn for the prompts that wait, or for whatever made the CLI begin."""
+def start(state: ClaudeState) -> tuple[Turn, TurnStarted]:
+    """Open a turn for the waiting prompts, or for the CLI's own reason."""
     uuids, waited = state.prompts.serve()
     origin: Origin = "user"
     if waited:

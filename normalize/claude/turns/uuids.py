@@ -1,16 +1,16 @@
-"""Which message a conversation can be resumed at.
+"""The messages at which a conversation can be resumed.
 
-A user message counts at once; an assistant message is pending until a result. Two things are told apart:
-`last_message_uuid` is the last committed message of the main thread, in the order of the lines. `resume_token` is
-what `--resume-session-at` safely takes: the last text of the model that a turn ended with. A tool_use would leave a
-dangling call, a prompt would stay unanswered, a synthetic error would be carried on, a result's uuid is refused.
+A user message counts at once. An assistant message is pending until a result. There are two values.
+`last_message_uuid` is the last committed message of the main thread, in line order. `resume_token` is
+safe for `--resume-session-at`: the last text of the model that ended a turn. A tool_use would leave a
+dangling call, a prompt would stay unanswered, a synthetic error would be carried along, and the CLI refuses a result's uuid.
 """
 
 import re
 from functools import lru_cache
 
 _UUIDS_SINCE = (2, 0, 76)
-"""Versions before want the API's message id."""
+"""Earlier versions expect the API's message id."""
 
 
 class Commit:
@@ -35,26 +35,26 @@ class Commit:
             self._pending = None
 
     def assistant(self, uuid: str | None, message_id: str | None, *, safe: bool) -> None:
-        """The model said something; `safe` when it is text of its own that was not cut off."""
+        """Note an assistant message. `safe`: it is complete text of the model itself."""
         if uuid is not None:
             self._pending = uuid
         if safe:
             self._text = (uuid, message_id)
 
     def result(self) -> None:
-        """The turn is over: what the model said counts."""
+        """The turn is over: pending messages count."""
         if self._pending is not None:
             self.last, self._pending = self._pending, None
         if self._text is not None:
             self._safe, self._text = self._text, None
 
     def discard(self) -> None:
-        """The process is gone without a result: what was pending does not count."""
+        """The process ended without a result: pending messages do not count."""
         self._pending = self._text = None
 
     @property
     def resume_token(self) -> str | None:
-        """What `--resume-session-at` takes; None before the first text, and for 1.0, which has no such flag."""
+        """Value for `--resume-session-at`. None before the first text, and for 1.0, which has no such flag."""
         if self._safe is None:
             return None
         uuid, message_id = self._safe

@@ -1,4 +1,4 @@
-"""What the CLI says of itself: `init` repeats it every turn, frontends hear of it when it changes."""
+"""Facts about the session: `init` repeats them every turn, and frontends get an event when they change."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -19,11 +19,11 @@ from turnwire.protocol.claude.system import Init
 from turnwire.protocol.json_values import Json, text_at
 
 
-class Session:
-    """Remembers what was published of the session."""
+class SessionFacts:
+    """Remembers what was published about the session."""
 
     def __init__(self, place: EventContext, *, resumed: bool) -> None:
-        """`resumed`: the first session id goes on with a conversation."""
+        """`resumed`: the first session id continues an earlier conversation."""
         self._place = place
         self._resumed = resumed
         self._known: str | None = None
@@ -46,7 +46,9 @@ class Session:
         self._known = None
 
     def began(self, session_id: str | None, *, init: bool, resumed: bool | None = None) -> list[AgentEvent]:
-        """A system message names the session; the first one of an id says whether it is new, by what it tells or else by what is known."""
+        """Handle the session id of a system message. The first message of an id decides whether it is new: by its own fields, else
+        by what is known.
+        """
         if session_id is None or session_id == self._known:
             return []
         goes_on = self._resumed and self._known is None if resumed is None else resumed
@@ -97,7 +99,7 @@ class Session:
         return [SessionMode(**self._place.here, current_mode_id=mode)]
 
     def models(self, entries: Iterable[Json]) -> None:
-        """The CLI lists its models: told with the next `init`."""
+        """Store the CLI's list of models. The next `init` publishes it."""
         self._models = [
             Model(
                 id=text_at(entry, "value"),
