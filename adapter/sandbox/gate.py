@@ -71,9 +71,22 @@ class HostGate:
     """Decides about hosts for one session."""
 
     def __init__(
-        self, hosts: Sequence[str], api_hosts: Sequence[str] = (), *, resolve: Resolve = resolve
+        self,
+        hosts: Sequence[str],
+        api_hosts: Sequence[str] = (),
+        *,
+        resolve: Resolve = resolve,
+        is_behind: Callable[[Target], bool] = lambda _: False,
     ) -> None:
-        """`hosts`: the operator's; `api_hosts`: those of the agent's model. Raises ValueError for what is no host."""
+        """Raises ValueError for what is no host.
+
+        Args:
+            hosts: the operator's.
+            api_hosts: those of the agent's model.
+            resolve: finds the addresses of a name.
+            is_behind: whether a proxy of the operator's reaches a host; it may be the only one that can resolve a name.
+        """
+        self._is_behind = is_behind
         self._listed = HostList(hosts)
         self._api = HostList(api_hosts)
         self._resolve = resolve
@@ -131,7 +144,12 @@ class HostGate:
                 raise HostRefused(answer.reason)
         if address is not None:
             return str(address)
-        addresses = await self._resolve(target.host, target.port)
+        try:
+            addresses = await self._resolve(target.host, target.port)
+        except OSError:
+            if not self._is_behind(target):
+                raise
+            return target.host
         for one in addresses:
             known = read_address(one)
             reason = (

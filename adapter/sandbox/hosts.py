@@ -15,6 +15,9 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """How this machine calls itself; what a list opens of it, it opens by these names and with a port."""
 
 _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*\Z")
+_GLOBAL_6 = ipaddress.IPv6Network("2000::/3")
+_SPECIAL = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "2001:db8::/32", "3fff::/20")))
+"""Networks of RFC 6890 and RFC 9637 that Python's `is_global` of some versions takes for public."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _WEB_PORTS = (80, 443)
 
@@ -91,7 +94,7 @@ class HostList:
                 )
                 if suffix != "*" and not suffix.startswith("*."):
                     raise ValueError(
-                        f"{entry!r} is no host: a wildcard stands for whole labels, as in *.example.org"
+                        f"{entry!r} is not a host: a wildcard stands for whole labels, as in *.example.org"
                     )
                 self._patterns |= {(suffix[1:], one) for one in ports}
                 continue
@@ -101,7 +104,7 @@ class HostList:
                 else [read_target(entry, one) for one in _WEB_PORTS]
             )
             if None in targets:
-                raise ValueError(f"{entry!r} is no host; write HOST or HOST:PORT")
+                raise ValueError(f"{entry!r} is not a host; write HOST or HOST:PORT")
             self._exact |= {one for one in targets if one is not None}
 
     def find(self, target: Target) -> Listed:
@@ -136,9 +139,16 @@ def why_refused(address: Address, *, listed: Listed, by_name: bool = False) -> s
             return NEVER[1]
         if one.is_loopback and (listed != "exactly" or by_name):
             return "it is an address of this machine"
-        if not one.is_global and listed != "exactly":
+        if not _is_public(one) and listed != "exactly":
             return "it is an address of a private network"
     return None
+
+
+def _is_public(one: Address) -> bool:
+    """Tell whether an address is one of the internet; of IPv6 only what is given to hosts, and the translation of IPv4 (RFC 6052)."""
+    if one.version == 6 and one not in _GLOBAL_6 and one not in _NAT64:
+        return False
+    return one.is_global and not any(one.version == net.version and one in net for net in _SPECIAL)
 
 
 def _meant(address: Address) -> list[Address]:

@@ -6,6 +6,7 @@ agent could make it itself.
 """
 
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,6 +64,9 @@ NESTED_FOLDERS = 2000
 OWN = ("/tmp", "/var/tmp", "/run", "/proc", "/dev")
 """Folders that each sandbox has of its own."""
 
+SAME_FOLDER = ".\n"
+"""Content of a `commondir` that changes nothing: git looks for the configuration where it does anyway."""
+
 HELD: Counter[str] = Counter()
 """Folders that sandboxes of this process have made in workspaces, and how many need them."""
 
@@ -84,6 +88,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     """Links of the system's root to what they name, such as /bin to usr/bin."""
     made: tuple[str, ...] = ()
     """Folders to be made for the session, since nothing may be made in their place; the outer ones first."""
+    made_files: tuple[str, ...] = ()
+    """Files `commondir` of git, likewise: one that an agent makes would give the repository another configuration. Ours says SAME_FOLDER."""
 
     def in_workspace(self, places: Iterable[str]) -> list[str]:
         """Return those places that are in the workspace, relative to it."""
@@ -158,7 +164,7 @@ def build_profile(
     readable |= {path for path in map(absolute, settings.readable) if os.path.exists(path)}
     readable |= {path for path in (os.path.realpath("/etc/resolv.conf"),) if os.path.exists(path)}
     free = {os.path.normpath(one) for one in settings.unprotected}
-    protected, made = _protected(root, free, is_home=root == home)
+    protected, made, made_files = _protected(root, free, home, is_home=root == home)
     secrets = [
         absolute(path)
         for path in SECRETS
@@ -177,6 +183,7 @@ def build_profile(
         ),
         links={path: os.readlink(path) for path in SYSTEM if os.path.islink(path)},
         made=tuple(made),
+        made_files=tuple(made_files),
     )
 
 
@@ -200,6 +207,11 @@ def _state(places: Iterable[str], home: str) -> list[str]:
 
 
 LATER = (
+    "opencode.json",
+    "opencode.jsonc",
+    "plugin",
+    "mcp.json",
+    "mcp-config.json",
     "settings.json",
     "settings.local.json",
     "hooks",
@@ -211,9 +223,35 @@ LATER = (
 """Names in an agent's own folder that start programs in its later sessions, outside of the sandbox."""
 
 
+MADE_LATER: Mapping[str, Mapping[str, str | None]] = {
+    ".claude": {"settings.json": "{}\n"},
+    ".codex": {"config.toml": "", "hooks.json": '{"hooks": {}}\n'},
+    ".gemini": {"settings.json": "{}\n", "extensions": None},
+    ".qwen": {"settings.json": "{}\n", "extensions": None},
+    "opencode": {"opencode.json": "{}\n", "plugin": None, "plugins": None},
+}
+"""By the name of an agent's own folder: which of these are made where they are missing, with what content; None makes a folder. Otherwise the
+agent could make them."""
+
+
 def _later(state: Iterable[str]) -> Iterator[str]:
+    """Yield what is in the agent's own folders and starts programs later; makes what is missing. Raises ProfileError for a link."""
     for folder in state:
-        yield from (path for name in LATER if os.path.exists(path := f"{folder}/{name}"))
+        made = MADE_LATER.get(os.path.basename(folder), {})
+        if os.path.basename(folder) == "opencode" and os.path.basename(os.path.dirname(folder)) != ".config":
+            made = {}
+        for name in dict.fromkeys((*LATER, *made)):
+            path = f"{folder}/{name}"
+            if os.path.islink(path):
+                raise ProfileError(f"{path} is a link, which cannot be protected; put the file itself there")
+            if name in made and not os.path.exists(path):
+                content = made[name]
+                if content is None:
+                    os.mkdir(path, 0o700)
+                else:
+                    Path(path).write_text(content, encoding="utf-8")
+            if os.path.exists(path):
+                yield path
 
 
 def _programs(program: str, path: str, home: str) -> Iterator[str]:
@@ -262,16 +300,56 @@ def _worktree(root: str) -> Iterator[str]:
         yield common
 
 
-def _protected(root: str, free: set[str], *, is_home: bool) -> tuple[set[str], list[str]]:
-    """Return what is not written in the workspace, and which folders are made to that end."""
+_PROGRAMS = re.compile(
+    r"^\s*(hookspath|path|fsmonitor|sshcommand|editor|pager|clean|smudge|process|textconv|command|driver|helper|program)\s*=\s*(.+?)\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Lines of git's configuration that name programs, folders of hooks, or more configuration."""
+
+MOST_WORKTREES = 200
+"""Worktrees of a repository whose files are protected."""
+
+MOST_CONFIGURATION = 1 << 18
+"""Characters of a configuration of git that are looked at."""
+
+
+def _named_by_git(root: str, configuration: str) -> Iterator[tuple[str, bool]]:
+    """Yield the places in the workspace that a configuration of git has run or read, and whether each is a folder of hooks."""
+    try:
+        with open(configuration, encoding="utf-8", errors="replace") as file:
+            text = file.read(MOST_CONFIGURATION)
+    except OSError:
+        return
+    for key, value in _PROGRAMS.findall(text):
+        words = value.strip('"').lstrip("!").split()
+        start = os.path.dirname(configuration) if key.lower() == "path" else root
+        whole = os.path.normpath(os.path.join(start, words[0])) if words else root
+        if not _is_in(whole, root) or whole == root or _is_in(whole, f"{root}/.git"):
+            continue
+        if key.lower() == "hookspath":
+            top = whole[len(root) + 1 :].partition("/")[0]
+            yield (f"{root}/{top}" if top.startswith(".") else whole), True
+        elif os.path.isfile(whole):
+            yield whole, False
+
+
+def _protected(
+    root: str, free: set[str], home: str, *, is_home: bool
+) -> tuple[set[str], list[str], list[str]]:
+    """Return what is not written in the workspace, and which folders and files are made to that end. Raises ProfileError."""
     found: set[str] = set()
     made: list[str] = []
+    made_files: list[str] = []
     has_git = os.path.lexists(f"{root}/.git")
     for name in PROTECTED_FOLDERS:
         path = f"{root}/{name}"
         if name in free or (name != ".git" and ".git" in free and name.startswith(".git/")):
             continue
-        if os.path.islink(path) or os.path.isfile(path):
+        if os.path.islink(path):
+            raise ProfileError(
+                f"{name} in the workspace is a link, which cannot be protected; put what it names there, or free it by sandbox_unprotected"
+            )
+        if os.path.isfile(path):
             found.add(path)
         elif os.path.isdir(path) and path not in HELD:
             if name != ".git":
@@ -286,16 +364,64 @@ def _protected(root: str, free: set[str], *, is_home: bool) -> tuple[set[str], l
         base = repository if repository.endswith("/.git") else f"{repository}/.git"
         if ".git" not in free and os.path.isdir(base) and base not in found:
             for name in ("hooks", "config", "config.worktree", "info/attributes", "modules"):
-                if f".git/{name}" not in free and os.path.exists(f"{base}/{name}"):
+                if (
+                    f".git/{name}" not in free
+                    and os.path.exists(f"{base}/{name}")
+                    and _is_plain(f"{base}/{name}")
+                ):
                     found.add(f"{base}/{name}")
+            common = f"{base}/commondir"
+            if not _is_plain(common):
+                raise ProfileError(
+                    f"{common} is a link; remove it, since git would take another configuration by it"
+                )
+            if common in HELD or not os.path.exists(common):
+                made_files.append(common)
+            found.add(common)
+            for name in _entries(f"{base}/worktrees")[:MOST_WORKTREES]:
+                places = (
+                    f"{base}/worktrees/{name}/{one}" for one in ("commondir", "gitdir", "config.worktree")
+                )
+                found.update(place for place in places if _is_plain(place) and os.path.isfile(place))
+            for place, is_hooks in _named_by_git(
+                repository if base != repository else root, f"{base}/config"
+            ):
+                _hold(place, found, made, is_hooks=is_hooks)
+    if ".git" not in free:
+        for configuration in (f"{home}/.gitconfig", f"{home}/.config/git/config"):
+            for place, is_hooks in _named_by_git(root, configuration):
+                _hold(place, found, made, is_hooks=is_hooks)
     for name in PROTECTED_FILES:
         if (
             name not in free
             and os.path.isfile(f"{root}/{name}")
+            and _is_plain(f"{root}/{name}")
             and not (name.startswith(".git/") and ".git" in free)
         ):
             found.add(f"{root}/{name}")
-    return found, made
+    return found, made, made_files
+
+
+def _entries(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _is_plain(path: str) -> bool:
+    """Tell whether no link leads to a place: bwrap follows links, and would show what they name."""
+    return os.path.realpath(path) == path
+
+
+def _hold(place: str, found: set[str], made: list[str], *, is_hooks: bool) -> None:
+    """Protect a place that a configuration of git names; a folder of hooks is made where it is missing."""
+    if is_hooks and (place in HELD or not os.path.lexists(place)) and _is_plain(os.path.dirname(place)):
+        if os.path.isdir(os.path.dirname(place)) and place not in made:
+            made.append(place)
+            found.add(place)
+    elif _is_plain(place) and os.path.exists(place):
+        found.add(place)
 
 
 def nested_repositories(root: str) -> list[str]:
@@ -315,7 +441,7 @@ def nested_repositories(root: str) -> list[str]:
                     return found
                 if entry.name in (".git", "node_modules"):
                     continue
-                if os.path.isdir(f"{entry.path}/.git"):
+                if os.path.isdir(f"{entry.path}/.git") and not os.path.islink(f"{entry.path}/.git"):
                     found.append(entry.path)
                 below.append(entry.path)
         level = below

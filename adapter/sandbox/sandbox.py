@@ -10,8 +10,8 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 
@@ -21,9 +21,12 @@ from turnwire._runtime.task_owner import TaskOwner
 from turnwire.adapter.sandbox import linux, macos
 from turnwire.adapter.sandbox.available import check_available
 from turnwire.adapter.sandbox.gate import HostGate
-from turnwire.adapter.sandbox.profile import HELD, Profile, build_profile
+from turnwire.adapter.sandbox.ports import NoPort, SandboxPorts
+from turnwire.adapter.sandbox.profile import HELD, SAME_FOLDER, Profile, build_profile
 from turnwire.adapter.sandbox.proxy import HEAD_LIMIT, Proxy
 from turnwire.adapter.sandbox.settings import SandboxSettings, SandboxUnavailable
+from turnwire.adapter.sandbox.system_calls import compiled
+from turnwire.adapter.sandbox.upstream import Upstream
 from turnwire.normalize.vocabulary import SandboxLevel
 
 PROXY_PORT = 3128
@@ -40,33 +43,51 @@ DROPPED = (
 """Variables that name what is not in a sandbox."""
 
 
+NO_SSH = {
+    "GIT_SSH_COMMAND": "echo 'turnwire: git over ssh does not work in this sandbox, which has no keys. Use an https address.' >&2; false #",
+    "GIT_SSH_VARIANT": "ssh",
+}
+"""What git runs in the place of ssh: words instead of a name that cannot be resolved."""
+
+
 class Entry(Struct, frozen=True):
     """How a program is started in a sandbox."""
 
     argv: Sequence[str]
     environment: Mapping[str, str]
-    control: socket.socket | None
-    """The launcher's end; to be closed once it has been started."""
+    passed: Sequence[int] = ()
+    """Descriptors that it gets: the launcher's end of a socket, the filter of system calls. Of this process until `close`."""
 
     def close(self) -> None:
-        """Let go of the launcher's end."""
-        if self.control is not None:
-            self.control.close()
+        """Let go of the descriptors, once the program has been started."""
+        for one in self.passed:
+            os.close(one)
 
 
 class Sandbox:
     """Where the programs of one session run."""
 
     def __init__(
-        self, level: SandboxLevel, profile: Profile, gate: HostGate, tasks: TaskOwner, temporary: str | None
+        self,
+        level: SandboxLevel,
+        profile: Profile,
+        gate: HostGate,
+        tasks: TaskOwner,
+        temporary: str | None,
+        *,
+        upstream: Upstream | None = None,
     ) -> None:
         self.level = level
         self.profile = profile
         self.gate = gate
         self._tasks = tasks
         self._temporary = temporary
-        self._proxy = Proxy(gate)
+        self._proxy = Proxy(gate, upstream)
         self._servers: list[asyncio.Server] = []
+        self._networks: list[socket.socket] = []
+        """A socket of each network that programs of this session have."""
+        self._ports = SandboxPorts()
+        self._closing: list[Callable[[], Awaitable[None]]] = []
         self._port = 0
 
     def enter(self, argv: Sequence[str], workspace: Path, environment: Mapping[str, str]) -> Entry:
@@ -75,26 +96,30 @@ class Sandbox:
         if self._temporary is not None:
             ports = None if self.level != "network" else [self._port, *self.gate.loopback_ports]
             text = macos.sandbox_profile(self.profile, temporary=self._temporary, ports=ports)
-            return Entry([macos.PROGRAM, "-p", text, *argv], given, None)
-        ours = theirs = None
+            return Entry([macos.PROGRAM, "-p", text, *argv], given)
         ports_inside = [PROXY_PORT, *self.gate.loopback_ports]
-        if self.level == "network":
-            ours, theirs = socket.socketpair()
-            self._tasks.keep("sandbox sockets", self._take_listeners(ours, ports_inside))
         folders = [place for place in self.profile.hidden if os.path.isdir(place)]
         inside = linux.bwrap_arguments(
-            self.profile, has_network=theirs is None, folders=folders, start=os.path.realpath(workspace)
+            self.profile,
+            has_network=self.level != "network",
+            folders=folders,
+            start=os.path.realpath(workspace),
         )
-        launcher = [
-            _python(),
-            "-I",
-            "-S",
-            "-c",
-            _launcher(),
-            str(theirs.fileno() if theirs else -1),
-            ",".join(map(str, ports_inside)),
-        ]
-        return Entry([shutil.which(linux.PROGRAM) or linux.PROGRAM, *inside, *launcher, *argv], given, theirs)
+        bwrap = shutil.which(linux.PROGRAM) or linux.PROGRAM
+        with ExitStack() as held:  # closed should the next of them not be had
+            control, passed = -1, []
+            if (number := _filter()) is not None:
+                held.callback(os.close, number)
+                passed.append(number)
+                inside = ["--seccomp", str(number), *inside]
+            if self.level == "network":
+                ours, theirs = socket.socketpair()
+                control = theirs.detach()
+                passed.append(control)
+                self._tasks.keep("sandbox sockets", self._take_listeners(ours, ports_inside))
+            held.pop_all()
+        launcher = [_python(), "-I", "-S", "-c", _launcher(), str(control), ",".join(map(str, ports_inside))]
+        return Entry([bwrap, *inside, *launcher, *argv], given, passed)
 
     async def _take_listeners(self, ours: socket.socket, ports: Sequence[int]) -> None:
         """Take the sockets that the launcher opens, and serve them."""
@@ -109,6 +134,7 @@ class Sandbox:
                 loop.remove_reader(ours)
             _, found, _, _ = socket.recv_fds(ours, 1, len(ports))
         listeners = [socket.socket(fileno=one) for one in found]
+        self._networks += [one.dup() for one in listeners[:1]]
         for port, listener in zip(ports, listeners, strict=False):
             serve = self._proxy.serve if port == PROXY_PORT else partial(self._proxy.relay_port, port)
             self._servers.append(await asyncio.start_server(serve, sock=listener, limit=HEAD_LIMIT))
@@ -119,10 +145,36 @@ class Sandbox:
         self._port = server.sockets[0].getsockname()[1]
         self._servers.append(server)
 
+    async def listening(self) -> list[int]:
+        """Return the ports that servers in here listen on, without those of turnwire. Raises NoPort."""
+        self._check_network()
+        ours = {PROXY_PORT, *self.gate.loopback_ports}
+        return sorted(await self._ports.listening(self._networks) - ours)
+
+    async def connect(self, port: int) -> socket.socket:
+        """Return a connection to a server that a program in here has started. Raises NoPort."""
+        self._check_network()
+        return await self._ports.connect(self._networks, port)
+
+    def _check_network(self) -> None:
+        if not self._networks:
+            raise NoPort(
+                "this session has no network of its own; its servers are reached at the machine's own ports"
+            )
+
+    def on_close(self, closing: Callable[[], Awaitable[None]]) -> None:
+        """Have something closed before the sandbox is."""
+        self._closing.append(closing)
+
     async def close(self) -> None:
         """Serve nothing more."""
+        for closing in self._closing:
+            await closing()
         for server in self._servers:
             server.close()
+        await asyncio.to_thread(self._ports.close)
+        for one in self._networks:
+            one.close()
         await self._proxy.close()
         await self._tasks.close()
 
@@ -135,6 +187,7 @@ class Sandbox:
             given |= dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), proxy)
             given |= dict.fromkeys(("NO_PROXY", "no_proxy"), "localhost,127.0.0.1,::1")
             given["NODE_USE_ENV_PROXY"] = "1"
+            given |= NO_SSH
         return given
 
 
@@ -159,13 +212,18 @@ async def open_sandbox(
         profile = build_profile(
             settings, workspace=workspace, program=program, environment=environment, own_places=own_places
         )
-        gate = HostGate(settings.hosts, settings.api_hosts)
+        upstream = Upstream.of_environment(environment) if settings.level == "network" else None
+        gate = HostGate(
+            settings.hosts,
+            settings.api_hosts,
+            is_behind=(lambda _: False) if upstream is None else upstream.takes,
+        )
         make(profile)
     except (OSError, ValueError) as error:
         raise SandboxUnavailable(f"there can be no sandbox for this session: {error}") from None
     temporary = tempfile.mkdtemp(prefix="turnwire-") if sys.platform == "darwin" else None
     async with TaskOwner() as tasks:
-        sandbox = Sandbox(settings.level, profile, gate, tasks, temporary)
+        sandbox = Sandbox(settings.level, profile, gate, tasks, temporary, upstream=upstream)
         try:
             if temporary is not None and settings.level == "network":
                 await sandbox.open_proxy()
@@ -177,22 +235,39 @@ async def open_sandbox(
                 shutil.rmtree(temporary, ignore_errors=True)
 
 
+def _filter() -> int | None:
+    """Return a pipe with the filter of system calls, which is read once; None where there is none. Raises OSError."""
+    content = compiled(os.uname().machine)
+    if not content:
+        return None
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as file:
+        file.write(content)
+    return reading
+
+
 def make(profile: Profile) -> None:
-    """Make the folders that keep a place in a workspace."""
+    """Make the folders and files that keep a place in a workspace."""
     for place in profile.made:
         with suppress(FileExistsError):
             os.mkdir(place)
         HELD[place] += 1
+    for place in profile.made_files:
+        with suppress(FileExistsError):
+            number = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+            with os.fdopen(number, "w", encoding="ascii") as file:
+                file.write(SAME_FOLDER)
+        HELD[place] += 1
 
 
 def unmake(profile: Profile) -> None:
-    """Remove them once no sandbox of this process needs them; one in which there is something stays."""
-    for place in reversed(profile.made):
+    """Remove them once no sandbox of this process needs them; a folder in which there is something stays."""
+    for place in (*profile.made_files, *reversed(profile.made)):
         HELD[place] -= 1
         if HELD[place] <= 0:
             del HELD[place]
             with suppress(OSError):
-                os.rmdir(place)
+                (os.unlink if place in profile.made_files else os.rmdir)(place)
 
 
 @cache

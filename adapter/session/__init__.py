@@ -1,1 +1,1 @@
-"""One session, whatever its agent speaks: the loop that keeps it going, its core, what it wants done, and what happened."""
+"""One session of any agent: its loop, its core, the executor of its effects, and its inputs in order."""

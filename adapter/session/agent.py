@@ -16,7 +16,7 @@ from turnwire.protocol.json_values import JsonObject
 
 
 class RequestTimeout(TurnwireError):
-    """The agent did not answer a request in time; old versions never answer what they do not know."""
+    """The agent did not answer a request in time. Old versions never answer unknown requests."""
 
     def __init__(self, name: str, deadline: float) -> None:
         super().__init__(f"the CLI did not answer {name} within {deadline:g} s")
@@ -24,7 +24,7 @@ class RequestTimeout(TurnwireError):
 
 
 class RequestFailed(TurnwireError):
-    """The agent answered a request with an error, or cannot do what is asked; the text says which."""
+    """The agent answered a request with an error, or cannot fulfil it. The text says which."""
 
 
 class AnswerRefused(TurnwireError):
@@ -38,16 +38,16 @@ class AnswerRefused(TurnwireError):
 
 
 class AgentSession(Protocol):
-    """A running agent: commands in, what happened out."""
+    """A running agent: commands in, inputs with their events out."""
 
     @property
     def options(self) -> SessionOptions:
-        """What it was started with."""
+        """The options of its start."""
         ...
 
     @property
     def identity(self) -> ProcessIdentity:
-        """What to record, to reap its process after a crash."""
+        """The identity to record, to reap its process after a crash."""
         ...
 
     @property
@@ -57,12 +57,12 @@ class AgentSession(Protocol):
 
     @property
     def version(self) -> str | None:
-        """Its version; None when it does not say, or has not said yet."""
+        """Its version; None if it does not report one, or not yet."""
         ...
 
     @property
     def capabilities(self) -> Capabilities:
-        """Its abilities, as far as they are known now."""
+        """Its abilities, as far as known."""
         ...
 
     @property
@@ -77,7 +77,7 @@ class AgentSession(Protocol):
 
     @property
     def has_exited(self) -> bool:
-        """True once its process is gone; what it said last may still be on its way."""
+        """True once its process is gone. Its last output may still be on the way."""
         ...
 
     @property
@@ -96,7 +96,7 @@ class AgentSession(Protocol):
         ...
 
     def batches(self) -> AsyncIterator[list[InputWithEvents]]:
-        """Yield what happens and what is published of it, in order, until Ended; for one consumer."""
+        """Yield inputs with their events, in order, until Ended. For one consumer."""
         ...
 
     async def prompt(
@@ -108,13 +108,13 @@ class AgentSession(Protocol):
         uuid: str | None = None,
         trace: Mapping[str, str] | None = None,
     ) -> str:
-        """Say something to the agent and return the prompt's uuid; waits for `initialized`.
+        """Send a prompt and return its uuid. Waits for `initialized`.
 
         `trace` has `traceparent`, `tracestate` and `baggage` of the turn, for an agent that makes spans of its own.
 
         Raises:
-            AttachmentRefused: an attachment is not taken.
-            ProcessGone, RequestTimeout, RequestFailed: there is no agent that could be spoken to.
+            AttachmentRefused: an attachment is refused.
+            ProcessGone, RequestTimeout, RequestFailed: no agent can receive the prompt.
         """
         ...
 
@@ -151,11 +151,11 @@ class AgentSession(Protocol):
         ...
 
     async def withdraw(self, uuid: str) -> bool:
-        """Take back a prompt that still waits, and tell whether it did; raises RequestFailed where the agent cannot."""
+        """Take back a waiting prompt. Returns whether it still waited. Raises RequestFailed if the agent cannot do this."""
         ...
 
     def close_input(self) -> None:
-        """Say that nothing more will be said: the agent does what it has to do, and exits."""
+        """Close the agent's input. The agent finishes its work and exits."""
         ...
 
     async def stop(self, reason: Literal["stopped", "hung"] = "stopped") -> None:

@@ -34,7 +34,7 @@ _MAX_NAME = 80
 
 
 class AttachmentRefused(TurnwireError, ValueError):
-    """An attachment that is not taken; says which, why, and what to do."""
+    """A refused attachment. The message says which, why, and what to do."""
 
 
 class Attachment(Struct, frozen=True):
@@ -43,24 +43,24 @@ class Attachment(Struct, frozen=True):
     content: bytes
     """Its bytes."""
     name: str | None = None
-    """What the frontend calls it; only its last part is used."""
+    """The frontend's name for it. Only its last part is used."""
 
 
 class AttachmentSettings(Struct, frozen=True, kw_only=True):
-    """What is taken, and how it reaches the agent."""
+    """Accepted attachments, and how they reach the agent."""
 
     mode: Literal["blocks", "files"] = "blocks"
     """blocks: images as content blocks, anything else as a file; files: everything as a file."""
     max_count: int = 20
     """Files of one prompt."""
     max_size: int = 5 * 1024 * 1024
-    """Bytes of one file; the API takes images of 5 MiB."""
+    """Most bytes of one file. The API accepts images of 5 MiB."""
     max_total: int = 20 * 1024 * 1024
     """Bytes of all files of one prompt."""
 
 
 class AttachmentKind(NamedTuple):
-    """What a file is."""
+    """The kind of a file."""
 
     media_type: str
     extension: str
@@ -75,7 +75,7 @@ def decode_attachment(text: str, name: str | None = None) -> Attachment:
 
 
 def sniff(content: bytes) -> AttachmentKind | None:
-    """Return what kind of image a content is; None when it is none that the API takes."""
+    """Return the image type of a content; None if it is no image that the API accepts."""
     for signature, offset, media_type, extension in _SIGNATURES:
         if content.startswith(signature, offset) and (offset == 0 or content.startswith(b"RIFF")):
             return AttachmentKind(media_type, extension)
@@ -83,7 +83,7 @@ def sniff(content: bytes) -> AttachmentKind | None:
 
 
 def check(attachments: Sequence[Attachment], settings: AttachmentSettings) -> None:
-    """Raise AttachmentRefused for what is too many, too large or empty."""
+    """Raise AttachmentRefused for attachments that are too many, too large or empty."""
     if len(attachments) > settings.max_count:
         raise AttachmentRefused(
             f"{len(attachments)} attachments; at most {settings.max_count} go with a prompt"
@@ -109,7 +109,7 @@ class AttachmentFolder:
         self._count = 0
 
     def remove(self) -> None:
-        """Remove what was saved, and the folders that are empty then."""
+        """Remove the saved files, and folders that are then empty."""
         shutil.rmtree(self.path, ignore_errors=True)
         for folder in (self.path.parent, self.path.parent.parent):
             try:
@@ -132,7 +132,7 @@ class AttachmentFolder:
         return (self.path / saved).relative_to(self._workspace)
 
     def _create(self, name: str, folder: int) -> tuple[str, int]:
-        """A session that is resumed finds the files of its past; none is ever overwritten."""
+        """Create a new file. A resumed session finds its earlier files; none is ever overwritten."""
         while True:
             self._count += 1
             numbered = f"{self._count:03d}-{name}"
@@ -142,9 +142,9 @@ class AttachmentFolder:
                 continue
 
     def _open_folder(self) -> int:
-        """Make the folders that are missing and return a descriptor of the last.
+        """Create the missing folders and return a descriptor of the last.
 
-        Each is opened below the one before without following a link, so that none can be exchanged for one meanwhile.
+        Each is opened below the one before without following links, so that none can be exchanged meanwhile.
         """
         descriptor = os.open(self._workspace, _FOLDER)
         try:

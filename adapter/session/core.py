@@ -1,8 +1,8 @@
-"""The state machine of one session: what happens goes in; what is published and what is to be done come out. Pure.
+"""The state machine of one session: inputs in; events and effects out. Pure.
 
 It joins the family's core with the permission machine. The core owns turns, calls, prompts and pending requests. The
 machine decides, and follows the core: nobody can answer a request that was published as cancelled, and there is one
-list of pending requests. A decision is published before the response that carries it is to be written.
+list of pending requests. A decision is published before the response that carries it is written.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +37,7 @@ from turnwire.adapter.permissions.requests import (
     ToolRequest,
     UnreadableRequest,
 )
-from turnwire.adapter.session.wire import AgentWire, Asking
+from turnwire.adapter.session.agent_wire import AgentWire, Asking
 from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.events import (
     AgentEvent,
@@ -59,7 +59,7 @@ class Outputs(Struct, frozen=True):
 
 
 RealPaths: TypeAlias = Mapping[str, str | None]
-"""Where paths lead, links followed, by their absolute spelling; None for one that leads nowhere."""
+"""Absolute path -> the path with links resolved; None for one that leads nowhere."""
 
 _FOLLOWED = frozenset({PermissionCancelled, PermissionResolved, Complete})
 """Events that the permission machine has to follow."""
@@ -77,13 +77,13 @@ class SessionCore:
         permissions: State,
         real_paths: Callable[[Sequence[ToolCall]], RealPaths] = lambda _: {},
     ) -> None:
-        """`core` and `wire` are the family's; `real_paths` looks where the paths of calls lead: what the disk says is an argument."""
+        """`core` and `wire` are the family's. `real_paths` resolves the paths of calls: the disk's answer is an argument."""
         self._core = core
         self._wire = wire
         self._permissions = permissions
         self._real_paths = real_paths
         self._hosts: dict[str, PermissionRequest] = {}
-        """Requests for hosts of the sandbox that wait, as they are published: the agent's family knows nothing of them."""
+        """Waiting requests for hosts of the sandbox, as published. The agent's family does not know them."""
 
     @property
     def busy(self) -> bool:
@@ -106,7 +106,7 @@ class SessionCore:
         return bool(self._permissions.pending)
 
     def handle(self, happened: CoreInput, at: float) -> Outputs:
-        """Return what follows from an input at a time in seconds, of any clock that does not go back."""
+        """Return the outputs of an input. `at`: seconds of any clock that never goes back."""
         outputs = Outputs()
         match happened:
             case Received():
@@ -126,7 +126,9 @@ class SessionCore:
         return outputs
 
     def receive(self, received: Received, at: float) -> InputWithEvents | Outputs:
-        """Return what follows from a line, as `handle` does: what happened alone where that is all, as with almost every line."""
+        """Return the outputs of a line, as `handle` does. Returns only the input with its events if there is nothing else, as for
+        almost every line.
+        """
         message = received.message
         events = self._core.receive(message, received.line)
         asked = self._wire.requests(message)
@@ -140,7 +142,7 @@ class SessionCore:
         return _told_as_decided(outputs)
 
     def _publish(self, happened: InputWithEvents, at: float, outputs: Outputs) -> None:
-        """Publish what happened, and let the permission machine see of its events what concerns it."""
+        """Publish an input, and pass its relevant events to the permission machine."""
         outputs.happened.append(happened)
         item, events = happened
         for event in events:
@@ -200,7 +202,7 @@ class SessionCore:
                     pass
 
     def _host_asked(self, asked: HostAsked, at: float, outputs: Outputs) -> None:
-        """Decide about a host by rules and earlier answers, or have somebody asked."""
+        """Decide about a host by rules and earlier answers, or ask."""
         name = asked.request.request_id
         turn = None if self.turn is None else f"turn-{self.turn}"
         event = self._hosts[name] = replace(asked.event, operation_id=turn)

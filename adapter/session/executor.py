@@ -1,6 +1,6 @@
-"""Does what the core of a session wants done: writes, timers, hooks, the git check, records.
+"""Carries out the effects of a session's core: writes, timers, hooks, the git check, records.
 
-Reader and writer call it for each line and go on at once. Whatever takes time runs as a task of the session.
+Reader and writer call it for each line and continue at once. Anything slow runs as a task of the session.
 """
 
 import asyncio
@@ -54,11 +54,11 @@ class Output(Protocol):
         ...
 
     def on_asked(self, request: AgentRequest | UnreadableRequest) -> None:
-        """Note what the agent asks for, before it is answered; never waits."""
+        """Note a request of the agent before it is answered. Never waits."""
         ...
 
     def publish(self, batch: list[InputWithEvents]) -> None:
-        """Tell what happened, in order, and what is published of it; the list is the output's to keep."""
+        """Publish inputs with their events, in order. The receiver owns the list."""
         ...
 
     def failed(self, error: Exception) -> None:
@@ -67,7 +67,7 @@ class Output(Protocol):
 
 
 class SessionExecutor:
-    """Hands the core of a session what happens, and does what follows."""
+    """Passes inputs to the core of a session, and carries out the effects."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class SessionExecutor:
         self._core = core
         self._failed = False
         self._unpublished: list[InputWithEvents] = []
-        """What lines say from which nothing else follows; it waits for the end of its batch at most."""
+        """Inputs of lines without effects. They wait for the end of their batch at most."""
         self._now = 0.0
         """The loop's time at the last input, or at the beginning of its batch."""
         self._workspace = workspace
@@ -100,7 +100,7 @@ class SessionExecutor:
         self._guard: SandboxGuard | None = None
 
     def guard(self, gate: "HostGate", profile: "Profile") -> None:
-        """Have hosts asked about that the sandbox does not know, and what it refuses told."""
+        """Ask about hosts that the sandbox does not know, and publish what it refuses."""
         from turnwire.adapter.session.sandbox_guard import SandboxGuard  # noqa: PLC0415 - few sessions have one
 
         self._guard = SandboxGuard(self.handle, gate, profile, self._audit)
@@ -116,7 +116,7 @@ class SessionExecutor:
         return self._core.waits
 
     def handle(self, happened: CoreInput) -> list[Effect]:
-        """Take whatever happens; publishes and does what follows, and returns what was to be done."""
+        """Handle an input: publish its events and carry out its effects, which are returned."""
         if self._failed:
             return []  # the session is being ended, and its core is in no state to say anything
         self._now = asyncio.get_running_loop().time()
@@ -131,7 +131,7 @@ class SessionExecutor:
         return outputs.effects
 
     def receive(self, batch: Sequence[Received], beside: Callable[[Received], None]) -> None:
-        """Take lines of the agent one after another, as `handle` does, and have `beside` called after each.
+        """Handle lines of the agent one after another, as `handle` does, and call `beside` after each.
 
         Work for each line adds up. So the time is read once, turns are checked once and output is published once for
         all lines that only cause events.

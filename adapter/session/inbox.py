@@ -16,7 +16,7 @@ EACH = 256
 """Extra bytes for each line, because a short line costs more than its length."""
 
 BATCH = 256
-"""What is given to the consumer at once; others go on before it gets more."""
+"""Most inputs in one batch. Other tasks run before the next one."""
 
 BATCH_BYTES = 1024 * 1024
 """Maximum bytes of lines in one batch, with the extra bytes of each line. A single line may be larger."""
@@ -29,7 +29,7 @@ class Inbox:
         """capacity: maximum number of buffered bytes before reading stops, with the extra bytes of each line."""
         self._capacity = capacity
         self._waiting: deque[tuple[list[InputWithEvents], int]] = deque()
-        """What was put at once, no more than is given at once, and its size."""
+        """Batches with their sizes in bytes."""
         self._size = 0
         self._filled = asyncio.Event()
         self._error: Exception | None = None
@@ -37,7 +37,7 @@ class Inbox:
         self._room.set()
 
     def put(self, batch: list[InputWithEvents]) -> None:
-        """Add what happened, which is the inbox's from now on; never waits."""
+        """Add inputs. The inbox owns the list from now on. Never waits."""
         size = 0
         for item, _ in batch:
             if type(item) is Received or type(item) is Sent:
@@ -59,7 +59,7 @@ class Inbox:
         self._filled.set()
 
     def widen(self) -> None:
-        """Let everything in from now on: the session ends, and there may be no consumer any more."""
+        """Accept everything from now on: the session ends, and there may be no consumer any more."""
         self._capacity = sys.maxsize
         self._room.set()
 
@@ -68,7 +68,7 @@ class Inbox:
         await self._room.wait()
 
     async def batches(self) -> AsyncIterator[list[InputWithEvents]]:
-        """Yield what waits, in order, some at a time; the last batch ends with Ended. Raises what `fail` was told."""
+        """Yield waiting inputs, in order, in batches. The last batch ends with Ended. Raises the error given to `fail`."""
         while True:
             await self._filled.wait()
             batch = self._some()

@@ -60,11 +60,11 @@ class Lines:
 
     @property
     def gone(self) -> ProcessGone | None:
-        """Why nothing can be said any more; None while something can."""
+        """Why nothing can be written any more; None while writing is possible."""
         return self._gone
 
     async def slices(self) -> AsyncIterator[list[bytes | OversizeLine]]:
-        """Yield what the agent writes until its output ends, in lists of bounded size; others go on between two of them."""
+        """Yield the agent's lines until its output ends, in lists of bounded size. Other tasks run between two of them."""
         while chunk := await self._transport.read():
             for lines in self._framer.slices(chunk):
                 if told := self._told(lines):
@@ -77,9 +77,10 @@ class Lines:
     def post(
         self, line: bytes, before: Callable[[], None] = lambda: None, after: Callable[[], None] = lambda: None
     ) -> asyncio.Future[None]:
-        """Queue a line, with its newline, or several, or none: b"" only has its turn.
+        """Queue lines with their newlines; b"" only waits its turn.
 
-        The future says when it was written; `before` is called right before that, `after` when the agent has taken it.
+        The future completes when they were written. `before` is called right before that, `after` when the agent has taken
+        them.
         """
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self._gone is not None:
@@ -104,7 +105,7 @@ class Lines:
             await asyncio.wait([self._posted[-1].written])
 
     async def write_posted(self) -> None:
-        """Write what is posted, until the agent takes no more; the one task that writes."""
+        """Write the queue until the agent accepts no more. The only task that writes."""
         try:
             # `give_up` may come between the words and their turn, and takes them with it
             while self._gone is None:
@@ -115,7 +116,7 @@ class Lines:
             self.give_up(gone)
 
     def give_up(self, reason: ProcessGone) -> None:
-        """Fail everything that waits, and whatever is still to be said: the agent is no more."""
+        """Fail everything that waits and every later write: the agent is gone."""
         self._gone = reason
         for posted in self._posted:
             fail(posted.written, reason)

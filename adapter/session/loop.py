@@ -1,7 +1,7 @@
-"""The one loop of a session: what an agent writes goes to the core, what follows is done, until the agent has gone.
+"""The loop of a session: pass the agent's lines to the core and carry out the effects, until the agent has exited.
 
-A family brings its client, its handling of a line beside the core, and the start of its conversations. This loop has
-the order in which all of it starts, reads, writes, waits and ends. It leaves nothing behind.
+A family brings its client, its handling of a line beside the core, and the start of its conversations. This loop
+defines the order in which everything starts, reads, writes, waits and ends. It leaves nothing running.
 """
 
 import asyncio
@@ -22,11 +22,11 @@ from turnwire.adapter.process.identity import MARK
 from turnwire.adapter.process.shutdown import kill_on_exit
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.agent_wire import AgentWire
 from turnwire.adapter.session.core import SessionCore
 from turnwire.adapter.session.executor import Output, SessionExecutor
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.adapter.session.running_agent import RunningAgent
-from turnwire.adapter.session.wire import AgentWire
 from turnwire.normalize.core import Core
 from turnwire.normalize.inputs import Ended, Received
 
@@ -37,40 +37,40 @@ class AgentClient(Protocol):
     """An agent's lines as messages, both ways."""
 
     def batches(self) -> AsyncIterator[list[Received]]:
-        """Yield what the agent writes until its output ends, in lists of bounded size."""
+        """Yield the agent's lines until its output ends, in lists of bounded size."""
         ...
 
     async def write_posted(self) -> None:
-        """Write what is posted, until the agent takes no more."""
+        """Write the queue until the agent accepts no more."""
         ...
 
     def give_up(self, reason: ProcessGone) -> None:
-        """Fail everything that waits, and whatever is still to be said or asked: the agent is no more."""
+        """Fail everything that waits and every later write or request: the agent is gone."""
         ...
 
 
 class FamilyParts(Struct, Generic[Agent], frozen=True, kw_only=True):
-    """What a family brings to the loop, once its process runs."""
+    """The family's parts for the loop, once its process runs."""
 
     session: Agent
     """The session."""
     client: AgentClient
     """Reads and writes."""
     on_received: Callable[[Received], None]
-    """Does with a line what the core does not; never waits."""
+    """Handles a line beside the core. Never waits."""
     on_exit: Callable[[ProcessGone], None]
-    """Lets go what waits for the agent, which has gone."""
+    """Releases what waits for the agent, which has exited."""
     background: Sequence[Coroutine[Any, Any, None]]
     """Background coroutines, such as the greeting; they are cancelled when the session ends."""
     close: Callable[[], Awaitable[None]]
-    """Closes what the session has opened in addition to the agent."""
+    """Closes what the session opened in addition to the agent."""
 
 
 class SessionContext(Struct, frozen=True, kw_only=True):
     """Further arguments of a session, in addition to its options."""
 
     core: Core
-    """What the family makes of what happens."""
+    """The family's core."""
     watchdog: Watchdog | None
     """Ends the agent should the sidecar die."""
     audit: AuditTrail | None
@@ -78,7 +78,7 @@ class SessionContext(Struct, frozen=True, kw_only=True):
     grants: GrantStore | None
     """Always-answers beyond the session."""
     notify: Notify
-    """Is told what no line tells."""
+    """Called for events that no line contains."""
 
 
 @asynccontextmanager
@@ -149,7 +149,7 @@ def session_executor(
     process: CliProcess,
     tasks: asyncio.TaskGroup,
 ) -> SessionExecutor:
-    """Join a family's core and wire with the permission machine, and with what does what they want done."""
+    """Join a family's core and wire with the permission machine and the executor."""
     known = () if context.grants is None else context.grants.load(options.workspace)
     core = SessionCore(
         context.core,
@@ -179,7 +179,7 @@ def permission_settings(
     answers_cancelled: bool = False,
     judges_requests: bool = False,
 ) -> PermissionSettings:
-    """Return how permissions are decided in a session; what depends on the agent is the family's to say."""
+    """Return the settings of a session's permissions. The family adds what depends on the agent."""
     return PermissionSettings(
         policy=options.policy,
         rules=options.rules,

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class SessionNotice(Struct, frozen=True):
-    """Something a frontend should know; nothing has been decided or ended by it."""
+    """A fact for frontends. It decides or ends nothing."""
 
     code: Literal[
         "stalled",
@@ -25,11 +25,11 @@ class SessionNotice(Struct, frozen=True):
         "plan_classifier",
         "too_many_requests",
     ]
-    """What kind of thing."""
+    """Its kind."""
     message: str
-    """What happened, whose fault it is, and what to do."""
+    """What happened, why, and what to do."""
     silent_ms: int | None = None
-    """How long the agent has said nothing, of `stalled`; `spoke` says that it does again."""
+    """For `stalled`: milliseconds of the agent's silence. `spoke` reports its end."""
 
 
 Notify: TypeAlias = Callable[[SessionNotice], None]

@@ -21,27 +21,27 @@ class TooManyPrompts(TurnwireError):
 
 
 class Prompt(Struct, frozen=True):
-    """Something to be said to the agent."""
+    """A prompt for the agent."""
 
     uuid: str
     """turnwire's name for it."""
     content: tuple[JsonObject, ...]
     """Blocks of content, as the family has them."""
     priority: Priority = "next"
-    """`now` goes before all others, `later` behind them."""
+    """`now` goes before all others, `later` after them."""
     is_own: bool = False
-    """turnwire sends it by itself."""
+    """turnwire itself sends it."""
     trace: Mapping[str, str] = field(default_factory=dict)
     """Trace context of its turn, by the names that the protocol keeps in `_meta`."""
 
     @property
     def text(self) -> str:
-        """Its text, without what is attached."""
+        """Its text, without attachments."""
         return "\n\n".join(text for block in self.content if (text := text_at(block, "text")))
 
 
 class PromptQueue:
-    """The prompts of one session that wait, in the order in which they will be said."""
+    """The waiting prompts of one session, in order."""
 
     def __init__(self, limit: int = MAX_WAITING) -> None:
         self._limit = limit
@@ -68,7 +68,7 @@ class PromptQueue:
         return place + 1
 
     def withdraw(self, uuid: str) -> bool:
-        """Take back a prompt, and tell whether it still waited."""
+        """Take back a prompt. Returns whether it still waited."""
         found = next((prompt for prompt in self._waiting if prompt.uuid == uuid), None)
         if found is None:
             return False
@@ -76,7 +76,7 @@ class PromptQueue:
         return True
 
     def take(self, priority: Priority) -> Prompt | None:
-        """Take the first prompt, where it has this priority; None where it has another, and where none waits."""
+        """Take the first prompt if it has this priority; otherwise None."""
         if not self._waiting or self._waiting[0].priority != priority:
             return None
         return self._waiting.popleft()

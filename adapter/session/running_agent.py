@@ -44,11 +44,11 @@ class RunningAgent(ABC):
     ) -> None:
         self.options = options
         self.identity: ProcessIdentity = process.identity
-        """What to record, to reap the agent after a crash."""
+        """The identity to record, to reap the agent after a crash."""
         self.argv = tuple(argv)
         """How the agent was started."""
         self.initialized: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
-        """What the agent says to our greeting; or why there is nothing."""
+        """The agent's answer to our greeting, or the error instead of it."""
         self.stopping: Literal["stopped", "hung"] | None = None
         """Why we stop the agent; None while we do not."""
         self.process = process
@@ -60,7 +60,7 @@ class RunningAgent(ABC):
 
     @property
     def has_exited(self) -> bool:
-        """True once the process is gone; what it said last may still be on its way."""
+        """True once the process is gone. Its last output may still be on the way."""
         return self.process.has_exited
 
     @property
@@ -79,7 +79,7 @@ class RunningAgent(ABC):
         return self._lines.blank
 
     def batches(self) -> AsyncIterator[list[InputWithEvents]]:
-        """Yield what happens and what is published of it, in order, until Ended; for one consumer."""
+        """Yield inputs with their events, in order, until Ended. For one consumer."""
         return self.inbox.batches()
 
     def answer(self, pending_id: str, answer: PermissionAnswer | QuestionAnswer, by: str) -> None:
@@ -89,7 +89,7 @@ class RunningAgent(ABC):
                 raise AnswerRefused(effect)
 
     def close_input(self) -> None:
-        """Say that nothing more will be said: the agent does what it has to do, and exits."""
+        """Close the agent's input. The agent finishes its work and exits."""
         self.process.close_input()
 
     async def stop(self, reason: Literal["stopped", "hung"] = "stopped") -> None:
@@ -111,6 +111,6 @@ class RunningAgent(ABC):
         """Have the agent end the turn that runs, and wait until it has."""
 
     async def _deny_pending(self) -> None:
-        """Answer the requests that still wait, before stdin closes. After that an agent denies by itself."""
+        """Deny the pending requests before stdin closes. After that an agent denies on its own."""
         self.executor.handle(Stopping())
         await self._lines.all_written()

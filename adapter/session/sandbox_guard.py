@@ -1,7 +1,7 @@
 """Between a session and its sandbox: new hosts become permission requests of the session, refusals become its events.
 
-Nothing tells turnwire that a program was refused a file. It is read in the result of the tool call, where programs say so: a place
-that is read-only, or one that the sandbox does not show.
+Nothing reports to turnwire that a program was refused a file. So refusals are read from tool results, where programs name
+a place that is read-only, or one that the sandbox hides.
 """
 
 import asyncio
@@ -73,12 +73,17 @@ class SandboxGuard:
         self._waiting: dict[str, tuple[Target, asyncio.Future[HostAnswer]]] = {}
         self._call: str | None = None
         """The call whose result is being read."""
+        self._session: str | None = None
+        self._turn: str | None = None
+        """The agent's session and the open turn, as events name them."""
         gate.attach(self._ask, self._tell)
 
     def see(self, batch: Sequence[InputWithEvents]) -> None:
-        """Take what was published: which calls are open, and what their results say."""
+        """Take published inputs: the open calls, and their results."""
         for happened in batch:
             for event in happened.events:
+                self._session = event.session_id or self._session
+                self._turn = event.operation_id or self._turn
                 self._take(event)
 
     def answered(self, request_id: str, reply: Reply) -> None:
@@ -88,7 +93,7 @@ class SandboxGuard:
             waiting.set_result(host_answer(target, reply))
 
     def voided(self, request_id: str) -> None:
-        """Refuse what is not answered any more; a request of the agent's is none of ours."""
+        """Refuse a host whose request is void. Ignores requests of the agent."""
         if (found := self._waiting.pop(request_id, None)) is not None and not found[1].done():
             found[1].set_result(HostAnswer(allowed=False, scope="once", reason="the agent has gone"))
 
@@ -112,7 +117,7 @@ class SandboxGuard:
         return found
 
     def _only_call(self) -> tuple[str | None, str | None]:
-        """Return the open call and its tool where there is only one: which of several it is, nobody tells."""
+        """Return the open call and its tool if there is only one. Among several, the caller is unknown."""
         if len(self._calls) != 1:
             return None, None
         return next(iter(self._calls.items()))
@@ -120,8 +125,15 @@ class SandboxGuard:
     def _tell(self, denied: Denied) -> None:
         call = self._call or self._only_call()[0]
         if self._audit is not None:
-            self._audit.note_denied(denied.target, denied.kind, denied.reason)
-        event = SandboxDenied(kind=denied.kind, target=denied.target, reason=denied.reason, tool_call_id=call)
+            self._audit.note_denied(denied.target, denied.kind, denied.reason, call)
+        event = SandboxDenied(
+            session_id=self._session,
+            operation_id=self._turn,
+            kind=denied.kind,
+            target=denied.target,
+            reason=denied.reason,
+            tool_call_id=call,
+        )
         self._handle(Announced(event))
 
     def _take(self, event: AgentEvent) -> None:
@@ -136,6 +148,7 @@ class SandboxGuard:
                 self._call = None
                 self._calls.pop(event.tool_call_id, None)
             case Complete():
+                self._turn = None
                 self._calls.clear()
                 self._gate.turn_ended()
             case _:

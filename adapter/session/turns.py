@@ -1,4 +1,4 @@
-"""Is a turn running, and has the agent gone silent in it? Tells once for each silence, and once when it is over."""
+"""Watch whether a turn runs, and whether the agent is silent in it. Reports each silence once, and its end once."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from turnwire.adapter.session.notices import Notify, SessionNotice
 
 
 class TurnWatch:
-    """Lets others wait for what the core says of turns, and for silence."""
+    """Lets others wait for the start and end of turns, and for silence."""
 
     def __init__(self, core: SessionCore) -> None:
         self._core = core
@@ -17,7 +17,7 @@ class TurnWatch:
         self._changed = asyncio.Event()
         self._heard = asyncio.get_running_loop().time()
         self._on_speech: Callable[[], None] | None = None
-        """What to call when a silence that was told is over."""
+        """Called at the end of a reported silence."""
 
     @property
     def busy(self) -> bool:
@@ -25,7 +25,7 @@ class TurnWatch:
         return self._core.busy
 
     def changed(self, *, heard: bool = True) -> None:
-        """Something happened; `heard`: it was a line of the CLI. A turn's silence begins with the turn at the earliest."""
+        """Note an input; `heard`: it was a line of the CLI. A turn's silence starts with the turn at the earliest."""
         if heard and self._on_speech is not None:
             on_speech, self._on_speech = self._on_speech, None
             on_speech()
@@ -38,7 +38,7 @@ class TurnWatch:
 
     @property
     def running(self) -> int | None:
-        """The turn that runs, as `over` wants it named; None while none does."""
+        """The running turn, for `over`; None without one."""
         return self._core.turn
 
     async def over(self, turn: int | None) -> None:
@@ -65,7 +65,7 @@ class TurnWatch:
     ) -> None:
         """Call `on_silence` with the seconds of silence, once for each, and `on_speech` at the first line after it.
 
-        `waits` says that the agent is waiting for us.
+        `waits` returns whether the agent waits for us.
         """
         told_for = -1.0
         while True:

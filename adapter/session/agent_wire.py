@@ -1,4 +1,4 @@
-"""What a family's wire is to a session: it reads the requests of an agent, and writes the replies; pure.
+"""A family's wire for a session: it reads the requests of an agent and writes the replies; pure.
 
 Everything between the two (rules, policies, humans, hooks, grants, the audit trail) is the same for all families.
 """
@@ -10,16 +10,16 @@ from turnwire.adapter.permissions.requests import AgentRequest, Reply, TakenBack
 from turnwire.normalize.inputs import Message
 
 Asking: TypeAlias = AgentRequest | UnreadableRequest | TakenBack
-"""What a message may say of requests."""
+"""The parts of a message that concern requests."""
 
 
 class AgentWire(Protocol):
     """How agents of a family ask, and how they are answered."""
 
     def requests(self, message: Message) -> Sequence[Asking]:
-        """Return what a received message asks for or takes back; nothing for almost all messages.
+        """Return the requests in a received message, and those that it cancels. Empty for almost every message.
 
-        The same however often it is called, as long as nothing else has happened. Never raises.
+        Returns the same at each call, as long as no other input follows. Never raises.
         """
         ...
 
