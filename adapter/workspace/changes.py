@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from msgspec import structs
+
 from turnwire.adapter.workspace.repository import BIG_FILE, GitFailed, Repository, repository
 from turnwire.protocol.errors import TurnwireError
 
@@ -108,15 +110,17 @@ async def workspace_changes(
     *,
     deadline: float = DEADLINE,
     max_files: int = MAX_FILES,
+    base: str | None = None,
 ) -> WorkspaceChanges:
-    """List what differs in a workspace.
+    """List what differs in a workspace from the last commit, or from the commit `base`.
 
     Raises GitFailed where there is no repository, OSError, and TimeoutError after `deadline` seconds.
     """
     async with (
         asyncio.timeout(deadline),
-        repository(workspace, environment, own_index=True) as there,
+        repository(workspace, environment, own_index=True) as opened,
     ):
+        there = _from(opened, base)
         prefix = _prefix(there, workspace)
         new = await _untracked(there, max_files)
         apart = [ChangedFile(name.removeprefix(prefix), "untracked", binary=True) for name in new.large]
@@ -148,6 +152,7 @@ async def patch_of(
     *,
     deadline: float = DEADLINE,
     max_patch: int = MAX_PATCH,
+    base: str | None = None,
 ) -> Patch:
     """Return what differs in a file, by its path from the workspace, and the one before of what was renamed.
 
@@ -158,19 +163,19 @@ async def patch_of(
         _check(name)
     async with (
         asyncio.timeout(deadline),
-        repository(workspace, environment, own_index=True) as there,
+        repository(workspace, environment, own_index=True) as opened,
     ):
+        there = _from(opened, base)
         if await there.filtered([_prefix(there, workspace) + path]):
             return Patch("", binary=True)
         new = await _untracked(there, len(names), names)
         if new.large or await asyncio.to_thread(_by_size, workspace, [path]) == ([], [path]):
             return Patch("", binary=True)
-        base = there.parts.base
         said = await there.git(
             *_COMPARE,
             "-M" if old_path else "--no-renames",
             "--patch",
-            base,
+            there.parts.base,
             "--",
             *names,
             max_output=max_patch,
@@ -184,6 +189,11 @@ async def patch_of(
     binary = not mark and ("\nBinary files " in head or "\nGIT binary patch" in head)
     hunks = f"@@ {hunks}" if mark else ""
     return Patch(hunks if said.is_whole else _closed(hunks), cut=not said.is_whole, binary=binary)
+
+
+def _from(there: Repository, base: str | None) -> Repository:
+    """Return a repository that is compared with a commit; with its last one when None."""
+    return there if base is None else structs.replace(there, parts=structs.replace(there.parts, head=base))
 
 
 def _closed(hunks: str) -> str:

@@ -1,0 +1,566 @@
+"""What a person does with a session's worktree: each first told as a plan, and done only while it is as it was told.
+
+A plan is a digest of everything that it depends on. Git does the work, with the repository's hooks. Where something fails half way
+(a conflict, a hook), it is taken back, and the refusal says so.
+"""
+
+import asyncio
+import hashlib
+import os
+import re
+import shlex
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, assert_never
+
+from msgspec import Struct
+
+from turnwire.adapter.workspace.git import Git, GitRefused, Said, shown_paths
+from turnwire.adapter.workspace.worktrees import (
+    MOST_LISTED,
+    NewPlace,
+    Standing,
+    ignored_in,
+    look_at,
+    unsaved_below,
+)
+from turnwire.protocol.errors import TurnwireError
+
+DEADLINE = 600.0
+"""Seconds that an action may take, hooks included."""
+
+KEPT = "refs/turnwire/discarded"
+"""Below this name git keeps what was discarded."""
+
+Action = Literal["commit", "merge", "rebase", "push", "pull_request", "discard"]
+
+Presence = Literal["away", "idle", "working"]
+"""Of a session's agent: its process is not there, waits for a prompt, or is in a turn."""
+
+
+WORKING = "The agent is working here; it may change files meanwhile."
+"""A warning that does not belong to a plan: the files do."""
+
+
+class Changed(TurnwireError):
+    """What a plan depends on has changed since it was told."""
+
+
+class Plan(Struct, frozen=True):
+    """What an action would do."""
+
+    plan: str
+    does: tuple[str, ...]
+    commands: tuple[str, ...]
+    warnings: tuple[str, ...]
+    refusal: str | None
+
+
+class Done(Struct, frozen=True):
+    """What an action did."""
+
+    done: tuple[str, ...]
+    output: str
+    backup: str | None = None
+
+
+class Status(Struct, frozen=True):
+    """How a session's worktree stands to its base."""
+
+    path: str
+    repository: str
+    branch: str | None
+    base: str | None
+    ahead: int
+    behind: int
+    uncommitted: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    remote: str | None
+    pushed: bool
+
+
+class _Facts(Struct, frozen=True):
+    """What plans are made of."""
+
+    standing: Standing
+    base: str | None
+    """The base as a branch; None where it was a commit, or is gone."""
+    base_head: str | None
+    holder: str | None
+    """The working tree that has the base checked out; None where none has."""
+    holder_state: str
+    """Its uncommitted changes of files that git knows, and what is not over there."""
+    ahead: int
+    behind: int
+    merged: Said | None
+    """What a merge of branch and base came to, made in memory."""
+    remote: str | None
+    remote_url: str
+    remote_head: str | None
+
+    @property
+    def conflicts(self) -> tuple[str, ...]:
+        """The files that a merge could not join."""
+        if self.merged is None or self.merged.code != 1:
+            return ()
+        return tuple(dict.fromkeys(self.merged.fields()[1:]))
+
+
+class Worktree:
+    """The worktree of one session."""
+
+    def __init__(self, place: NewPlace, environment: Mapping[str, str]) -> None:
+        self._place = place
+        self._git = Git(Path(place.path), environment)
+
+    async def status(self) -> Status:
+        """Return how it stands; raises GitRefused and TimeoutError."""
+        async with asyncio.timeout(DEADLINE):
+            facts = await self._facts()
+        standing = facts.standing
+        return Status(
+            self._place.path,
+            self._place.repository,
+            standing.branch,
+            facts.base,
+            facts.ahead,
+            facts.behind,
+            standing.uncommitted[:MOST_LISTED],
+            facts.conflicts,
+            facts.remote,
+            facts.remote_head == standing.head,
+        )
+
+    async def preview(self, action: Action, message: str | None, *, agent: Presence) -> Plan:
+        """Return what an action would do; raises GitRefused and TimeoutError.
+
+        Args:
+            action: which.
+            message: of a commit, or the title of a pull request.
+            agent: what the session's agent does.
+        """
+        async with asyncio.timeout(DEADLINE):
+            return await self._plan(await self._facts(), action, message, agent=agent)
+
+    async def act(self, action: Action, message: str | None, plan: str, *, agent: Presence) -> Done:
+        """Do what a plan says. Raises GitRefused, Changed and TimeoutError."""
+        async with asyncio.timeout(DEADLINE):
+            facts = await self._facts()
+            now = await self._plan(facts, action, message, agent=agent)
+            if now.plan != plan:
+                raise Changed("the worktree or its base is not as it was shown; look again, then repeat it")
+            if now.refusal is not None:
+                raise GitRefused(now.refusal)
+            match action:
+                case "commit":
+                    return await self._commit(facts, str(message))
+                case "merge":
+                    return await self._merge(facts)
+                case "rebase":
+                    return await self._rebase(facts)
+                case "push":
+                    return await self._push(facts)
+                case "pull_request":
+                    return Done((), "\n".join(now.commands))
+                case "discard":
+                    return await self._discard(facts)
+                case _ as never:
+                    assert_never(never)
+
+    async def _facts(self) -> _Facts:
+        git = self._git
+        if not (git.folder / ".git").exists():
+            raise GitRefused(f"the worktree {self._place.path} is gone; its branch is {self._place.branch!r}")
+        standing = await look_at(git)
+        base_head = await git.tells("rev-parse", "--verify", "--quiet", f"refs/heads/{self._place.base}")
+        base = self._place.base if base_head is not None else None
+        upon = base_head or await git.tells(
+            "rev-parse", "--verify", "--quiet", f"{self._place.base}^{{commit}}"
+        )
+        ahead = behind = 0
+        merged = None
+        if upon is not None:
+            counts = await git.ask("rev-list", "--left-right", "--count", f"{upon}...{standing.head}")
+            behind, ahead = map(int, counts.split())
+            if ahead and behind:
+                merged = await git(
+                    "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", upon, standing.head
+                )
+        holder, holder_state = (None, "") if base is None else await self._holder(base)
+        remote = await self._remote(standing.branch, base)
+        remote_head = url = None
+        if remote is not None:
+            url = await git.tells("remote", "get-url", "--push", remote)
+            remote_head = await git.tells(
+                "rev-parse", "--verify", "--quiet", f"refs/remotes/{remote}/{standing.branch}"
+            )
+        return _Facts(
+            standing, base, base_head, holder, holder_state, ahead, behind, merged, remote, _without_password(url or ""),
+            remote_head,
+        )  # fmt: skip
+
+    async def _holder(self, base: str) -> tuple[str | None, str]:
+        """Return the working tree that has a branch checked out, and its changes of files that git knows."""
+        for block in (await self._git.ask("worktree", "list", "--porcelain", "-z")).split("\0\0"):
+            lines = dict(line.partition(" ")[::2] for line in block.split("\0"))
+            if lines.get("branch") == f"refs/heads/{base}" and "worktree" in lines:
+                there = self._git.at(Path(lines["worktree"]))
+                if not there.folder.is_dir():
+                    return lines["worktree"], "its folder is gone"
+                standing = await look_at(there)
+                changed = await there.ask(
+                    "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty"
+                )
+                return lines["worktree"], "; ".join(
+                    [
+                        *(changed.split("\n") if changed else []),
+                        *([standing.in_progress] if standing.in_progress else []),
+                    ]
+                )
+        return None, ""
+
+    async def _remote(self, branch: str | None, base: str | None) -> str | None:
+        names = (await self._git.ask("remote")).split()
+        for one in (branch, base):
+            if one and (configured := await self._git.tells("config", f"branch.{one}.remote")) in names:
+                return configured
+        return "origin" if "origin" in names else names[0] if len(names) == 1 else None
+
+    async def _plan(self, facts: _Facts, action: Action, message: str | None, *, agent: Presence) -> Plan:
+        does, commands, warnings, refusal = await self._says(facts, action, message, agent=agent)
+        known = (
+            action, message, does, commands, [one for one in warnings if one != WORKING], refusal, facts.standing, facts.base_head, facts.holder, facts.holder_state,
+            facts.remote_head, await self._content(facts.standing),
+        )  # fmt: skip
+        digest = hashlib.sha256(repr(known).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        return Plan(
+            digest,
+            tuple(map(_shown, does)),
+            tuple(map(_shown, commands)),
+            tuple(map(_shown, warnings)),
+            refusal,
+        )
+
+    async def _content(self, standing: Standing) -> Sequence[tuple[int, int]]:
+        """Return what changes whenever an uncommitted file is written."""
+
+        def look() -> list[tuple[int, int]]:
+            found = []
+            for path in standing.uncommitted:
+                try:
+                    seen = os.lstat(self._git.folder / path)
+                    found.append((seen.st_mtime_ns, seen.st_size))
+                except OSError:
+                    found.append((0, -1))
+            return found
+
+        return await asyncio.to_thread(look)
+
+    async def _says(
+        self, facts: _Facts, action: Action, message: str | None, *, agent: Presence
+    ) -> tuple[Sequence[str], Sequence[str], Sequence[str], str | None]:
+        """Return what an action does, its commands, its warnings, and why it cannot be done."""
+        standing, branch, base = facts.standing, facts.standing.branch, facts.base
+        here = shlex.quote(self._place.path)
+        busy = (
+            f"a {standing.in_progress} is not over in this worktree; finish or abort it first"
+            if standing.in_progress
+            else None
+        )
+        detached = None if branch else "no branch is checked out in this worktree; check one out first"
+        running = [WORKING] if agent == "working" else []
+        dirty = [path for path in standing.uncommitted if path not in standing.submodules]
+        match action:
+            case "commit":
+                nested = f"{shown_paths(standing.nested)} is a repository of its own; move it elsewhere first"
+                refusal = busy or (nested if standing.nested else None)
+                if not standing.uncommitted:
+                    refusal = refusal or "there is nothing to commit"
+                if not (message or "").strip():
+                    refusal = refusal or "a commit needs a message"
+                return (
+                    [
+                        f"Commits {_counted(len(standing.uncommitted), 'file')} to {branch or 'no branch'}: {shown_paths(standing.uncommitted)}."
+                    ],
+                    [f"git -C {here} add --all", f"git -C {here} commit -m {shlex.quote(message or '')}"],
+                    [
+                        *running,
+                        *(
+                            f"Of the submodule {path} only its commit is taken."
+                            for path in standing.submodules
+                        ),
+                    ],
+                    refusal,
+                )
+            case "merge":
+                return self._says_merge(facts, busy or detached, dirty, running)
+            case "rebase":
+                refusal = busy or detached
+                if base is None:
+                    refusal = (
+                        refusal or "it started from a commit, or its base branch is gone; rebase it yourself"
+                    )
+                elif not facts.behind:
+                    refusal = refusal or f"there is nothing to do: {base} has no commits that are not here"
+                if dirty:
+                    refusal = (
+                        refusal or f"there are uncommitted changes ({shown_paths(dirty)}); commit them first"
+                    )
+                if agent == "working":
+                    refusal = (
+                        refusal
+                        or "the agent is working here; wait for the end of its turn, or close the session"
+                    )
+                warnings = []
+                if facts.conflicts:
+                    warnings.append(
+                        f"It will probably stop at {shown_paths(facts.conflicts)}, and is taken back then."
+                    )
+                if facts.remote_head is not None:
+                    warnings.append(
+                        "The branch was pushed; after this, a push is refused until somebody forces it."
+                    )
+                return (
+                    [
+                        f"Moves {_counted(facts.ahead, 'commit')} of {branch} onto {_counted(facts.behind, 'newer commit')} of {base}."
+                    ],
+                    [f"git -C {here} rebase {shlex.quote(base or '')}"],
+                    warnings,
+                    refusal,
+                )
+            case "push":
+                refusal = busy or detached
+                if facts.remote is None:
+                    refusal = (
+                        refusal or "the repository has no remote, or several; choose one with git config"
+                    )
+                elif facts.remote_head == standing.head:
+                    refusal = (
+                        refusal or f"there is nothing to push: {facts.remote} has every commit of {branch}"
+                    )
+                left = [f"Uncommitted changes stay here: {shown_paths(dirty)}."] if dirty else []
+                return (
+                    [f"Sends {branch} to {facts.remote} ({facts.remote_url})."],
+                    [
+                        f"git -C {here} push --set-upstream {shlex.quote(facts.remote or '')} {shlex.quote(branch or '')}"
+                    ],
+                    left,
+                    refusal,
+                )
+            case "pull_request":
+                refusal = detached
+                if facts.remote is None:
+                    refusal = refusal or "the repository has no remote; a pull request needs one"
+                title = message or await self._git.tells("log", "-1", "--format=%s") or ""
+                words = ["gh", "pr", "create", "--head", branch or "", "--title", title, "--body", ""]
+                if base is not None:
+                    words[3:3] = ["--base", base]
+                pushed = facts.remote_head == standing.head
+                return (
+                    ["Runs nothing; copy the command."],
+                    [f"cd {here} && {shlex.join(words)}"],
+                    [] if pushed else ["Push the branch first."],
+                    refusal,
+                )
+            case "discard":
+                return await self._says_discard(facts, dirty, agent=agent)
+            case _ as never:
+                assert_never(never)
+
+    def _says_merge(
+        self, facts: _Facts, refusal: str | None, dirty: Sequence[str], running: Sequence[str]
+    ) -> tuple[Sequence[str], Sequence[str], Sequence[str], str | None]:
+        branch, base = facts.standing.branch, facts.base
+        if base is None:
+            refusal = refusal or "it started from a commit, or its base branch is gone; merge it yourself"
+        elif not facts.ahead:
+            refusal = refusal or f"there is nothing to merge: {base} has every commit of {branch}"
+        if facts.conflicts:
+            refusal = refusal or (
+                f"these files conflict with {base}: {shown_paths(facts.conflicts)}; rebase or merge {base} here, and have the agent resolve them"
+            )
+        elif facts.merged is not None and not facts.merged.is_ok:
+            refusal = refusal or f"git cannot merge them: {facts.merged.words}"
+        if facts.holder_state:
+            refusal = refusal or (
+                f"{base} is checked out in {facts.holder}, with changes ({facts.holder_state[:200]}); commit or stash them there first"
+            )
+        left = [f"Uncommitted changes stay here and are not merged: {shown_paths(dirty)}."] if dirty else []
+        how = "moves it forward" if not facts.behind else "makes a merge commit"
+        where = (
+            f" in {facts.holder}, where it is checked out"
+            if facts.holder
+            else ", which no working tree has checked out"
+        )
+        place = shlex.quote(facts.holder or self._place.repository)
+        if facts.holder or not facts.behind:
+            does = [f"Merges {_counted(facts.ahead, 'commit')} of {branch} into {base}{where}: git {how}."]
+        else:
+            does = [
+                f"Merges {_counted(facts.ahead, 'commit')} of {branch} into {base}{where}: turnwire {how}; hooks of merges do not run."
+            ]
+        command = (
+            f"git -C {place} merge --no-edit {shlex.quote(branch or '')}"
+            if facts.holder
+            else f"git -C {place} update-ref refs/heads/{shlex.quote(base or '')} MERGED {facts.base_head}"
+        )
+        return does, [command], [*running, *left], refusal
+
+    async def _says_discard(
+        self, facts: _Facts, dirty: Sequence[str], *, agent: Presence
+    ) -> tuple[Sequence[str], Sequence[str], Sequence[str], str | None]:
+        standing, branch = facts.standing, facts.standing.branch
+        refusal = "the session's agent runs here; close the session first" if agent != "away" else None
+        if standing.in_progress:
+            refusal = refusal or f"a {standing.in_progress} is not over in this worktree; abort it first"
+        below = await unsaved_below(self._git, standing)
+        if below:
+            refusal = refusal or "; ".join(below)
+        if standing.submodules and dirty and any(path in standing.submodules for path in dirty):
+            refusal = refusal or "a submodule has changes; commit and push them there"
+        own = Path(await self._git.ask("rev-parse", "--path-format=absolute", "--git-dir"))
+        if (own / "locked").exists():
+            refusal = refusal or "the worktree is locked; unlock it with git worktree unlock"
+        names = await ignored_in(self._git)
+        warnings = []
+        if dirty:
+            warnings.append(f"Uncommitted changes go: {shown_paths(dirty)}.")
+        if facts.ahead:
+            warnings.append(
+                f"{_counted(facts.ahead, 'commit')} {'is' if facts.ahead == 1 else 'are'} not in {facts.base or 'the base'}."
+            )
+        if names:
+            warnings.append(f"Files that git ignores are not kept: {shown_paths(names)}.")
+        return (
+            [
+                f"Removes the folder {self._place.path} and the branch {branch or 'that it had'}.",
+                f"Keeps commits and uncommitted changes below {KEPT}/, from where git brings them back.",
+            ],
+            [
+                f"git -C {shlex.quote(self._place.repository)} worktree remove --force {shlex.quote(self._place.path)}",
+                *(
+                    [f"git -C {shlex.quote(self._place.repository)} branch -D {shlex.quote(branch)}"]
+                    if branch
+                    else []
+                ),
+            ],
+            warnings,
+            refusal,
+        )
+
+    async def _commit(self, facts: _Facts, message: str) -> Done:
+        git, before = self._git, facts.standing.head
+        index = Path(await git.ask("rev-parse", "--path-format=absolute", "--git-path", "index"))
+        kept = await asyncio.to_thread(lambda: index.read_bytes() if index.exists() else None)
+        exclude = ":(exclude,top).turnwire"
+        added = await git("add", "--all", "--", ":/", exclude)
+        said = added if not added.is_ok else await git("commit", "--quiet", "--file=-", body=message.encode())
+        if not said.is_ok:
+            if kept is not None:
+                await asyncio.to_thread(index.write_bytes, kept)
+            raise GitRefused(
+                f"git does not commit, and nothing was: {said.words or 'a hook refuses it without a word'}"
+            )
+        head = await git.ask("rev-parse", "--short", "HEAD")
+        return Done((f"Committed as {head}.",), said.words, before)
+
+    async def _merge(self, facts: _Facts) -> Done:
+        branch, base, before = facts.standing.branch or "", facts.base or "", facts.base_head or ""
+        if facts.holder is None:
+            commit, git = facts.standing.head, self._git
+            if facts.behind:
+                assert facts.merged is not None, "both have commits of their own"
+                tree = facts.merged.fields()[0]
+                commit = await git.ask(
+                    "commit-tree",
+                    tree,
+                    "-p",
+                    before,
+                    "-p",
+                    commit,
+                    "-m",
+                    f"Merge branch '{branch}' into {base}",
+                )
+            await git.ask("update-ref", "-m", f"merge {branch}", f"refs/heads/{base}", commit, before)
+            return Done((f"{base} has every commit of {branch}.",), "", before)
+        there = self._git.at(Path(facts.holder))
+        said = await there("merge", "--no-edit", branch)
+        if not said.is_ok:
+            await there("merge", "--abort")
+            if await there.tells("rev-parse", "HEAD") != before or await there.tells(
+                "status", "--porcelain", "--untracked-files=no"
+            ):
+                raise GitRefused(
+                    f"git does not merge; look at {facts.holder}, where something was left: {said.words}"
+                )
+            raise GitRefused(f"git does not merge, and it was taken back: {said.words}")
+        return Done((f"{base} has every commit of {branch}.",), said.words, before)
+
+    async def _rebase(self, facts: _Facts) -> Done:
+        before = facts.standing.head
+        said = await self._git("rebase", facts.base or "")
+        if not said.is_ok:
+            standing = await look_at(self._git)
+            await self._git("rebase", "--abort")
+            stopped = f" at {shown_paths(standing.conflicted)}" if standing.conflicted else ""
+            raise GitRefused(
+                f"git stopped{stopped}, and it was taken back; have the agent merge {facts.base} and resolve it: {said.words}"
+            )
+        return Done((f"{facts.standing.branch} stands on {facts.base}.",), said.words, before)
+
+    async def _push(self, facts: _Facts) -> Done:
+        branch = facts.standing.branch or ""
+        said = await self._git("push", "--set-upstream", facts.remote or "", branch)
+        if not said.is_ok:
+            hint = "; fetch, then rebase or merge what is there" if "rejected" in said.words else ""
+            raise GitRefused(f"git does not push{hint}: {_without_password(said.words)}")
+        return Done((f"{facts.remote} has {branch}.",), _without_password(said.words))
+
+    async def _discard(self, facts: _Facts) -> Done:
+        git, standing = self._git, facts.standing
+        kept = await self._keep(standing)
+        outside = git.at(Path(await git.ask("rev-parse", "--path-format=absolute", "--git-common-dir")))
+        await outside.ask("worktree", "remove", "--force", self._place.path)
+        done = [f"Removed {self._place.path}."]
+        if standing.branch:
+            said = await outside("branch", "-D", "--quiet", standing.branch)
+            done.append(
+                f"Removed the branch {standing.branch}."
+                if said.is_ok
+                else f"The branch {standing.branch} stays: {said.words}"
+            )
+        done.append(f"What was there is kept: git branch NAME {kept}")
+        return Done(tuple(done), "", kept)
+
+    async def _keep(self, standing: Standing) -> str:
+        """Have git keep a worktree as it is, uncommitted changes included, and return under which name."""
+        git, commit = self._git, standing.head
+        if standing.uncommitted:
+            with tempfile.TemporaryDirectory(prefix="turnwire-git-") as folder:
+                env = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
+                await git.ask("read-tree", "HEAD", env=env)
+                await git.ask("add", "--all", "--", ":/", ":(exclude,top).turnwire", env=env)
+                tree = await git.ask("write-tree", env=env)
+            commit = await git.ask(
+                "commit-tree", tree, "-p", standing.head, "-m", f"Discarded of {standing.branch}"
+            )
+        name = f"{KEPT}/{standing.branch or 'detached'}-{time.strftime('%Y%m%d-%H%M%S')}-{commit[:8]}"
+        await git.ask("update-ref", name, commit)
+        return name
+
+
+_PASSWORD = re.compile(r"(\b[a-z+]+://)[^/@\s]+@")
+
+
+def _without_password(text: str) -> str:
+    return _PASSWORD.sub(r"\1…@", text)
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number} {name}{'' if number == 1 else 's'}"
+
+
+def _shown(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -1,0 +1,291 @@
+"""Git worktrees for sessions: made from a branch or commit, looked at, and removed once nothing in them is lost by that."""
+
+import asyncio
+import re
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from turnwire.adapter.workspace.git import Git, GitRefused, shown_paths
+
+MOST_LISTED = 200
+"""Uncommitted files that a look tells."""
+
+MOST_WORKTREES = 500
+"""Worktrees that are listed."""
+
+DEADLINE = 60.0
+"""Seconds that git may take for one look, or to make a worktree."""
+
+OURS = ".turnwire/"
+"""What turnwire itself puts into a workspace; no change of anybody's."""
+
+_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class NewPlace(Struct, frozen=True):
+    """A worktree that was made."""
+
+    path: str
+    """Its top folder."""
+    folder: str
+    """The folder in it that stands for the one that was asked for."""
+    repository: str
+    branch: str
+    base: str
+    """Name of the branch, or id of the commit, that it starts from."""
+
+
+async def make_worktree(
+    workspace: Path, place: Path, environment: Mapping[str, str], *, branch: str | None, base: str | None
+) -> NewPlace:
+    """Make a worktree of the repository that a folder is in, with a new branch.
+
+    Args:
+        workspace: a folder of a working tree, or a bare repository.
+        place: the folder below which worktrees are made.
+        environment: of git.
+        branch: name of the new branch; made up when None.
+        base: branch or commit to start from; what `workspace` has checked out when None.
+
+    Raises:
+        GitRefused: git does not do it; says what to do. Nothing was made.
+        TimeoutError: git took too long.
+    """
+    git = Git(workspace, environment)
+    async with asyncio.timeout(DEADLINE):
+        top, prefix = await _top_of(git)
+        if branch is None:
+            branch = f"turnwire/{secrets.token_hex(4)}"
+        if (await git.tells("check-ref-format", "--branch", branch)) is None or branch.startswith("-"):
+            raise GitRefused(f"{branch!r} is not a name that a branch can have; choose another one")
+        if await git.tells("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}") is not None:
+            raise GitRefused(f"there is a branch {branch!r} already; choose another name")
+        name, commit = await _base_of(git, base)
+        path = (
+            place / _PLAIN.sub("-", top.name.removesuffix(".git") or "repository") / _PLAIN.sub("-", branch)
+        )
+        if path.exists():
+            path = path.with_name(f"{path.name}-{secrets.token_hex(3)}")
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise GitRefused(f"the folder {str(path.parent)!r} cannot be made: {error.strerror}") from None
+        said = await git("worktree", "add", "--quiet", "-b", branch, str(path), commit)
+        if not said.is_ok:
+            await _undo(git, path, branch)
+            raise GitRefused(f"git does not make the worktree: {said.words}")
+    folder = path / prefix
+    if not folder.is_dir():
+        folder = path
+    return NewPlace(
+        *await asyncio.to_thread(lambda: (str(path.resolve()), str(folder.resolve()))),
+        str(workspace),
+        branch,
+        name,
+    )
+
+
+async def _top_of(git: Git) -> tuple[Path, str]:
+    """Return the folder that names a repository, and where in its working tree `git.folder` is; raises GitRefused."""
+    said = await git("rev-parse", "--is-bare-repository", "--git-common-dir", "--show-prefix")
+    if not said.is_ok:
+        raise GitRefused(
+            f"{str(git.folder)!r} is in no git repository, so it has no worktrees; name a folder of one: {said.words}"
+        )
+    is_bare, common, *rest = said.output.split("\n")
+    whole = (git.folder / common).resolve()
+    if is_bare == "true":
+        return whole, ""
+    return whole.parent if whole.name == ".git" else whole, rest[0] if rest else ""
+
+
+async def _base_of(git: Git, base: str | None) -> tuple[str, str]:
+    """Return the name and the commit of what a worktree starts from; raises GitRefused."""
+    wanted = base or await git.tells("symbolic-ref", "--quiet", "--short", "HEAD") or "HEAD"
+    if wanted.startswith("-"):
+        raise GitRefused(f"{wanted!r} is neither a branch nor a commit; name one that is there")
+    commit = await git.tells("rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
+    if commit is None:
+        if base is None:
+            raise GitRefused("the repository has no commit yet; make the first one, then ask again")
+        raise GitRefused(
+            f"{base!r} is neither a branch nor a commit of this repository; name one that is there"
+        )
+    is_branch = await git.tells("rev-parse", "--verify", "--quiet", f"refs/heads/{wanted}") is not None
+    return (wanted if is_branch else commit), commit
+
+
+async def _undo(git: Git, path: Path, branch: str) -> None:
+    """Take back what a failed `worktree add`, such as by a hook after the checkout, has left: nothing else is there yet."""
+    await git("worktree", "remove", "--force", str(path))
+    await git("worktree", "prune")
+    await git("branch", "-D", "--quiet", branch)
+
+
+class Standing(Struct, frozen=True):
+    """How a worktree stands."""
+
+    head: str
+    """Id of its commit."""
+    branch: str | None
+    """What is checked out; None when detached."""
+    uncommitted: tuple[str, ...]
+    """Files that differ from the commit, new ones included."""
+    conflicted: tuple[str, ...]
+    """Files of a merge that is not over."""
+    nested: tuple[str, ...]
+    """New folders that are repositories of their own."""
+    submodules: tuple[str, ...]
+    """Submodules that are checked out here."""
+    in_progress: str | None
+    """`merge`, `rebase`, `cherry-pick`, `revert` or `bisect` that is not over."""
+
+
+_IN_PROGRESS = {
+    "MERGE_HEAD": "merge", "rebase-merge": "rebase", "rebase-apply": "rebase", "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert", "BISECT_LOG": "bisect",
+}  # fmt: skip
+
+
+async def look_at(git: Git) -> Standing:
+    """Return how a worktree stands; raises GitRefused."""
+    head = await git.ask("rev-parse", "--verify", "HEAD")
+    branch = await git.tells("symbolic-ref", "--quiet", "--short", "HEAD")
+    said = await git(
+        "status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames"
+    )
+    if not said.is_ok:
+        raise GitRefused(f"git cannot tell what has changed: {said.words}")
+    entries = [(field[:2], field[3:]) for field in said.fields() if not field[3:].startswith(OURS)]
+    own = (git.folder / await git.ask("rev-parse", "--git-dir")).resolve()
+    staged = (await git.ask("ls-files", "--stage", "-z")).split("\0")
+    links = [line.partition("\t")[2] for line in staged if line.startswith("160000 ")]
+    return Standing(
+        head,
+        branch,
+        tuple(path for state, path in entries if state != "!!"),
+        tuple(path for state, path in entries if "U" in state or state in ("AA", "DD")),
+        tuple(path for state, path in entries if state == "??" and path.endswith("/")),
+        tuple(path for path in links if (git.folder / path / ".git").exists()),
+        next((word for name, word in _IN_PROGRESS.items() if (own / name).exists()), None),
+    )
+
+
+async def ignored_in(git: Git) -> list[str]:
+    """Return the files and folders that git ignores in a worktree, without turnwire's own."""
+    said = await git("status", "--porcelain", "-z", "--ignored=traditional", "--untracked-files=normal")
+    names = (field[3:] for field in said.fields() if field.startswith("!!"))
+    return [name for name in names if not name.startswith(OURS)]
+
+
+async def unsaved_below(git: Git, standing: Standing) -> list[str]:
+    """Return what repositories in a worktree have that is nowhere else, as sentences: removing it would lose that."""
+    found = [f"{path} is a repository of its own; move it elsewhere" for path in standing.nested]
+    for path in standing.submodules:
+        inner = git.at(git.folder / path)
+        status = await inner.tells("status", "--porcelain", "--untracked-files=all")
+        if status is None or status:
+            found.append(f"the submodule {path} has uncommitted changes; commit and push them there")
+        elif await inner.tells("rev-list", "--max-count=1", "HEAD", "--branches", "--not", "--remotes") != "":
+            found.append(f"the submodule {path} has commits that no remote has; push them there")
+        elif await inner.tells("rev-parse", "--verify", "--quiet", "refs/stash") is not None:
+            found.append(f"the submodule {path} has a stash; apply it or drop it there")
+    return found
+
+
+class Listed(Struct, frozen=True):
+    """A worktree below the place for them."""
+
+    path: str
+    repository: str
+    """Its main working tree, or the bare repository."""
+    branch: str | None
+    unsaved: tuple[str, ...]
+    """What would be lost by removing it, as sentences."""
+    ignored: tuple[str, ...] = ()
+    """Files and folders that git ignores: they go with it."""
+
+
+async def list_worktrees(place: Path, environment: Mapping[str, str]) -> list[Listed]:
+    """List the worktrees below a place."""
+    return [await describe(path, environment) for path in await asyncio.to_thread(_found, place)]
+
+
+def _found(place: Path) -> list[Path]:
+    """Return folders two levels below the place that a `.git` file makes a worktree."""
+    found: list[Path] = []
+    try:
+        for repository in sorted(place.iterdir()):
+            if repository.is_dir() and not repository.is_symlink():
+                found += sorted(
+                    one for one in repository.iterdir() if not one.is_symlink() and (one / ".git").is_file()
+                )
+    except OSError:
+        return found[:MOST_WORKTREES]
+    return found[:MOST_WORKTREES]
+
+
+async def describe(path: Path, environment: Mapping[str, str]) -> Listed:
+    """Return a worktree as it is listed."""
+    git = Git(path, environment)
+    common = await git.tells("rev-parse", "--path-format=absolute", "--git-common-dir")
+    if common is None:
+        return Listed(str(path), "", None, ("its repository is gone or cannot be read; look there yourself",))
+    repository = str(Path(common).parent) if Path(common).name == ".git" else common
+    try:
+        standing = await look_at(git)
+        unsaved = tuple(await why_kept(git, standing))
+        return Listed(
+            str(path), repository, standing.branch, unsaved, tuple(await ignored_in(git))[:MOST_LISTED]
+        )
+    except GitRefused as error:
+        return Listed(str(path), repository, None, (str(error),))
+
+
+async def why_kept(git: Git, standing: Standing) -> list[str]:
+    """Return what would be lost by removing a worktree while its branch stays, as sentences."""
+    found = []
+    if standing.in_progress is not None:
+        found.append(f"a {standing.in_progress} is not over; finish or abort it")
+    files = [path for path in standing.uncommitted if path not in (*standing.nested, *standing.submodules)]
+    if files:
+        found.append(f"uncommitted: {shown_paths(files)}; commit or discard them")
+    found += await unsaved_below(git, standing)
+    if (
+        standing.branch is None
+        and (
+            await git.tells(
+                "rev-list", "--max-count=1", standing.head, "--not", "--branches", "--tags", "--remotes"
+            )
+        )
+        != ""
+    ):
+        found.append("its commits are on no branch; make one of them")
+    own = Path(await git.ask("rev-parse", "--path-format=absolute", "--git-dir"))
+    if await asyncio.to_thread((own / "locked").exists):
+        found.append("it is locked; unlock it with git worktree unlock")
+    return found
+
+
+async def remove_worktree(path: Path, place: Path, environment: Mapping[str, str]) -> Listed:
+    """Remove a worktree below the place; its branch stays. Raises GitRefused where something would be lost."""
+    async with asyncio.timeout(DEADLINE):
+        if path not in await asyncio.to_thread(_found, place):
+            raise GitRefused(
+                f"{str(path)!r} is none of the worktrees below {str(place)!r}; name one that is listed"
+            )
+        listed = await describe(path, environment)
+        if listed.unsaved:
+            raise GitRefused(f"the worktree {listed.path} stays: {'; '.join(listed.unsaved)}")
+        git = Git(Path(listed.repository), environment)
+        await git.ask("worktree", "remove", *await _force(git.at(path)), str(path))
+    return listed
+
+
+async def _force(git: Git) -> list[str]:
+    """Return what git wants to hear for a worktree with submodules, or with files of turnwire's own; that they are saved was looked at."""
+    standing = await look_at(git)
+    return ["--force"] if standing.submodules or (git.folder / OURS).exists() else []
