@@ -1,4 +1,4 @@
-"""What the agents of a family can do: one table a family, which everybody asks who would otherwise ask for a version."""
+"""The abilities of a family's agents: one table per family, so that no other code compares versions."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -9,20 +9,20 @@ from turnwire.adapter.options import CommandOptions, SessionOptions
 
 
 class Capabilities(Struct, frozen=True, kw_only=True):
-    """What an agent can do; nothing that is not said."""
+    """An agent's abilities. The defaults mean that it has none."""
 
     resumes: bool = False
-    """Goes on with a conversation of its past."""
+    """Continues an earlier conversation."""
     says_whether_it_resumes: bool = False
-    """Says on its start, without a prompt, whether it goes on with a conversation."""
+    """Reports at its start, without a prompt, whether it continues a conversation."""
     continues_latest: bool = False
-    """Goes on with the newest conversation of the workspace."""
+    """Continues the newest conversation of the workspace."""
     keeps_session_id: bool = False
-    """Goes on under the session id that it had."""
+    """Continues under its earlier session id."""
     forks: bool = False
-    """Goes on under a new session id, and leaves the old conversation as it is."""
+    """Continues under a new session id, and leaves the old conversation unchanged."""
     resume_at: Literal["nothing", "api_message_id", "message_uuid"] = "nothing"
-    """What names a message that it can go back to."""
+    """The kind of id for a message to go back to."""
     interrupts: bool = False
     """Stops a turn and lives on."""
     withdraws_prompts: bool = False
@@ -30,13 +30,13 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     models: bool = False
     """Changes the model while it runs."""
     permission_modes: Sequence[str] = ()
-    """The modes that can be asked for; none where an agent has none, or names its own once it runs."""
+    """The modes that can be requested. Empty if it has none, or names them only when it runs."""
     names_modes: bool = False
-    """Names its modes once it runs: whether there is one that is asked for is seen then."""
+    """Names its modes when it runs. Only then is a requested mode checked."""
     policies: bool = False
     """Asks for permission, so that policies and rules have an effect."""
     never_asks: Sequence[str] = ()
-    """What it does without asking, in the mode in which it asks most; reading and searching is left out. None where it is not known."""
+    """What it does without asking, in its strictest mode, apart from reading and searching. None if unknown."""
     hooks: bool = False
     """Runs hooks of the configuration."""
     hosts_servers: bool = False
@@ -44,7 +44,7 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     mcp_servers: bool = False
     """Uses the MCP servers of the session."""
     images: bool = False
-    """Takes images as they are; otherwise they are saved and named."""
+    """Takes images directly. Otherwise they are saved and named in the prompt."""
     rewinds_files: bool = False
     """Puts files back to where they were at a message."""
     options: frozenset[str] = frozenset()
@@ -73,7 +73,9 @@ _NOTHING = CommandOptions()
 
 
 def impossible(options: SessionOptions, can: Capabilities) -> Sequence[str]:
-    """Return what is asked for and cannot be done, as the configuration calls it: it would silently not happen."""
+    """Return the requested options that the agent cannot fulfil, by their names in the configuration. They would silently have no
+    effect.
+    """
     command = options.command
     wanted: dict[str, tuple[object, bool]] = {
         "resume": (command.resume or command.continue_latest, can.resumes),

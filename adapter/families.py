@@ -1,9 +1,10 @@
-"""How agents are run, by the family that they speak: what each registered family names is loaded when it is asked for."""
+"""The runners of agents, by family. Each is imported on first use."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 
 from msgspec import structs
 
@@ -24,7 +25,7 @@ _MORE: dict[str, str] = {
     "auto": "turnwire.adapter.claude.family:AUTOMATIC_AGENTS",
     "qwen": "turnwire.adapter.claude.family:QWEN",
 }
-"""Agents of Claude's family that are run in another way: what runs each."""
+"""Agents of Claude's family with a runner of their own -> its location."""
 
 
 class _Families(Mapping[str, AgentFamily]):
@@ -53,7 +54,7 @@ def _load(reference: str) -> AgentFamily:
 
 
 FAMILIES: Mapping[str, AgentFamily] = _Families()
-"""Every family whose agents are run, by its name. CommandError for one that is only read, UnknownFamily for one that is not there."""
+"""Every family whose agents can be run, by name. CommandError for one that is only read, UnknownFamily for an unknown one."""
 
 
 def open_session(
@@ -65,7 +66,7 @@ def open_session(
     grants: GrantStore | None = None,
     notify: Notify = lambda _: None,
 ) -> AbstractAsyncContextManager[AgentSession]:
-    """Run an agent of the family that its options name, as its Opener does; raises CommandError for what it cannot do."""
+    """Run an agent of the family in its options, as its Opener does. Raises CommandError for options that it cannot fulfil."""
     family = FAMILIES[options.family]
     for option in impossible(options, family.capabilities(options.version)):
         raise CommandError(option, f"an agent that speaks {family.name} cannot do this; leave it out")
@@ -74,6 +75,12 @@ def open_session(
     return _in_sandbox(
         options, partial(family.open, core=core, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
     )
+
+
+def added_folders(options: SessionOptions) -> list[str]:
+    """Return the folders besides the workspace that a session was given, as far as they are there."""
+    folders = (options.workspace / Path(one).expanduser() for one in options.command.add_dirs or ())
+    return [str(one) for one in folders if one.is_dir()]
 
 
 @asynccontextmanager
@@ -86,7 +93,7 @@ async def _in_sandbox(
     program = find_program(options.executable[0], options.environment) if options.executable else ""
     async with (
         open_sandbox(
-            options.sandbox,
+            structs.replace(options.sandbox, writable=(*options.sandbox.writable, *added_folders(options))),
             workspace=options.workspace,
             program=program,
             environment=options.environment,

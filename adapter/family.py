@@ -1,8 +1,8 @@
-"""What a family of agents is to those who run one: its core, what its agents can do, and what opens a session."""
+"""A family of agents, for running them: its core, their abilities, and the function that opens a session."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
@@ -14,6 +14,9 @@ from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import AgentSession
 from turnwire.adapter.session.notices import Notify
 from turnwire.normalize.core import Core, CoreFactory
+
+if TYPE_CHECKING:  # few conversations are ever in a terminal
+    from turnwire.adapter.interface import InterfaceHooks
 
 
 class Opener(Protocol):
@@ -33,14 +36,14 @@ class Opener(Protocol):
 
         Args:
             options: what to run, and how.
-            core: what the family makes of what happens; a new one for a session that has no past.
-            watchdog: ends the agent should the sidecar die.
+            core: the family's core; a new one for a session without a past.
+            watchdog: ends the agent if the sidecar dies.
             audit: the trail of decisions.
-            grants: always-answers beyond the session, for the policy `supervised`.
-            notify: is told what no line tells.
+            grants: "always" answers beyond the session, for the policy `supervised`.
+            notify: called for facts that no line contains.
 
         Raises:
-            CommandError: the options ask for what cannot be done.
+            CommandError: the options cannot be fulfilled.
             ProgramNotFound: the program or the workspace does not exist.
         """
         ...
@@ -54,9 +57,9 @@ class KeptConversation(Struct, frozen=True, kw_only=True):
     folder: str | None
     """Where it works."""
     title: str | None
-    """What it is called."""
+    """Its title."""
     updated: str | None
-    """When it was gone on with last, as the agent says it: ISO 8601."""
+    """When it was last continued, as the agent reports it: ISO 8601."""
 
 
 class AgentFamily(Struct, frozen=True):
@@ -67,18 +70,20 @@ class AgentFamily(Struct, frozen=True):
     core: CoreFactory
     """Makes the state machine of one session."""
     capabilities: Callable[[str | None], Capabilities]
-    """What an agent can do, by the version that it says; before one runs, or where it says none."""
+    """Version -> an agent's abilities. None for an agent that does not run yet or reports no version."""
     open: Opener
     """Runs one."""
     check_resume_at: Callable[[str, str | None], None]
     """Raises CommandError for a message that a version cannot go back to, named like this."""
     never_asks: Callable[[str], Sequence[str]] = lambda _: ()
-    """What a program's agent does without asking, in the mode in which it asks most; empty for one that nobody has tried."""
+    """Returns what a program's agent does without asking, in its strictest mode. Empty for an agent that was never tried."""
     list_conversations: Callable[[SessionOptions, int], Awaitable[Sequence[KeptConversation]]] | None = None
-    """Starts an agent to ask for the conversations it keeps, at most so many; None where agents of the family list none.
+    """Starts an agent to list its conversations, at most so many. None if the family's agents cannot list them.
 
-    Raises what an Opener does, RequestFailed, RequestTimeout and ProcessGone.
+    Raises the errors of an Opener, RequestFailed, RequestTimeout and ProcessGone.
     """
+    interface_hooks: Callable[[], "InterfaceHooks"] | None = None
+    """Loads how the agent's own interface tells what it asks; None where it does not."""
 
 
 def resume_at_unsupported(name: str, message: str, version: str | None) -> None:  # noqa: ARG001 - whatever the message

@@ -1,4 +1,4 @@
-"""What a session is started with, whatever its family; what a family cannot do is refused (adapter/capabilities.py)."""
+"""The options of a session's start, for every family. A family refuses what it cannot do (adapter/capabilities.py)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,12 +22,12 @@ if TYPE_CHECKING:  # few sessions have one
 
 
 class CommandError(TurnwireError, ValueError):
-    """Options that make no command; says which option, and what to do."""
+    """Options that make no valid command. The message says which option, and what to do."""
 
     def __init__(self, option: str, message: str) -> None:
         super().__init__(f"{option}: {message}")
         self.option = option
-        """The field of CommandOptions that is wrong."""
+        """The wrong field of CommandOptions."""
 
 
 class CommandOptions(Struct, frozen=True, kw_only=True):
@@ -38,7 +38,7 @@ class CommandOptions(Struct, frozen=True, kw_only=True):
     resume: str | None = None
     """Session id to go on with."""
     resume_at: str | None = None
-    """Message to go back to; needs `resume`. What names it depends on the version."""
+    """Message to go back to; needs `resume`. The version decides which id names it."""
     fork: bool = False
     """Go on under a new session id; needs `resume` or `continue_latest`."""
     continue_latest: bool = False
@@ -64,11 +64,11 @@ class CommandOptions(Struct, frozen=True, kw_only=True):
     effort: str | None = None
     """How hard the model thinks."""
     fallback_model: str | None = None
-    """Model to take when the first one is overloaded."""
+    """Model to use when the first one is overloaded."""
     system_prompt: str | None = None
     """The system prompt, instead of the CLI's own."""
     append_system_prompt: str | None = None
-    """What to add to the system prompt."""
+    """Text that is added to the system prompt."""
     output_schema: JsonObject | None = None
     """JSON Schema that the answer of each turn must have."""
     agents: Mapping[str, JsonObject] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class CommandOptions(Struct, frozen=True, kw_only=True):
     add_dirs: Sequence[str] = ()
     """Directories other than the workspace that the CLI may use."""
     settings: JsonObject | None = None
-    """Settings of the CLI, above those of its files."""
+    """Settings of the CLI. They override those of its files."""
     checkpointing: bool = False
     """Remember files before they are changed, so that they can be put back (`rewind_files`); an environment variable."""
     thinking_disabled: bool = False
@@ -88,7 +88,7 @@ class CommandOptions(Struct, frozen=True, kw_only=True):
     unattended: bool = False
     """One prompt without a human: no permission questions, no echo of prompts, only the given MCP servers."""
     bare: bool = False
-    """Add nothing at all: the agent is not the CLI and takes its protocol for granted."""
+    """Add no arguments: the agent is not the CLI and uses its protocol by default."""
 
 
 class SessionOptions(Struct, frozen=True, kw_only=True):
@@ -97,21 +97,21 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     workspace: Path
     """Directory the CLI runs in."""
     executable: Sequence[str] = ("claude",)
-    """The program, and arguments that come before all others."""
+    """The program, and arguments before all others."""
     command: CommandOptions = field(default_factory=CommandOptions)
     """Its options."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Its whole environment; see adapter/process/environment.py."""
     family: str = "claude"
-    """What it speaks, by the name of its family (adapter/families.py)."""
+    """Its family by name (adapter/families.py)."""
     name: str = "session"
     """turnwire's session id; names the folder of attachments."""
     version: str | None = None
-    """The agent's version; asked for when None."""
+    """The agent's version; None to ask the agent."""
     ask_version: bool = True
     """Ask the agent for its version when it is not given."""
     initialize: bool = True
-    """Begin with `initialize`; an agent of another kind may not know it."""
+    """Start with `initialize`. Agents of another kind may not support it."""
     policy: Policy | None = None
     """Permission policy; None for the CLI's own rules."""
     rules: Sequence[Rule] = ()
@@ -125,7 +125,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     accept_unasked: bool = False
     """Under supervised: also run an agent that does not ask about everything, or of which this is unknown."""
     answer_timeout: float | None = None
-    """Seconds that a human has to answer; None for as long as it takes."""
+    """Seconds that a human has to answer; None for no limit."""
     auto_deny_as: str | None = None
     """Deny requests to a human at once, under this name; None if a human can answer."""
     max_pending: int = 256
@@ -133,25 +133,25 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     hosted_servers: Mapping[str, HostedServer] = field(default_factory=dict)
     """MCP servers that live in the sidecar."""
     client_files: Literal["none", "read", "write"] = "none"
-    """What an agent that has its client read and write files may do so with: the workspace's, and no others."""
+    """What an agent may do with the workspace's files through its client; no other files."""
     client_terminals: bool = False
     """Whether an agent may have its client run commands."""
     sandbox: SandboxSettings = SandboxSettings()
-    """What the agent is kept from, and what it is given all the same."""
+    """What the sandbox denies the agent, and its exceptions."""
     box: "Sandbox | None" = None
     """The sandbox that its programs are started in; `open_session` makes it of `sandbox`."""
     attachments: AttachmentSettings = field(default_factory=AttachmentSettings)
-    """What may go with a prompt, and how."""
+    """Accepted attachments, and how they reach the agent."""
     initialize_deadline: float = 60.0
     """Seconds for the answer to `initialize`."""
     control_deadline: float = 30.0
     """Seconds for the answer to any other control request."""
     exit_deadline: float = 5.0
-    """Seconds that an agent may live on after it closed its stdout: nothing can be heard of it any more."""
+    """Seconds that an agent may run after it closed its stdout: it can report nothing any more."""
     stall_after: float | None = None
     """Seconds of silence in a turn, without an open request, after which `stalled` is published."""
     stop: StopDeadlines = field(default_factory=StopDeadlines)
-    """How long each step of stopping it may take."""
+    """Seconds for each step of stopping it."""
     ahead: int = 8 * 1024 * 1024
     """Maximum number of buffered bytes before reading stops, with the extra bytes of each line."""
     line_limit: int = DEFAULT_LIMIT

@@ -16,7 +16,16 @@ from turnwire.adapter.session.lines import Lines, fail
 from turnwire.normalize.inputs import Message, Received, Sent
 from turnwire.protocol.acp import encode
 from turnwire.protocol.acp.decode import decode, malformed
-from turnwire.protocol.acp.messages import Batch, Id, Notification, Response, RpcError
+from turnwire.protocol.acp.messages import (
+    Batch,
+    Id,
+    Notification,
+    Response,
+    RpcError,
+    SessionUpdate,
+    UpdateParams,
+)
+from turnwire.protocol.acp.updates import StateUpdate
 from turnwire.protocol.framing import DEFAULT_LIMIT, OversizeLine
 from turnwire.protocol.json_values import Json, JsonObject, text_at
 from turnwire.protocol.malformed import Malformed
@@ -60,6 +69,10 @@ class AcpClient:
         self._on_sent = on_sent
         self._numbers = itertools.count(1)
         self._waiting: dict[Id, tuple[str, asyncio.Future[Json]]] = {}
+        self._prompted: asyncio.Future[Json] | None = None
+        """The prompt of version 2 that the agent has heard: the state that ends its turn is its result."""
+        self._is_active = False
+        """Version 2: the agent has said that it works, and not that it has stopped."""
 
     async def batches(self) -> AsyncIterator[list[Received]]:
         """Yield what the agent says until its output ends, in lists of bounded size."""
@@ -139,8 +152,13 @@ class AcpClient:
         if type(message) is Malformed and (pieces := glued.cut(line)):
             return [received for piece in pieces for received in self._receive(piece)]
         for one in messages_of(message):
-            if isinstance(one, Response):
-                self._settle(one)
+            match one:
+                case Response():
+                    self._settle(one)
+                case SessionUpdate(params=UpdateParams(update=StateUpdate() as state)):
+                    self._state(state)
+                case _:
+                    pass
         return [Received(line, message)]
 
     def _settle(self, response: Response) -> None:
@@ -149,8 +167,26 @@ class AcpClient:
             return  # it came too late, or a second time
         if response.error is not None:
             fail(answered, AgentError(method, response.error))
+        elif method == "session/prompt" and is_heard(response.result):
+            self._prompted = answered
         else:
             answered.set_result(response.result)
+
+    def _state(self, update: StateUpdate) -> None:
+        if update.state != "idle":
+            self._is_active = True
+            return
+        ends = self._is_active or update.stop_reason is not None
+        self._is_active = False
+        if ends and self._prompted is not None:
+            if not self._prompted.done():
+                self._prompted.set_result({"stopReason": update.stop_reason})
+            self._prompted = None
+
+
+def is_heard(result: Json) -> bool:
+    """Tell whether the answer to a prompt says only that it was heard, as in version 2."""
+    return isinstance(result, dict) and "messageId" in result and "stopReason" not in result
 
 
 def messages_of(message: Message) -> Sequence[Message]:

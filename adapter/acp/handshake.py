@@ -18,8 +18,8 @@ from turnwire.adapter.session.agent import RequestFailed
 from turnwire.normalize.acp.agents import agent_info
 from turnwire.protocol.json_values import Json, JsonObject, text_at
 
-VERSION = 1
-"""The protocol's version that is spoken here."""
+FIRST, LATEST = 1, 2
+"""The protocol's versions that are spoken here."""
 
 LOGIN_NEEDED = -32000
 """The protocol's error of an agent that wants a login first."""
@@ -45,11 +45,23 @@ class Choice(Struct, frozen=True):
     """What is chosen."""
     config_id: str | None = None
     """The option's id, where it is one of the session's configuration."""
+    effort_of: str | None = None
+    """The model whose effort it is, where that is set with the model (Grok)."""
+    is_typed: bool = False
+    """Version 2: what sets it names the type of the value."""
 
     def params(self, session_id: str, value: str) -> JsonObject:
         """Return the parameters that choose a value."""
         chosen: JsonObject = {"sessionId": session_id, self.param: value}
-        return chosen if self.config_id is None else {**chosen, "configId": self.config_id}
+        if self.effort_of is not None:
+            return {
+                "sessionId": session_id,
+                self.param: self.effort_of,
+                "_meta": {"reasoningEffort": value},
+            }
+        if self.config_id is None:
+            return chosen
+        return {**chosen, "configId": self.config_id, **({"type": "id"} if self.is_typed else {})}
 
 
 class AgentFacts(Struct, frozen=True):
@@ -162,34 +174,44 @@ def client_capabilities(*, reads: bool, writes: bool, terminals: bool) -> JsonOb
 
 
 async def initialize(
-    client: AcpClient, capabilities: JsonObject, release: str, deadline: float
+    client: AcpClient, capabilities: JsonObject, release: str, deadline: float, *, latest: int = LATEST
 ) -> AgentFacts:
-    """Introduce ourselves and return what the agent says of itself; raises as `AcpClient.request` does, and RequestFailed."""
+    """Introduce ourselves and return what the agent says of itself; raises as `AcpClient.request` does, and RequestFailed.
+
+    `latest`: the version to offer. An agent that refuses to hear of version 2 is asked again, for version 1.
+    """
     info: JsonObject = {"name": "turnwire", "title": "turnwire", "version": release}
-    said = await client.request(
-        "initialize",
-        {"protocolVersion": VERSION, "clientCapabilities": capabilities, "clientInfo": info},
-        deadline,
-    )
+    asked: JsonObject = {"protocolVersion": latest, "clientCapabilities": capabilities, "clientInfo": info}
+    if latest > FIRST:
+        able = {name: value for name, value in capabilities.items() if name in ("elicitation", "_meta")}
+        asked |= {"info": info, "capabilities": able}
+    try:
+        said = await client.request("initialize", asked, deadline)
+    except AgentError:
+        if latest == FIRST:
+            raise
+        return await initialize(client, capabilities, release, deadline, latest=FIRST)
     facts = read_facts(said)
-    if facts.version != VERSION:
+    if not FIRST <= facts.version <= latest:
         raise RequestFailed(
-            f"the agent speaks version {facts.version} of the Agent Client Protocol, and turnwire {VERSION}; "
-            "take a version of the agent that speaks it"
+            f"the agent speaks version {facts.version} of the Agent Client Protocol, and turnwire {FIRST} to {latest}; "
+            "take a version of the agent that speaks one of these"
         )
     return facts
 
 
 def read_facts(said: Json) -> AgentFacts:
     """Return what an answer to `initialize` says; what is missing or of another shape cannot be done."""
+    version = said.get("protocolVersion") if isinstance(said, dict) else None
+    if version == LATEST and _object(said, "capabilities"):
+        return _read_latest(said)
     info, able = agent_info(said), _object(said, "agentCapabilities")
     session, prompts, mcp = (
         _object(able, name) for name in ("sessionCapabilities", "promptCapabilities", "mcpCapabilities")
     )
-    version = said.get("protocolVersion") if isinstance(said, dict) else None
     return AgentFacts(
-        # an agent that does not say is taken for one that speaks what it was offered
-        version=version if isinstance(version, int) else VERSION,
+        # an agent that does not say, or repeats what it was offered, speaks the version whose words it uses
+        version=version if isinstance(version, int) and version != LATEST else FIRST,
         name=text_at(info, "title") or text_at(info, "name"),
         own_name=text_at(info, "name"),
         release=text_at(info, "version") or None,
@@ -201,9 +223,36 @@ def read_facts(said: Json) -> AgentFacts:
         more_folders=isinstance(session.get("additionalDirectories"), dict),
         images=prompts.get("image") is True,
         mcp=frozenset({"stdio", *(kind for kind in ("http", "sse") if mcp.get(kind) is True)}),
-        logins=tuple(
-            text_at(method, "name") or text_at(method, "id") for method in _objects(said, "authMethods")
-        ),
+        logins=_logins(said),
+    )
+
+
+def _read_latest(said: Json) -> AgentFacts:
+    """Read what an agent of version 2 says: one that has sessions goes on with them, lists and closes them."""
+    info, able = agent_info(said), _object(said, "capabilities")
+    session = _object(able, "session")
+    prompts, mcp = _object(session, "prompt"), _object(session, "mcp")
+    has_sessions = isinstance(able.get("session"), dict)
+    return AgentFacts(
+        version=LATEST,
+        name=text_at(info, "title") or text_at(info, "name"),
+        own_name=text_at(info, "name"),
+        release=text_at(info, "version") or None,
+        resumes=has_sessions,
+        lists=has_sessions,
+        forks=isinstance(session.get("fork"), dict),
+        closes=has_sessions,
+        more_folders=isinstance(session.get("additionalDirectories"), dict),
+        images=isinstance(prompts.get("image"), dict),
+        mcp=frozenset(kind for kind in ("stdio", "http") if isinstance(mcp.get(kind), dict)),
+        logins=_logins(said),
+    )
+
+
+def _logins(said: Json) -> tuple[str, ...]:
+    return tuple(
+        text_at(method, "name") or text_at(method, "id") or text_at(method, "methodId")
+        for method in _objects(said, "authMethods")
     )
 
 
@@ -213,13 +262,18 @@ async def converse(
     """Open a conversation, new or old; raises LoginNeeded, RequestFailed, and what `AcpClient.request` does."""
     params: JsonObject = {
         "cwd": str(wanted.workspace),
-        "mcpServers": [server_of(name, server) for name, server in wanted.servers.items()],
+        "mcpServers": [
+            server_of(name, server, is_typed=facts.version == LATEST)
+            for name, server in wanted.servers.items()
+        ],
     }
     if wanted.folders:
         params["additionalDirectories"] = list(wanted.folders)
     method = _method(facts, wanted)
     if wanted.resume is not None:
         params = {"sessionId": wanted.resume, **params}
+    if wanted.resume is not None and facts.version == LATEST and wanted.replay_history:
+        params["replayFrom"] = {"type": "start"}
     try:
         said = await client.request(method, params, deadline)
     except AgentError as error:
@@ -254,24 +308,22 @@ def _method(facts: AgentFacts, wanted: ConversationStart) -> str:
 
 def read_conversation(session_id: str, said: Json) -> Conversation:
     """Return what the answer to session/new, load, resume or fork says can be chosen."""
+    configured = [(name, option) for option in _objects(said, "configOptions") if (name := _id(option))]
     options = {
-        text_at(option, "id"): Choice(
+        name: Choice(
             "session/set_config_option",
             "value",
             tuple(_values(option.get("options"))),
             text_at(option, "currentValue") or None,
-            text_at(option, "id"),
+            name,
+            is_typed="configId" in option,
         )
-        for option in _objects(said, "configOptions")
-        if text_at(option, "id")
+        for name, option in configured
     }
     # an option that is called as its category goes before others of it: Nanocoder has its provider among models
     by_category = {
-        text_at(option, "category"): text_at(option, "id")
-        for option in sorted(
-            _objects(said, "configOptions"),
-            key=lambda option: text_at(option, "id") == text_at(option, "category"),
-        )
+        text_at(option, "category"): name
+        for name, option in sorted(configured, key=lambda one: one[0] == text_at(one[1], "category"))
     }
     modes = _modes(_object(said, "modes"))
     mode_option = next(
@@ -284,15 +336,19 @@ def read_conversation(session_id: str, said: Json) -> Conversation:
         if modes
         else _offered(_objects(mode_option, "options"), "value"),
         models=options.get(by_category.get("model", "")) or _models(_object(said, "models")),
-        options=options,
+        options={**_effort(_object(said, "models")), **options},
     )
 
 
-def server_of(name: str, server: JsonObject) -> JsonObject:
-    """Return an MCP server of a session as the protocol wants it named; `kind_of` tells which kind it is."""
+def server_of(name: str, server: JsonObject, *, is_typed: bool = False) -> JsonObject:
+    """Return an MCP server of a session as the protocol wants it named; `kind_of` tells which kind it is.
+
+    `is_typed`: version 2 wants the kind stdio named, too.
+    """
     match kind_of(server):
         case "stdio":
             return {
+                **({"type": "stdio"} if is_typed else {}),
                 "name": name,
                 "command": text_at(server, "command"),
                 "args": [str(argument) for argument in server.get("args") or []],
@@ -310,6 +366,11 @@ def server_of(name: str, server: JsonObject) -> JsonObject:
 def kind_of(server: JsonObject) -> str:
     """Return how an MCP server is reached: stdio, http, sse, or another word of its configuration."""
     return text_at(server, "type") or ("http" if "url" in server else "stdio")
+
+
+def _id(option: JsonObject) -> str:
+    """Return the id of a config option, in either version."""
+    return text_at(option, "id") or text_at(option, "configId")
 
 
 def named(options: Sequence[str]) -> str:
@@ -336,6 +397,18 @@ def _models(found: JsonObject) -> Choice | None:
     options = tuple(filter(None, (text_at(model, "modelId") for model in _objects(found, "availableModels"))))
     current = text_at(found, "currentModelId") or None
     return Choice("session/set_model", "modelId", options, current) if options else None
+
+
+def _effort(found: JsonObject) -> dict[str, Choice]:
+    """Return the efforts of the model in use, where the agent names them beside the model."""
+    current = text_at(found, "currentModelId")
+    for model in _objects(found, "availableModels"):
+        about = _object(model, "_meta")
+        options = tuple(_values(about.get("reasoningEfforts")))
+        if text_at(model, "modelId") == current and options:
+            now = text_at(about, "reasoningEffort") or None
+            return {"effort": Choice("session/set_model", "modelId", options, now, effort_of=current)}
+    return {}
 
 
 def _values(options: Json) -> list[str]:

@@ -17,6 +17,8 @@ from turnwire.adapter.acp.client import AcpClient, messages_of
 from turnwire.adapter.acp.files import WorkspaceFiles
 from turnwire.adapter.acp.folder_settings import allowing
 from turnwire.adapter.acp.handshake import (
+    FIRST,
+    LATEST,
     AgentFacts,
     Conversation,
     ConversationStart,
@@ -333,8 +335,14 @@ async def _begin(
         reads=services.files is not None, writes=services.writes, terminals=services.terminals is not None
     )
     try:
+        # version 2 has no files and no terminals of the client's
+        is_used = services.files is not None or services.terminals is not None
         facts = await initialize(
-            client, capabilities, importlib.metadata.version("turnwire"), options.initialize_deadline
+            client,
+            capabilities,
+            importlib.metadata.version("turnwire"),
+            options.initialize_deadline,
+            latest=FIRST if is_used else LATEST,
         )
         wanted = _wanted(options, facts, notify)
         conversation = await converse(client, facts, wanted, options.initialize_deadline)

@@ -15,6 +15,7 @@ from turnwire.adapter.acp.files import FileRefused, WorkspaceFiles
 from turnwire.adapter.acp.terminals import TerminalRefused, Terminals
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.normalize.acp.agents import TOLD_BY_REQUEST
 from turnwire.protocol.acp.messages import Id, Request
 from turnwire.protocol.json_values import Json, JsonObject, text_at
 
@@ -76,6 +77,9 @@ class ClientRequests:
 
     def on_request(self, request: Request) -> None:
         """Answer a request, soon; never waits."""
+        if request.method in TOLD_BY_REQUEST:
+            self._client.respond(request.id, {})
+            return
         if not self._is_served(request.method):
             self._client.refuse(
                 request.id, METHOD_NOT_FOUND, f"turnwire has no method {request.method[:200]}"

@@ -1,8 +1,6 @@
 """How agents of the Agent Client Protocol ask and are answered: permission requests and forms as the permission machine's; pure.
 
-Everybody reads of a call what its agent tells, and agents tell different things: arguments, a title that is the command, places.
-The names of tools that rules know are Claude's, by the kind of the call, so that one set of rules holds for every agent.
-A denial can tell the agent nothing but that: the protocol has no place for words.
+call_of_update.py turns a call into what rules see. A denial carries no reason: the protocol has no field for one.
 """
 
 from collections.abc import Sequence
@@ -13,7 +11,7 @@ from msgspec import to_builtins
 from turnwire.adapter.acp.client import messages_of
 from turnwire.adapter.acp.hooks import PermissionHooks
 from turnwire.adapter.acp.open_requests import OpenRequests
-from turnwire.adapter.permissions.calls import ToolCall
+from turnwire.adapter.call_of_update import call_of
 from turnwire.adapter.permissions.requests import (
     AgentRequest,
     Allow,
@@ -28,15 +26,12 @@ from turnwire.adapter.permissions.requests import (
     ToolRequest,
     UnreadableRequest,
 )
-from turnwire.adapter.session.wire import Asking
+from turnwire.adapter.session.agent_wire import Asking
 from turnwire.normalize.acp.agents import OWN_REQUESTS
 from turnwire.normalize.acp.own_requests import Form, Plan
-from turnwire.normalize.acp.tool_call_state import command_line
 from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.inputs import Message
 from turnwire.normalize.payloads.fields import fields
-from turnwire.normalize.vocabulary import ToolKind
-from turnwire.protocol.acp.content import Diff
 from turnwire.protocol.acp.messages import (
     Notification,
     Option,
@@ -50,19 +45,6 @@ from turnwire.protocol.json_values import Json, JsonObject, text_at
 
 FAILED = -32603
 """JSON-RPC's error of something that cannot be done."""
-
-_KINDS: dict[str, tuple[ToolKind, str]] = {
-    "read": ("read", "Read"),
-    "search": ("search", "Grep"),
-    "edit": ("edit", "Edit"),
-    "delete": ("edit", "Delete"),
-    "move": ("edit", "Move"),
-    "execute": ("execute", "Bash"),
-    "fetch": ("fetch", "WebFetch"),
-    "think": ("note", "Think"),
-    "switch_mode": ("plan", "SwitchMode"),
-}
-"""What a kind of the protocol means, and what rules call such a tool when the agent does not name it."""
 
 _OPTIONS = ("allow_once", "allow_always", "reject_once", "reject_always")
 OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
@@ -162,37 +144,6 @@ def _answered(asked: PermissionRequest | Request, action: str, content: Json) ->
         return Response(asked.id, own.answer(action, content))
     said: JsonObject = {"action": action}
     return Response(asked.id, said if content is None else {**said, "content": content})
-
-
-def call_of(update: ToolCallUpdate) -> ToolCall:
-    """Return a call as rules and policies see it, from all that its agent tells of it."""
-    kind, tool = _KINDS.get(update.kind or "", ("other", ""))
-    arguments: JsonObject = dict(update.raw_input) if isinstance(update.raw_input, dict) else {}
-    untold: tuple[str, ...] = ()
-    if kind == "execute":
-        command = command_line(arguments.get("command"))
-        arguments, untold = ({**arguments, "command": command}, ()) if command else (arguments, ("command",))
-    paths = [location.path for location in update.locations or () if location.path]
-    paths += [shown.path for shown in update.content or () if isinstance(shown, Diff) and shown.path]
-    paths += [
-        text_at(arguments, name)
-        for name in ("fileName", "filePath", "absolute_path")
-        if text_at(arguments, name)
-    ]
-    if paths and kind in ("read", "edit", "search") and not any(map(arguments.get, ("file_path", "path"))):
-        arguments["file_path"] = paths[0]
-    return ToolCall(
-        _own_name(update) or tool or update.title or "tool",
-        arguments,
-        kind,
-        tuple(dict.fromkeys(paths)),
-        untold,
-    )
-
-
-def _own_name(update: ToolCallUpdate) -> str:
-    meta = update.meta if isinstance(update.meta, dict) else {}
-    return update.name or text_at(meta.get("claudeCode"), "toolName")
 
 
 def _tool(

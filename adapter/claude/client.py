@@ -29,7 +29,7 @@ from turnwire.protocol.parsing import glued
 _OURS = "turnwire_"
 
 
-class Client:
+class ClaudeClient:
     """Speaks the protocol over a transport.
 
     Args:

@@ -1,6 +1,7 @@
 """CLIs that speak Claude's protocol, and agents that speak a dialect of it, as families."""
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from turnwire.adapter.claude import qwen
 from turnwire.adapter.claude.opening import open_session, open_third_party
@@ -10,6 +11,15 @@ from turnwire.adapter.process.version import parse_version
 from turnwire.normalize.families import FAMILIES as CORES
 from turnwire.protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
 
+if TYPE_CHECKING:
+    from turnwire.adapter.interface import InterfaceHooks
+
+
+def _interface_hooks() -> "InterfaceHooks":
+    from turnwire.adapter.claude.interface import INTERFACE_HOOKS  # noqa: PLC0415 - few conversations are ever in a terminal
+
+    return INTERFACE_HOOKS
+
 
 def _of_claude(dialect: Dialect) -> AgentFamily:
     return AgentFamily(
@@ -18,6 +28,7 @@ def _of_claude(dialect: Dialect) -> AgentFamily:
         lambda version: capabilities(parse_version(version or "")),
         partial(open_session, dialect=dialect),
         lambda message, version: check_resume_at(message, parse_version(version or "")),
+        interface_hooks=_interface_hooks,
     )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from turnwire.adapter.claude.client import Client
+from turnwire.adapter.claude.client import ClaudeClient
 from turnwire.adapter.mcp.mcp_host import McpHost, refuse
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.session.notices import Notify, SessionNotice
@@ -18,7 +18,13 @@ class McpRequests:
     """Those of one session."""
 
     def __init__(
-        self, client: Client, mcp: McpHost, *, tasks: asyncio.TaskGroup, max_answering: int, notify: Notify
+        self,
+        client: ClaudeClient,
+        mcp: McpHost,
+        *,
+        tasks: asyncio.TaskGroup,
+        max_answering: int,
+        notify: Notify,
     ) -> None:
         self._client = client
         self._mcp = mcp

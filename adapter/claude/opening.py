@@ -6,11 +6,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from msgspec.structs import replace
 
-from turnwire.adapter.claude.client import Client
+from turnwire.adapter.claude.client import ClaudeClient
 from turnwire.adapter.claude.command import CHECKPOINTING
 from turnwire.adapter.claude.mcp_requests import McpRequests
 from turnwire.adapter.claude.permissions import hook_table, launch
-from turnwire.adapter.claude.session import Session
+from turnwire.adapter.claude.session import ClaudeSession
 from turnwire.adapter.claude.variant import CLAUDE_CODE, CliVariant
 from turnwire.adapter.claude.version import ClaudeCapabilities
 from turnwire.adapter.claude.wire import ClaudeWire
@@ -54,7 +54,7 @@ async def open_session(
     audit: AuditTrail | None = None,
     grants: GrantStore | None = None,
     notify: Notify = lambda _: None,
-) -> AsyncIterator[Session]:
+) -> AsyncIterator[ClaudeSession]:
     """Run a CLI while the context is open; leaving it stops the CLI and all that it started.
 
     Args:
@@ -89,7 +89,7 @@ async def open_session(
         core=core or new_core(), watchdog=watchdog, audit=audit, grants=grants, notify=notify
     )
 
-    async def build_session(tasks: asyncio.TaskGroup) -> FamilyParts[Session]:
+    async def build_session(tasks: asyncio.TaskGroup) -> FamilyParts[ClaudeSession]:
         return await _parts(
             options,
             context,
@@ -117,13 +117,13 @@ async def _parts(
     capabilities: ClaudeCapabilities,
     settings: PermissionSettings,
     tasks: asyncio.TaskGroup,
-) -> FamilyParts[Session]:
+) -> FamilyParts[ClaudeSession]:
     inbox, wire = Inbox(options.ahead), ClaudeWire()
 
     def on_message(item: Sent | Received) -> None:
         executor.handle(item)
 
-    client = Client(
+    client = ClaudeClient(
         process,
         on_sent=on_message,
         on_answered=on_message,
@@ -151,7 +151,7 @@ async def _parts(
         notify=context.notify,
         watchdog=context.watchdog,
     )
-    session = Session(
+    session = ClaudeSession(
         options,
         process=process,
         argv=argv,
@@ -184,7 +184,7 @@ def open_third_party(
     audit: AuditTrail | None = None,
     grants: GrantStore | None = None,
     notify: Notify = lambda _: None,
-) -> AbstractAsyncContextManager[Session]:
+) -> AbstractAsyncContextManager[ClaudeSession]:
     """Run an agent that is known to speak another dialect: it is not Claude Code, and gets none of its options."""
     return open_session(
         replace(options, command=CommandOptions(bare=True), ask_version=False),
@@ -234,7 +234,7 @@ def build_argv(
 
 
 class _Output:
-    def __init__(self, client: Client, wire: ClaudeWire, inbox: Inbox) -> None:
+    def __init__(self, client: ClaudeClient, wire: ClaudeWire, inbox: Inbox) -> None:
         self._client = client
         self._wire = wire
         self.publish = inbox.put
@@ -263,9 +263,9 @@ async def _version(options: SessionOptions, program: str, watchdog: Watchdog | N
 
 
 async def _initialize(
-    session: Session,
+    session: ClaudeSession,
     *,
-    client: Client,
+    client: ClaudeClient,
     settings: PermissionSettings,
     servers: list[str],
     notify: Notify,
@@ -292,7 +292,7 @@ async def _initialize(
     session.initialized.set_result(response.payload if isinstance(response.payload, dict) else {})
 
 
-async def _keep_classifier_out(client: Client, deadline: float, notify: Notify) -> None:
+async def _keep_classifier_out(client: ClaudeClient, deadline: float, notify: Notify) -> None:
     """Keep plan mode from handing commands to a classifier, which may refuse them; then the CLI asks us instead."""
     request = UnknownRequest({"subtype": "apply_flag_settings", "settings": {"useAutoModeDuringPlan": False}})
     try:
@@ -304,7 +304,7 @@ async def _keep_classifier_out(client: Client, deadline: float, notify: Notify) 
         pass  # its end is told by itself
 
 
-async def _pass_on(client: Client, server: str, message: JsonObject, deadline: float) -> None:
+async def _pass_on(client: ClaudeClient, server: str, message: JsonObject, deadline: float) -> None:
     try:
         await client.exchange(McpMessage(server_name=server, message=message), deadline)
     except (RequestTimeout, ProcessGone):

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from uuid import uuid4
 
 from turnwire.adapter.claude.attachments import compose
-from turnwire.adapter.claude.client import Client
+from turnwire.adapter.claude.client import ClaudeClient
 from turnwire.adapter.claude.version import ClaudeCapabilities
 from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.process.cli import CliProcess
@@ -28,7 +28,7 @@ from turnwire.protocol.claude.requests import (
 from turnwire.protocol.json_values import JsonObject
 
 
-class Session(RunningAgent):
+class ClaudeSession(RunningAgent):
     """A running CLI."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Session(RunningAgent):
         argv: Sequence[str],
         version: str | None,
         capabilities: ClaudeCapabilities,
-        client: Client,
+        client: ClaudeClient,
         inbox: Inbox,
         executor: SessionExecutor,
     ) -> None:

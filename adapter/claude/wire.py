@@ -23,7 +23,7 @@ from turnwire.adapter.permissions.requests import (
     ToolRequest,
     UnreadableRequest,
 )
-from turnwire.adapter.session.wire import Asking
+from turnwire.adapter.session.agent_wire import Asking
 from turnwire.normalize.claude.requests.options import DESTINATIONS, options, updates
 from turnwire.normalize.claude.requests.suggestions import suggestions
 from turnwire.normalize.claude.tool_kinds import kind_of

@@ -19,7 +19,7 @@ from turnwire.adapter.permissions.requests import (
     ToolRequest,
     UnreadableRequest,
 )
-from turnwire.adapter.session.wire import Asking
+from turnwire.adapter.session.agent_wire import Asking
 from turnwire.adapter.streams.wire import tool_request
 from turnwire.normalize.inputs import Message
 from turnwire.normalize.streams.core import StreamCore

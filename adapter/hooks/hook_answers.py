@@ -1,6 +1,6 @@
-"""Answers to hooks that fire, in the words in which hooks of the configuration answer; pure.
+"""Answers to hooks, in the form of hooks of the configuration; pure.
 
-A hook that fails or is not known denies where it could have allowed (PreToolUse); elsewhere it changes nothing and says so.
+A failed or unknown hook denies where it could have allowed (PreToolUse). Elsewhere it changes nothing and reports the failure.
 """
 
 from typing import Literal
@@ -27,7 +27,7 @@ def decision(request_id: str, behavior: Behavior, by: str, waited: int = 0, mess
 
 
 def answer_judged(request: HookRequest, verdict: Verdict) -> Outcome:
-    """Answer PreToolUse with what the rules or the policy say; no opinion is an empty answer: the CLI asks by itself."""
+    """Answer PreToolUse with the verdict of the rules or the policy. No opinion is an empty answer: the CLI then asks itself."""
     name, output = request.request_id, hook_verdict(verdict)
     if verdict.behavior == "pass":
         return Outcome(HookOutput({}), decision(name, "pass", "cli"))
@@ -69,7 +69,7 @@ def answer_unknown(request: HookRequest) -> Outcome:
 
 
 def answer_configured(ran: HookRan, request: HookRequest, name: str) -> Outcome:
-    """Answer with what a configured hook said, or for one that failed."""
+    """Answer with the result of a configured hook, or for a failed one."""
     event = request.event
     by = f"hook:{name}"
     if ran.error is not None:
@@ -94,7 +94,7 @@ def answer_configured(ran: HookRan, request: HookRequest, name: str) -> Outcome:
 
 
 def _official(event: str, output: JsonObject) -> JsonObject:
-    """Return a hook's answer as the CLI takes it; PreToolUse may answer {decision: allow|deny|ask, reason} in short."""
+    """Return a hook's answer in the CLI's form. PreToolUse may use the short form {decision: allow|deny|ask, reason}."""
     specific = output.get("hookSpecificOutput")
     if isinstance(specific, dict):
         return {**output, "hookSpecificOutput": {"hookEventName": event, **specific}}

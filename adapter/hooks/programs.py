@@ -26,7 +26,7 @@ BLOCKED = 2
 
 
 class HookFailed(TurnwireError):
-    """A hook did not answer; the text says how."""
+    """A hook gave no answer. The text says why."""
 
 
 async def run_hook(

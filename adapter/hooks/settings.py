@@ -23,14 +23,14 @@ _PREFIX = "turnwire_hook_"
 
 
 class HookError(TurnwireError, ValueError):
-    """A hook of the configuration that cannot be read; says which, and why."""
+    """An invalid hook of the configuration. The message says which, and why."""
 
 
 class HookSetting(Struct, frozen=True, kw_only=True):
     """One hook; it has either a command or a URL."""
 
     event: str
-    """PreToolUse, PostToolUse, UserPromptSubmit, Stop, SessionStart, … whatever the CLI knows."""
+    """PreToolUse, PostToolUse, UserPromptSubmit, Stop, SessionStart, … any event of the CLI."""
     matcher: str | None = None
     """Which tools (or sources), in the CLI's notation; None for all."""
     command: tuple[str, ...] = ()
@@ -38,16 +38,16 @@ class HookSetting(Struct, frozen=True, kw_only=True):
     url: str | None = None
     """Address on loopback."""
     timeout: float = DEFAULT_TIMEOUT
-    """Seconds it may take."""
+    """Seconds that it may take."""
 
     @property
     def cli_timeout(self) -> float:
-        """How long the CLI is to wait for us: longer than the hook may take, so that our answer arrives."""
+        """Seconds that the CLI waits for us: longer than the hook may take, so that our answer arrives."""
         return self.timeout + 10
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Its name in messages."""
         return f"{self.event}:{self.url or self.command[0]}"
 
 

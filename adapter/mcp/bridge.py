@@ -1,7 +1,7 @@
 """An MCP server that is a stdio command, bridged: the CLI's messages go to its stdin, its own come back.
 
-JSON-RPC on stdio is one JSON object a line. Answers are matched by id; what the server sends by itself (notifications,
-requests of its own) is passed on to the CLI, whose answers come back as messages like any other.
+JSON-RPC on stdio is one JSON object per line. Answers are matched by id. Messages that the server sends unasked (notifications,
+its own requests) are passed to the CLI, whose answers come back as ordinary messages.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class BridgedServer:
         on_message: Callable[[JsonObject], None],
         watchdog: Watchdog | None = None,
     ) -> "BridgedServer":
-        """Start the command; `on_message` gets what the server sends by itself. Raises McpError."""
+        """Start the command. `on_message` gets the messages that the server sends unasked. Raises McpError."""
         try:
             process = await CliProcess.spawn(
                 command, workspace=workspace, environment=environment, watchdog=watchdog
@@ -100,7 +100,7 @@ class BridgedServer:
             raise McpError(f"the MCP server {self._name}: {error}") from None
 
     def _take_unread(self, line: bytes) -> None:
-        """A line that is no JSON-RPC: a greeting, as some servers print one, or an answer that is nested too deep."""
+        """Handle a line that is not JSON-RPC: a greeting, as some servers print, or an answer that is nested too deep."""
         answered = self._waiting.get(depth.outermost(line, ("id",)).get("id", ""))
         if answered is not None:
             fail(answered, McpError(f"the MCP server {self._name} gave an answer that cannot be read"))

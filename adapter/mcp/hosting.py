@@ -1,4 +1,4 @@
-"""Start the MCP servers that a session hosts. One that fails costs itself: its messages are answered with the reason."""
+"""Start the MCP servers that a session hosts. If one fails, its messages are answered with the reason; others are unaffected."""
 
 import asyncio
 import os
@@ -43,11 +43,11 @@ async def host_servers(
 
     Args:
         servers: the configuration, by name.
-        workspace: directory that commands run in.
+        workspace: working directory of the commands.
         tasks: parent of the tasks that read from bridged servers.
-        send: takes what a server sends by itself, with the server's name.
-        notify: is told of servers that cannot be started.
-        watchdog: ends commands should the sidecar die.
+        send: called with a server's name and a message that it sends unasked.
+        notify: called for servers that cannot be started.
+        watchdog: ends commands if the sidecar dies.
     """
     running: dict[str, McpServer] = {}
     for name, server in servers.items():

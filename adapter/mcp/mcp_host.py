@@ -20,14 +20,14 @@ from turnwire.protocol.parsing.depth import TOO_DEEP, is_deep
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
 DEADLINE = 300.0
-"""Seconds that a server may take for an answer; the CLI has deadlines of its own for tool calls."""
+"""Seconds that a server may take for an answer. The CLI has its own deadlines for tool calls."""
 
 MessageHandler: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject | None]]
-"""An MCP server in Python: takes a JSON-RPC message, returns the response to a request and None to a notification."""
+"""An MCP server in Python: takes a JSON-RPC message, and returns the response to a request or None for a notification."""
 
 
 class McpError(TurnwireError):
-    """A server that cannot be hosted; the text says which, why, and what to do."""
+    """A server that cannot be hosted. The text says which, why, and what to do."""
 
 
 class HostedServer(Struct, frozen=True, kw_only=True):
@@ -38,7 +38,7 @@ class HostedServer(Struct, frozen=True, kw_only=True):
     command: tuple[str, ...] = ()
     """Program and arguments of a server that speaks MCP on stdio."""
     env: Mapping[str, str] | None = None
-    """Environment of the command, beside PATH and HOME."""
+    """Environment of the command, in addition to PATH and HOME."""
 
 
 class McpServer(Protocol):
@@ -93,11 +93,11 @@ class McpHost:
 
     @property
     def names(self) -> list[str]:
-        """What the servers are called; goes into `initialize`."""
+        """The servers' names, for `initialize`."""
         return list(self._servers)
 
     async def answer(self, name: str, message: JsonObject) -> JsonObject:
-        """Return what a server answers to a message; never raises, errors are JSON-RPC errors."""
+        """Return a server's answer to a message. Never raises; errors are JSON-RPC errors."""
         server = self._servers.get(name)
         if server is None:
             answer: JsonObject | None = _error(message, METHOD_NOT_FOUND, f"there is no server {name!r}")

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from turnwire.protocol.json_values import Json, JsonObject
 
 PROTOCOL_VERSION = "2025-06-18"
-"""The version of MCP that is offered to a client that names none."""
+"""The version of MCP for a client that names none."""
 
 _METHOD_NOT_FOUND = -32601
 
@@ -25,7 +25,7 @@ class _Tool(NamedTuple):
 
 
 class ToolServer:
-    """An MCP server that has tools and nothing else; an async callable of JSON-RPC messages."""
+    """An MCP server with only tools: an async callable of JSON-RPC messages."""
 
     def __init__(self, name: str, version: str = "1") -> None:
         self._name = name
@@ -35,7 +35,7 @@ class ToolServer:
     def tool(
         self, description: str, schema: JsonObject, *, name: str | None = None
     ) -> Callable[[ToolFunction], ToolFunction]:
-        """Register an async function of the arguments that returns text; what it raises becomes the tool's error."""
+        """Register an async function that returns text. Its exception becomes the tool's error."""
 
         def register(function: ToolFunction) -> ToolFunction:
             called = name or function.__name__

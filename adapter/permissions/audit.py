@@ -68,9 +68,9 @@ class AuditTrail:
         """Note an answer that did not count."""
         self._write("refused", request_id, {"by": by, "code": code})
 
-    def note_denied(self, target: str, kind: str, reason: str) -> None:
-        """Note what the sandbox refused: a host or a path."""
-        self._write("sandbox_denied", target, {"kind": kind, "reason": reason})
+    def note_denied(self, target: str, kind: str, reason: str, tool_call_id: str | None) -> None:
+        """Note what the sandbox refused: a host or a path; `tool_call_id`: of which tool call, where that is known."""
+        self._write("sandbox_denied", target, {"kind": kind, "reason": reason, "tool_call_id": tool_call_id})
 
     def close(self) -> None:
         """Write what is still to be written and close the file."""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from turnwire.adapter.hooks.settings import HookSetting
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.grants import Grant
-from turnwire.adapter.permissions.protected import ProtectedPlaces, is_own, is_secret, touched
+from turnwire.adapter.permissions.protected import ProtectedPlaces, decides, is_own, is_secret, touched
 from turnwire.adapter.permissions.rules import PathContext, Rule, first_match
 from turnwire.normalize.vocabulary import Policy, ToolKind
 
@@ -26,6 +26,9 @@ STOP = "turnwire_stop"
 SAFE: frozenset[ToolKind] = frozenset({"read", "search", "delegate", "note"})
 """Kinds of tools that supervised lets through."""
 
+_OWN_FRONTEND = (
+    "it would let the agent answer its own permission requests; run this command in a terminal of your own"
+)
 _NARROWER = "search a narrower folder"
 
 _NOWHERE: Mapping[str, str | None] = {}
@@ -159,6 +162,8 @@ def _judge_places(
     protected = settings.protected
     if protected is None:
         return None, None
+    if decides(call):
+        return Verdict("deny", "turnwire", _OWN_FRONTEND), None
     home = "" if settings.places is None else settings.places.home
     paths = touched(call, settings.workspace, home)
     match is_own(protected, paths, real_paths, settings.workspace):

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from turnwire.adapter.permissions.calls import ToolCall
-from turnwire.adapter.permissions.patterns import read
+from turnwire.adapter.permissions.patterns import finds, read
 from turnwire.adapter.permissions.rules import PATHS, absolute
 
 SECRETS = (
@@ -61,6 +61,13 @@ WORDS = 256
 
 Reach: TypeAlias = Literal["this", "names", "contents"]
 """What a call gets at: the path itself, the names below it, or what is in the files below it."""
+
+DECIDING = (
+    "turnwire attach*", "turnwire mcp *--decide*", "turnwire agui*", "turnwire usechat*", "turnwire acp*", "turnwire token*", "turnwire trust*",
+)  # fmt: skip
+"""Commands that answer permission requests, or make the tokens for it; an agent's own shell would decide about the agent."""
+
+_MODULES = tuple(f"python{version} *-m {one}" for version in ("", "3*") for one in DECIDING)
 
 _PROC = re.compile(r"^/+proc/+[^/]+(?:/+task/+[^/]+)?/+(?P<link>cwd|root)(?=/|$)")
 _ENVIRONMENT = re.compile(r"/proc/[^/]+(?:/task/[^/]+)?/environ")
@@ -115,6 +122,14 @@ def is_own(
                 if _is_in(path, place) and not (in_workspace and _is_in(workspace, place)):
                     return "yes"
     return "below" if any(_holds(one, place, real) for one in paths for place in places.own) else "no"
+
+
+def decides(call: ToolCall) -> bool:
+    """Tell whether a line of shell starts a frontend of turnwire that answers permission requests."""
+    command = call.arguments.get("command")
+    if not isinstance(command, str) or "turnwire" not in _QUOTE.sub("", command):
+        return False
+    return any(finds(pattern, command) == "yes" for pattern in (*DECIDING, *_MODULES))
 
 
 def is_secret(

@@ -1,6 +1,6 @@
 """Requests of agents and their answers, independent of families; pure values.
 
-A family reads its messages into these (adapter/session/wire.py), the permission machine decides in these alone, and
+A family reads its messages into these (adapter/session/agent_wire.py), the permission machine decides in these alone, and
 the family writes the reply as its messages. The fields say what rules, policies and humans need to know. The audit
 trail records `said`. `message` belongs to the family; only the family reads it.
 """

@@ -193,7 +193,7 @@ class _Reader:
         try:
             source = line.encode()
         except UnicodeEncodeError:  # half a character, which no shell is given like this
-            raise _TooMuch("it is no text") from None
+            raise _TooMuch("it is not text") from None
         # the grammar takes other blanks for blanks, the shell for letters
         if odd := next((one for one in line if (one < " " or one.isspace()) and one not in " \t\n"), ""):
             self._anything(depth, f"the character U+{ord(odd):04X}")

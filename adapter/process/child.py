@@ -54,8 +54,8 @@ class Start(Struct, frozen=True, kw_only=True):
     """The process's end of it, or asyncio.subprocess.DEVNULL."""
     stdout: BinaryIO | int
     stderr: BinaryIO | int
-    shield: int | None = None
-    """Of a sandbox: the descriptor that its launcher gets, or -1. What is started ignores the signals that ask a program to end,
+    shield: Sequence[int] | None = None
+    """Of a sandbox: the descriptors that it gets. What is started ignores the signals that ask a program to end,
     which its launcher heeds again: they are for the program inside. For a supervisor alone."""
 
 
@@ -152,8 +152,7 @@ class Supervised(asyncio.Protocol):
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                shield = "" if start.shield is None else f",{start.shield}"
-                kept = [one for one in (start.shield,) if one is not None and one >= 0]
+                shield = "" if start.shield is None else f",{','.join(map(str, start.shield))}"
                 argv = [
                     sys.executable,
                     *SUPERVISOR,
@@ -165,7 +164,7 @@ class Supervised(asyncio.Protocol):
                 self._supervisor = await Child.start(
                     replace(start, argv=argv),
                     on_exit=self._look,
-                    keeps=[theirs.fileno(), *kept],
+                    keeps=[theirs.fileno(), *(start.shield or ())],
                 )
             ours.setblocking(False)
             await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=ours)

@@ -10,7 +10,6 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import uuid
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -57,8 +56,12 @@ class Entry(Protocol):
         ...
 
     @property
-    def control(self) -> socket.socket | None:
-        """What it gets as one more descriptor."""
+    def passed(self) -> Sequence[int]:
+        """The descriptors that it gets besides."""
+        ...
+
+    def close(self) -> None:
+        """Let go of them."""
         ...
 
 
@@ -149,13 +152,13 @@ class CliProcess:
                 stdin=ends.their_stdin,
                 stdout=ends.their_stdout,
                 stderr=ends.their_stderr,
-                shield=None if entry is None else -1 if entry.control is None else entry.control.fileno(),
+                shield=None if entry is None else entry.passed,
             )
             try:
                 await self._start(start, mark, supervised=supervised, contained=contained and entry is None)
             finally:
-                if entry is not None and entry.control is not None:
-                    entry.control.close()
+                if entry is not None:
+                    entry.close()
         return self
 
     async def _start(self, start: Start, mark: str, *, supervised: bool, contained: bool) -> None:

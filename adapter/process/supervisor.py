@@ -38,15 +38,15 @@ PAUSE_MS = 20
 
 def main(arguments: list[str]) -> None:
     """Start the program and stand over it until nothing is left of it; never returns."""
-    (first, _, shield), mark, beneath, argv = (
+    (first, shield, others), mark, beneath, argv = (
         arguments[0].partition(","),
         arguments[1].encode(),
         arguments[2],
         arguments[3:],
     )
-    control, passed = int(first), int(shield or -1)
+    control, passed = int(first), [int(one) for one in others.split(",") if one]
     os.set_inheritable(control, False)
-    close_all_but(control, passed)
+    close_all_but(control, *passed)
     libc = ctypes.CDLL(None)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
     environment = given_environment()
@@ -58,8 +58,8 @@ def main(arguments: list[str]) -> None:
         if own is not None:
             enter(control, own)
         become(libc, supervisor, argv, environment, ignored=ASKING if shield else ())
-    if passed >= 0:
-        os.close(passed)
+    for one in passed:
+        os.close(one)
     let_go()
     Supervisor(control, pid, own).run()
     os._exit(0)  # nothing is to be tidied, which would take time

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from turnwire.adapter.acp.wire import call_of
+from turnwire.adapter.call_of_update import call_of
 from turnwire.adapter.permissions.requests import (
     AgentRequest,
     Allow,
@@ -12,7 +12,7 @@ from turnwire.adapter.permissions.requests import (
     ToolRequest,
     UnreadableRequest,
 )
-from turnwire.adapter.session.wire import Asking
+from turnwire.adapter.session.agent_wire import Asking
 from turnwire.adapter.streams.words import Words
 from turnwire.normalize.inputs import Message
 from turnwire.normalize.streams.core import StreamCore
