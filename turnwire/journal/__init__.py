@@ -1,1 +1,1 @@
-"""The append-only event log of each session; it alone assigns `seq`."""
+"""The append-only event log of each session. Only the journal assigns `seq`."""

@@ -1,9 +1,9 @@
 """The clock by which events age. It never counts more time than has really passed, as far as turnwire can know.
 
-Retention deletes for good, so the wall clock alone does not decide: with a clock that is a month ahead a start would
-delete every event. The age clock follows the wall clock only where another clock agrees. Within one run of the
-machine that is the boot clock, which nobody sets and which goes on while the machine sleeps. Over a restart of the
-machine a few days may have passed unseen. turnwire trusts a wall clock that is further ahead only after it has run
+Retention deletes for good, so the wall clock alone does not decide: with a clock that is a month ahead, a start would
+delete every event. The age clock follows the wall clock only as far as another clock agrees. Within one boot of the
+machine that is the boot clock, which nobody sets and which continues while the machine sleeps. Over a reboot
+a few days may have passed unseen. turnwire trusts a wall clock that is further ahead only after it has run
 beside it for a day without another jump. It trusts a wall clock that goes back at once, because that only keeps
 events longer.
 """
@@ -23,11 +23,11 @@ GRACE_S = 86_400.0
 PLAUSIBLE_S = 3 * 86_400.0
 """Maximum time that may pass unseen: a long weekend."""
 SHARE = 10
-"""And no more than this share of the age that is kept, 1 / SHARE."""
+"""At most this share of the retention age, 1 / SHARE."""
 
 
 class ClockState(msgspec.Struct, frozen=True):
-    """What is known of the clocks, to be kept with the events. All times in microseconds."""
+    """The clocks' state, stored with the events. All times in microseconds."""
 
     trusted: int
     """The age clock."""
@@ -36,13 +36,13 @@ class ClockState(msgspec.Struct, frozen=True):
     steady: int
     """The boot clock then."""
     boot: str
-    """The run of the machine that the boot clock belongs to; empty when that cannot be known."""
+    """Id of the boot that the boot clock belongs to; empty if unknown."""
     waited: int = 0
     """How long the wall clock has been watched since it jumped ahead."""
 
 
 def steadily() -> int:
-    """Return microseconds since some moment, without what people or servers do to the wall clock."""
+    """Return microseconds of a clock that people and servers cannot set."""
     # Without CLOCK_BOOTTIME (macOS) the sleep of a machine counts as time that nobody saw.
     number = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
     return time.clock_gettime_ns(number) // 1000
@@ -74,7 +74,7 @@ class AgeClock:
         known: ClockState | None = None,
         newest: int = 0,
     ) -> None:
-        """`known` is from the last time; `newest`, the time of the newest event, counts where nothing is known."""
+        """`known`: the last stored state. Without it, `newest` counts: the time of the newest event."""
         self._wall, self._steady, self._limits = wall, steady, limits
         now, ticks = wall(), steady()
         if known is None:
@@ -83,7 +83,7 @@ class AgeClock:
             # Another run of the machine: nobody knows how long it was off.
             known = ClockState(known.trusted, known.wall, ticks, boot, known.waited)
         self.witness = known
-        """What is known now."""
+        """The current state."""
         self._told = False
 
     def __call__(self) -> int:

@@ -1,8 +1,8 @@
-"""What was accepted and is not yet readable: its bound, and those who wait for it.
+"""Accepted events that are not readable yet: their bound, and the tasks that wait for it.
 
-The policy of a journal that writes outside the event loop. append waits while the bound is reached, however long that
+This is the policy of a journal that writes outside the event loop. append waits while the bound is reached, however long that
 takes. So the reader of an agent stops reading, and nothing is lost. A flush that cannot succeed fails instead of
-waiting for a disk or a network. A session whose log takes nothing more is refused by itself, and the others go on.
+waiting for a disk or a network. A session whose own log refuses events is refused alone, and the others continue.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ class Backlog:
         return self._size >= self._limit
 
     async def room(self, session: str) -> None:
-        """Wait for room; raises JournalUnavailable once closed, or when the session's own log has refused something."""
+        """Wait for room. Raises JournalUnavailable once closed, or if the session's own log has refused something."""
         while True:
             if (refusal := self._closed or self._refused.pop(session, None)) is not None:
                 raise refusal
@@ -78,7 +78,7 @@ class Backlog:
                 flushed.set_result(None)
 
     def refuse(self, session: str, count: int, size: int, reason: JournalUnavailable) -> None:
-        """Count batches out that will never be readable, since their session's log does not take them."""
+        """Discount batches that will never be readable, since their session's log refuses them."""
         self._refused[session] = reason
         self._fail_flushes(reason)
         self._committed += count
@@ -87,7 +87,7 @@ class Backlog:
         self.tell()
 
     def refusal(self, session: str) -> JournalUnavailable | None:
-        """Return why a session's last batch was given up, until that was raised to who appends the next one."""
+        """Return why a session's last batch was dropped, until the next append has raised it."""
         return self._refused.get(session)
 
     async def flush(self) -> None:
@@ -101,7 +101,7 @@ class Backlog:
         await flushed
 
     def stuck(self, reason: JournalUnavailable) -> None:
-        """Note that nothing can be written at present, and tell those who wait."""
+        """Note that nothing can be written at present, and tell the waiting tasks."""
         self._turn(reason)
         self._fail_flushes(reason)
 

@@ -1,8 +1,8 @@
-"""The contract of every journal, and the values it deals in.
+"""The interface of every journal, and its values.
 
-One log per session, contiguous numbers from 1. What was appended becomes readable, and is announced to
-watchers, only once it is as durable as the backend makes it: so nothing is published before it is journaled.
-Every backend passes the same suite, turnwire/testing/journal.py.
+One log per session, with contiguous numbers from 1. Appended entries become readable, and are announced to
+watchers, only once they are as durable as the backend makes them: nothing is published before it is journaled.
+Every backend passes the same suite, turnwire/testing/journal_contract.py.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,14 +15,14 @@ from turnwire.protocol.errors import TurnwireError
 
 
 class Entry(Struct, frozen=True, gc=False):
-    """What is appended: an event as it is published, and what was cut from it."""
+    """An appended event as it is published, and the data cut from it."""
 
     event: bytes
     """The published event, `turnwire.normalize.events.to_json`."""
     whole: bytes | None = None
     """The event uncut, when fields were cut for size."""
     raw: bytes | None = None
-    """The line this event came from; the events of one line carry it once, with the first."""
+    """The line this event came from. Events of one line carry it once, with the first."""
 
     @property
     def size(self) -> int:
@@ -31,10 +31,10 @@ class Entry(Struct, frozen=True, gc=False):
 
 
 class Gap(Struct, frozen=True, gc=False):
-    """Range of numbers that a reader does not get; both ends belong to it.
+    """Range of numbers that a reader does not get, both ends included.
 
     If a gap begins after the reader's cursor, retention made it. If it begins at 1, at or before the cursor, the
-    reader's numbers belong to another life of the log. Its events are then void, and all that follows is new.
+    reader's numbers belong to another lifetime of the log. Its events are then void, and all that follows is new.
     """
 
     first: int
@@ -42,10 +42,10 @@ class Gap(Struct, frozen=True, gc=False):
 
 
 class Page(Struct, frozen=True):
-    """What follows a cursor: at most as much as was asked for, in order, without holes."""
+    """The envelopes after a cursor: at most as many as requested, in order, without holes."""
 
     gap: Gap | None
-    """Comes before the envelopes: retention took these, or another life of the log had them."""
+    """The gap before the envelopes: retention deleted these numbers, or another lifetime of the log had them."""
     envelopes: Sequence[Envelope]
     """The next ones."""
     cursor: Cursor
@@ -81,9 +81,9 @@ class Retention(Struct, frozen=True):
     max_age_s: float | None = None
     """Older events go."""
     max_count: int | None = None
-    """Never more events than this; a backend may drop up to a sixteenth more at once, to do it rarely."""
+    """Most events. A backend may delete up to a sixteenth more at once, to do it rarely."""
     max_bytes: int | None = None
-    """The same for bytes, those kept for `whole` included. The newest event always stays."""
+    """Most bytes, those kept for `whole` included. The newest event always stays."""
 
 
 KEEP_ALL = Retention()
@@ -93,7 +93,7 @@ KEEP_ALL = Retention()
 Durability = Literal["process", "power"]
 """What a readable event survives.
 
-`process`: the end of turnwire. A power failure may take the last events; the logs then get another epoch.
+`process`: the end of turnwire. A power failure may lose the last events; the logs then get another epoch.
 `power`: a power failure as well, at the price of one fsync for each group of batches.
 """
 
@@ -102,7 +102,7 @@ Watcher = Callable[[str, int], None]
 
 
 class JournalError(TurnwireError):
-    """The journal cannot work; the message says whose fault it is, where, and what to do."""
+    """The journal cannot work. The message says what is wrong, where, and what to do."""
 
 
 class JournalUnavailable(JournalError):
@@ -110,7 +110,7 @@ class JournalUnavailable(JournalError):
 
 
 class LogUnreadable(JournalUnavailable):
-    """What the storage has of one session's log is none that was written: it can be deleted. The others' are as they were."""
+    """The stored data of one session's log was not written by turnwire. The log can be deleted. Other logs are unaffected."""
 
 
 class JournalInUse(JournalUnavailable):
@@ -141,7 +141,7 @@ class Journal(Protocol):
         ...
 
     def refusal(self, session: str) -> JournalUnavailable | None:
-        """Return why a session's own log has refused what was accepted; the next `append` raises it, and it is over."""
+        """Return why a session's own log refused accepted events. The next `append` raises it and clears it."""
         ...
 
     def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
@@ -149,18 +149,19 @@ class Journal(Protocol):
         ...
 
     async def check(self) -> None:
-        """Make sure that something can be written now, by writing; raises JournalUnavailable when it cannot.
+        """Check by writing that the journal can write now. Raises JournalUnavailable if not.
 
-        For those who are about to begin what would be lost: trouble is otherwise known only once something waits.
+        For callers that are about to start work that would be lost. Otherwise trouble shows only once something waits.
         """
         ...
 
     async def append(self, session: str, entries: Sequence[Entry]) -> int:
         """Accept entries in order and return the number of the last.
 
-        Returns once they are accepted and numbered, which is before they are durable. Waits while the backend's bound is reached, as long as that takes. Meanwhile the caller should read no more.
-        Raises JournalUnavailable when the journal is closed, and once after the session's own log has refused what
-        was accepted before, which is then lost; entries are refused as a whole.
+        Returns once they are accepted and numbered, before they are durable. Waits while the backend's bound is reached, as
+        long as that takes. Meanwhile the caller should not read more.
+        Raises JournalUnavailable if the journal is closed, and once after the session's own log has refused
+        earlier accepted entries, which are then lost. Entries are refused as a whole.
         """
         ...
 
@@ -169,13 +170,13 @@ class Journal(Protocol):
         ...
 
     def last(self, session: str) -> int:
-        """Return the newest number of a session that is, or was, readable; 0 when it never had one."""
+        """Return the newest number that is or was readable in a session's log; 0 if there never was one."""
         ...
 
     async def read_after(
         self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
     ) -> Page:
-        """Return what follows the cursor: at most `count` envelopes and about `size` bytes, at least one if any.
+        """Return the envelopes after the cursor: at most `count` and about `size` bytes, at least one if any.
 
         A cursor of another epoch, or beyond the log, reads from the log's beginning, after a gap that says so.
         """
@@ -190,9 +191,9 @@ class Journal(Protocol):
         ...
 
     async def delete(self, session: str) -> None:
-        """Forget a session's events; unknown sessions are no error.
+        """Delete a session's events. An unknown session is no error.
 
-        Its numbers are not given again: a log that goes on later does so with the next one, after a gap.
+        Its numbers are not reused: a log that continues later does so with the next number, after a gap.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What was found damaged in the logs: said once, counted once, however often it is read."""
+"""Damage found in the logs: logged once and counted once, however often it is read."""
 
 import logging
 
@@ -17,7 +17,7 @@ class DamagedNumbers:
 
     @property
     def count(self) -> int:
-        """How many events that is."""
+        """Return the number of damaged events."""
         return sum(last - first + 1 for ranges in self._found.values() for first, last in ranges)
 
     def found(self, session: str, first: int, last: int) -> None:
@@ -37,7 +37,7 @@ class DamagedNumbers:
 
 
 def is_json(text: bytes) -> bool:
-    """Tell whether something that was kept can be sent on as JSON."""
+    """Return whether stored data is valid JSON."""
     try:
         msgspec.json.decode(text.decode(), type=msgspec.Raw)
     except (UnicodeDecodeError, msgspec.DecodeError):

@@ -1,4 +1,4 @@
-"""What the event loop knows of each log: the numbers it gave, and what of them is readable."""
+"""The event loop's knowledge of each log: assigned numbers, and the readable ones among them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -16,7 +16,7 @@ class Log(Struct):
     accepted: int = 0
     """Newest number given."""
     extent: Extent = EMPTY
-    """What is readable."""
+    """The readable numbers."""
     micros: int = 0
     """When the newest was accepted."""
     deleted: bool = False
@@ -49,7 +49,7 @@ class LogIndex:
         return self._by_id[number]
 
     def accept(self, session: str, entries: Sequence[Entry], micros: int, size: int) -> Append:
-        """Number entries; their time is not before that of those before them."""
+        """Number entries. Their time is not before that of earlier entries."""
         log = self.get_or_add(session)
         first = log.accepted + 1
         log.accepted += len(entries)

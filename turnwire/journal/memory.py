@@ -1,7 +1,8 @@
 """The journal in memory: the shortest correct one, for demos, tests and sessions that need not outlive the sidecar.
 
-What is appended is readable, and announced, before `append` returns. Each instance is another life of the logs. All logs together
-take a bounded amount of memory: beyond it the oldest events of the largest log go, as they do by its own retention.
+Appended entries are readable, and announced, before `append` returns. Each instance is another lifetime of the logs. All logs
+together
+use a bounded amount of memory: beyond it the oldest events of the largest log are deleted, as by its own retention.
 """
 
 import uuid
@@ -36,7 +37,7 @@ class _Log(Struct):
 
     @property
     def footprint(self) -> int:
-        """Bytes of memory it takes, about."""
+        """Bytes of memory that it uses, about."""
         return self.size + OVERHEAD * len(self.tail)
 
     def weight(self, envelope: Envelope) -> int:
@@ -78,7 +79,7 @@ class MemoryJournal:
 
     @property
     def damaged(self) -> int:
-        """Always 0: what memory holds is not checked."""
+        """Always 0: memory is not checked."""
         return 0
 
     @property
@@ -92,7 +93,7 @@ class MemoryJournal:
         return False
 
     def refusal(self, session: str) -> JournalUnavailable | None:  # noqa: ARG002 - turnwire.journal.base.Journal
-        """Return None: memory takes everything."""
+        """Return None: memory accepts everything."""
         return None
 
     def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:  # noqa: ARG002 - turnwire.journal.base.Journal
@@ -124,7 +125,7 @@ class MemoryJournal:
         return log.tail.last
 
     async def flush(self) -> None:
-        """Return at once: what was appended is readable."""
+        """Return at once: everything appended is readable."""
 
     def last(self, session: str) -> int:
         """Return the newest number of a session."""
@@ -134,7 +135,7 @@ class MemoryJournal:
     async def read_after(
         self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
     ) -> Page:
-        """Return what follows the cursor."""
+        """Return the envelopes after the cursor."""
         log = self._logs.get(session)
         last = log.tail.last if log else 0
         after = place(cursor, self._epoch, last) or 0
@@ -178,10 +179,10 @@ class MemoryJournal:
         return self._watchers.add(watcher)
 
     async def close(self) -> None:
-        """Keep nothing: the memory goes with the instance."""
+        """Do nothing: the memory is freed with the instance."""
 
     def _make_room(self, appended: _Log) -> None:
-        """Take from the largest logs what all of them have too much; the newest event that was appended stays."""
+        """Delete the excess from the largest logs. The newest appended event stays."""
         if self._all_bytes is None:
             return
         while self._footprint > self._all_bytes:

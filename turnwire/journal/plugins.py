@@ -1,7 +1,8 @@
 """The kinds of journal by name: three of turnwire's own, and those that other distributions register.
 
-A distribution registers a `JournalPlugin` as an entry point of the group `turnwire.journals`. Its name is what the setting
-`journal` takes; an address `NAME://…` chooses it as well.
+A distribution registers a `JournalPlugin` as an entry point of the group `turnwire.journals`. Its name is a value of the
+setting
+`journal`; an address `NAME://…` chooses it as well.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,8 +21,12 @@ GROUP = "turnwire.journals"
 """The group of entry points."""
 
 
+DEFAULT_PREFIX = "turnwire:"
+"""How keys in Redis begin, unless another prefix is configured."""
+
+
 class JournalOptions(Struct, frozen=True, kw_only=True):
-    """What a journal is opened with. A plug-in uses what it needs and ignores the rest."""
+    """Options of opening a journal. A plug-in uses what it needs and ignores the rest."""
 
     directory: Path
     """The state directory; it is private to the user, and may not exist yet."""
@@ -35,6 +40,8 @@ class JournalOptions(Struct, frozen=True, kw_only=True):
     """Name of this worker in a fleet."""
     replicas: int = 0
     """Number of replicas that must have an event before it is readable."""
+    prefix: str = DEFAULT_PREFIX
+    """How the names of all keys begin, on a server that others use, too."""
 
 
 class OpenJournal(Protocol):
@@ -49,7 +56,7 @@ class JournalPlugin(Struct, frozen=True, kw_only=True):
     """One kind of journal."""
 
     name: str
-    """What the setting `journal` calls it."""
+    """Its value for the setting `journal`."""
     durable: bool
     """Whether events are still there after the process has ended."""
     shared: bool = False
@@ -88,7 +95,11 @@ async def _open_redis(options: JournalOptions, retention: "Retention") -> "Journ
             "The journal in Redis needs the extra `redis`: pip install 'turnwire[redis]'."
         ) from error
     return await RedisJournal.open(
-        options.url or DEFAULT_REDIS, retention, owner=options.worker, replicas=options.replicas
+        options.url or DEFAULT_REDIS,
+        retention,
+        prefix=options.prefix,
+        owner=options.worker,
+        replicas=options.replicas,
     )
 
 
@@ -134,9 +145,9 @@ class UnknownJournal(TurnwireError, ValueError):
 
 
 def journal_plugin(name: str) -> JournalPlugin:
-    """Return the kind of journal that a name or an address means; raises UnknownJournal.
+    """Return the kind of journal of a name or an address. Raises UnknownJournal.
 
-    Entry points are read only for a name that is not one of turnwire's own. What loading one raises is passed on.
+    Entry points are read only for a name that is not one of turnwire's own. Errors while loading one are passed on.
     """
     scheme, _, rest = name.partition("://")
     if rest and scheme in _BY_SCHEME:

@@ -1,4 +1,4 @@
-"""Values that stored journals share: a numbered batch, what a log holds, and one row of each."""
+"""Values that stored journals share: a numbered batch, the extent of a log, and one row of each."""
 
 from collections.abc import Sequence
 

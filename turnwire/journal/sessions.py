@@ -12,14 +12,14 @@ from turnwire.normalize.vocabulary import SessionState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRecord:
-    """One session as it must be known after a restart."""
+    """A session's facts that must survive a restart."""
 
     session: str
     """turnwire's own, stable id."""
     created: str
     """RFC 3339, UTC."""
     title: str | None = None
-    """What to call it."""
+    """The title."""
     agent: str | None = None
     """Which configured agent."""
     workspace: str | None = None
@@ -27,7 +27,7 @@ class SessionRecord:
     owner: str | None = None
     """The principal that began it; None without one."""
     argv: tuple[str, ...] = ()
-    """What the CLI was started with, secrets taken out."""
+    """The CLI's command line, without secrets."""
     env_names: tuple[str, ...] = ()
     """Names of the environment variables the CLI was given; values are never stored."""
     model: str | None = None
@@ -37,42 +37,42 @@ class SessionRecord:
     permission_mode: str | None = None
     """The CLI's permission mode."""
     options: JsonObject = field(default_factory=dict)
-    """What else it was created with, such as MCP servers, so that a resumed CLI gets the same."""
+    """Further options of its creation, such as MCP servers, so that a resumed CLI gets the same."""
     cli_session_id: str | None = None
     """The CLI's own session id; it can change on resume."""
     cli_version: str | None = None
     """Version of the CLI that ran last."""
     resume_token: str | None = None
-    """What `--resume` takes to go on."""
+    """The value for `--resume`."""
     last_message_uuid: str | None = None
     """The newest committed message, for `--resume-session-at`."""
     last_prompt: str | None = None
-    """What was said last, for a retry."""
+    """The last prompt, for a retry."""
     retry_token: str | None = None
-    """What `--resume-session-at` takes to go back to before that; None: there was nothing before it."""
+    """The value for `--resume-session-at` to go back to before the last prompt. None if that was the first."""
     turns: int = 0
-    """How many turns have begun, so that a resumed session goes on counting."""
+    """Number of started turns, so that a resumed session continues counting."""
     forked_from: str | None = None
-    """The session whose conversation this one began with."""
+    """The session of which this one is a fork."""
     state: SessionState = "starting"
-    """As frontends see it; of a sidecar that was killed, what it was then."""
+    """The state as frontends see it. After a kill of the sidecar: the last one."""
     pid: int | None = None
     """Process id of the CLI, which leads its process group, while one runs."""
     process: str | None = None
-    """That process told apart from any other, in the adapter's words, so that a reused pid is not mistaken for it."""
+    """An unmistakable identity of the process, so that a reused pid is not taken for it."""
     recording: str | None = None
     """Path of the recording being written."""
     total_cost_usd: float | None = None
-    """What the session has cost, over all its CLIs."""
+    """Cost of the session over all its CLIs, in dollars."""
 
 
 class SessionStore(Protocol):
     """Records by session id. All methods run in one event loop."""
 
     async def put(self, record: SessionRecord) -> None:
-        """Keep a record in place of the one of the same session, durably; a record that is the same costs nothing.
+        """Store a record in place of the session's earlier one, durably. An unchanged record costs nothing.
 
-        Raises JournalUnavailable when it cannot be written; it is then kept in memory alone.
+        Raises JournalUnavailable if it cannot be written; then it is kept in memory only.
         """
         ...
 

@@ -1,1 +1,1 @@
-"""Reading a log: its pages, the newest in memory, and what comes."""
+"""Read a log: its pages, the newest events in memory, and notifications of new ones."""

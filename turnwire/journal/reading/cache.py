@@ -1,7 +1,7 @@
-"""The newest envelopes of the logs, kept in memory so that following them live reads nothing from disk.
+"""The newest envelopes of the logs, kept in memory so that live readers read nothing from disk.
 
 All frontends at the end of a log get the same Envelope objects. Bounded for each log and for all together; the log that
-was silent longest goes first. Readers further behind cost no memory here.
+was silent longest is dropped first. Readers further behind cost no memory here.
 """
 
 from collections import OrderedDict
@@ -10,11 +10,11 @@ from turnwire.journal.reading.tail import Tail
 from turnwire.normalize.events.envelope import Envelope
 
 LOG_COUNT = 2048
-"""Envelopes kept of one log, at most."""
+"""Most envelopes kept of one log."""
 LOG_BYTES = 2 << 20
-"""Bytes of events kept of one log; its newest event stays however big."""
+"""Most bytes of events kept of one log. Its newest event stays, whatever its size."""
 ALL_BYTES = 32 << 20
-"""Bytes of events kept of all logs together."""
+"""Most bytes of events kept of all logs together."""
 
 
 class TailCache:
@@ -56,7 +56,7 @@ class TailCache:
         return tail if tail is not None and tail.first <= after + 1 else None
 
     def forget(self, session: str, before: int) -> None:
-        """Drop what comes before a number: the log no longer has it."""
+        """Drop the envelopes before a number: the log no longer has them."""
         tail = self._tails.get(session)
         if tail is None or tail.first >= before:
             return

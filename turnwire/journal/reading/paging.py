@@ -1,4 +1,4 @@
-"""Where a cursor stands in a log, and the announcing of progress: what all backends do alike."""
+"""The position of a cursor in a log, and the announcement of progress, shared by all backends."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -8,9 +8,9 @@ from turnwire.normalize.events.envelope import Cursor, Envelope
 
 
 def place(cursor: Cursor, epoch: str, last: int) -> int | None:
-    """Return the number after which a reader goes on; None when its cursor does not belong to this log.
+    """Return the number after which a reader continues; None if its cursor does not belong to this log.
 
-    It does not when it comes from another epoch, or claims numbers this log never gave.
+    Such a cursor comes from another epoch, or claims numbers this log never assigned.
     """
     if cursor.seq == 0:
         return 0
@@ -20,10 +20,10 @@ def place(cursor: Cursor, epoch: str, last: int) -> int | None:
 
 
 def page_of(cursor: Cursor, epoch: str, last: int, envelopes: Sequence[Envelope]) -> Page:
-    """Build the page for a reader at `cursor`, given what the log still has after its place.
+    """Build the page for a reader at `cursor`, from what the log still has after its position.
 
-    `envelopes` are contiguous and empty only when the log has nothing after that place. The gap is read off
-    them, not off a remembered first number: retention may have moved on while they were fetched.
+    `envelopes` are contiguous and empty only if the log has nothing after that position. The gap is derived from
+    them, not from a remembered first number: retention may have moved on while they were fetched.
     """
     after = place(cursor, epoch, last)
     first = envelopes[0].seq if envelopes else last + 1
@@ -38,7 +38,7 @@ def page_of(cursor: Cursor, epoch: str, last: int, envelopes: Sequence[Envelope]
 
 
 class Watchers:
-    """Watchers that are told of new events."""
+    """Callbacks for new events."""
 
     def __init__(self) -> None:
         self._watchers: dict[object, Watcher] = {}
@@ -54,7 +54,7 @@ class Watchers:
         return remove
 
     def announce(self, session: str, last: int) -> None:
-        """Tell all; a watcher may add or remove watchers meanwhile, and one that raises harms no other."""
+        """Call all watchers. A watcher may add or remove watchers meanwhile, and one that raises does not affect others."""
         for watcher in tuple(self._watchers.values()):
             try:
                 watcher(session, last)

@@ -1,7 +1,7 @@
 """A run of consecutive envelopes in memory: the whole log of the memory journal, the cached end of another's.
 
-Running totals of event bytes make a page two bisections, whatever the run's length. Taking from the front moves the
-list, so it is done rarely and for many at once by those who hold a Tail.
+Running totals of event bytes make a page two bisections, whatever the run's length. Dropping from the front moves the
+list, so owners of a Tail do it rarely and for many at once.
 """
 
 from bisect import bisect_right
@@ -44,7 +44,7 @@ class Tail:
         self._ends.append(end + len(envelope.event))
 
     def drop(self, count: int) -> Sequence[Envelope]:
-        """Take `count` from the front and return them."""
+        """Drop `count` envelopes from the front and return them."""
         if count <= 0:
             return ()
         dropped = self._envelopes[:count]

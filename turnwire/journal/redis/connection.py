@@ -10,9 +10,11 @@
 what else redis-py's URLs take goes there, too. Needs the extra `redis`.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -24,7 +26,7 @@ from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
 from redis.cluster import ClusterNode
 from redis.exceptions import ConnectionError as RedisUnreachable
-from redis.exceptions import RedisClusterException, RedisError
+from redis.exceptions import NoPermissionError, NoScriptError, RedisClusterException, RedisError
 
 from turnwire.journal.base import JournalUnavailable
 
@@ -33,6 +35,9 @@ WAIT_MS = 1000
 
 ANSWER_S = 5.0
 """How long a server has to answer, where the URL says nothing else (`?socket_timeout=`): one that stands still is as good as gone."""
+
+NOT_BY_DIGEST = (NoScriptError, NoPermissionError)
+"""Errors for a script's digest: the server does not know it, or its user has the right to EVAL alone."""
 
 SENTINEL_S = 2.0
 """How long a sentinel has to answer before the next one is asked."""
@@ -148,6 +153,13 @@ class Connection:
         target = {} if node is None else {"target_nodes": node}
         pipeline.execute_command("WAIT", replicas, WAIT_MS, **target)
 
+    async def run(self, script: str, keys: Sequence[str], *arguments: bytes | str | int) -> Any:
+        """Run a script: by its digest, and in full where that does not do. Raises RedisError."""
+        try:
+            return await self.redis.evalsha(digest(script), len(keys), *keys, *arguments)
+        except NOT_BY_DIGEST:
+            return await self.redis.eval(script, len(keys), *keys, *arguments)
+
     async def close(self) -> None:
         """Let go of the connections."""
         for one in (self.redis, *self.sentinels):
@@ -156,6 +168,12 @@ class Connection:
     @property
     def _cluster(self) -> Any:
         return self.redis
+
+
+@cache
+def digest(script: str) -> str:
+    """Return what a server knows a script by once it has run it."""
+    return hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
 
 
 def connect(url: str) -> Connection:

@@ -22,6 +22,7 @@ from redis.exceptions import (
     ResponseError,
     TryAgainError,
 )
+from redis.exceptions import TimeoutError as RedisTimeout
 
 from turnwire._runtime.task_owner import TaskOwner, heed_cancellation
 from turnwire.journal.ages import AgeClock, Limits, kept, read, steadily
@@ -57,6 +58,10 @@ LONGEST_RETRY_S = 30.0
 """How long the listener waits at most before it comes back."""
 ASK_S = 2.0
 """Seconds between checks of a server that nobody writes to: would it accept a write?"""
+LOOK_S = 0.5
+"""Seconds between checks of a server that is only read."""
+ANSWERED_S = 1.0
+"""Seconds after which a server that is only read, and has not answered, is reported. Both together are less than two."""
 SWEEP_S = 60.0
 """How often idle logs are looked over for retention by age."""
 
@@ -219,6 +224,11 @@ class RedisJournal:
         """Return the newest number the server is known to have."""
         return self._logs.last(session)
 
+    def size(self, session: str) -> int:
+        """Return how many bytes a session's log has."""
+        known = self._logs.find(session)
+        return 0 if known is None else known.extent.size
+
     async def read_after(
         self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
     ) -> Page:
@@ -306,6 +316,13 @@ class RedisJournal:
                 raise self._server.explain(error) from error
             self._cache.forget(known.session, known.extent.first)
 
+    async def begin_epoch(self) -> None:
+        """Begin a new epoch: what was read of the logs does not count any more. Raises JournalUnavailable."""
+        try:
+            self._epoch = await self._server.begin_epoch()
+        except RedisError as error:
+            raise self._server.explain(error) from error
+
     def fence(self, session: str) -> int:
         """Return the fence of a log, if this journal knows it."""
         return self._server.fence(session)
@@ -382,14 +399,17 @@ class RedisJournal:
     async def _ask(self) -> None:
         """Find out, where nothing is sent, when the server stops taking anything, and when it begins again."""
         while True:
-            await asyncio.sleep(ASK_S)
+            await asyncio.sleep(LOOK_S if self._reads_only else ASK_S)
             heed_cancellation()
             if self._queue:
                 # The writer finds out.
                 continue
             failure: RedisError | None = None
             try:
-                await self._server.ask(only_reads=self._reads_only)
+                async with asyncio.timeout(ANSWERED_S if self._reads_only else None):
+                    await self._server.ask(only_reads=self._reads_only)
+            except TimeoutError:
+                failure = RedisTimeout(f"it has not answered for {ANSWERED_S:g} s")
             except RedisError as error:
                 failure = error
             if self._queue:

@@ -14,7 +14,7 @@ from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 from turnwire._runtime.task_owner import heed_cancellation
 from turnwire.journal.base import JournalUnavailable, LogUnreadable, Retention
 from turnwire.journal.damage import is_json_object
-from turnwire.journal.redis.connection import connect
+from turnwire.journal.redis.connection import NOT_BY_DIGEST, connect, digest
 from turnwire.journal.redis.scripts import ADOPT, APPEND, CLAIM, DELETE, DELETE_FROM, EPOCH, RETAIN
 from turnwire.journal.rows import Append, EventRow, Extent
 
@@ -50,6 +50,8 @@ LARGEST = (1 << 53) - 1
 """The largest number in a log."""
 LATEST = LARGEST
 """The latest time of an event, in microseconds since 1970: in the year 2255."""
+_LOOK_AGAIN = b"look again"
+"""What tells on the journal's channel that another epoch has begun."""
 ROOM = 1 << 16
 """Bytes that are written to see whether they can be."""
 
@@ -126,13 +128,27 @@ class RedisServer:
                 "the Redis may lose the newest events that frontends have seen; docs/journal.md says how to prevent it",
                 extra={"server": self.name, "when": lossy},
             )
-        own = f"{self._prefix}{{own}}:" if self._connection.is_cluster else self._prefix
-        keys = [f"{own}{kind}" for kind in ("epoch", "run")]
+        keys = [self._own("epoch"), self._own("run")]
         runs = " ".join(sorted(str(about["run_id"]) for about in told))
         # A primary that replicas follow is another after a failover, with all that counted.
         safe = "yes" if synced and (self._replicas or not lossy) else "no"
-        epoch: bytes = await self._redis.eval(EPOCH, 2, *keys, uuid.uuid4().hex, runs, safe, over or "")
+        epoch: bytes = await self._connection.run(EPOCH, keys, uuid.uuid4().hex, runs, safe, over or "")
         return epoch.decode()
+
+    async def epoch(self) -> str:
+        """Return the epoch, empty where there is none yet. Raises RedisError."""
+        return (cast("bytes | None", await self._redis.get(self._own("epoch"))) or b"").decode()
+
+    async def begin_epoch(self) -> str:
+        """Begin a new epoch, have all hubs look at the logs again, and return it. Raises RedisError."""
+        epoch = uuid.uuid4().hex
+        await self._redis.set(self._own("epoch"), epoch)
+        await self._redis.publish(self._channel, _LOOK_AGAIN)
+        return epoch
+
+    def _own(self, kind: str) -> str:
+        """Return a key of the journal itself, in one slot of a cluster with its others."""
+        return f"{self._prefix}{{own}}:{kind}" if self._connection.is_cluster else f"{self._prefix}{kind}"
 
     async def take_room(self) -> None:
         """Write what tells whether the server takes anything."""
@@ -179,11 +195,24 @@ class RedisServer:
         self, batches: Sequence[Append], retention: Retention, oldest: int
     ) -> tuple[list[Extent], RedisError | None]:
         """Append in order, in one round trip; return what the logs hold, up to the first batch that failed, and why."""
+        extents, failure = await self._append(batches, retention, oldest, in_full=False)
+        if isinstance(failure, NOT_BY_DIGEST):
+            # What a batch has appended it does not append again.
+            extents, failure = await self._append(batches, retention, oldest, in_full=True)
+        if extents and (self._replicas or failure is not None):
+            await self._announce(batches[: len(extents)], extents)
+        return extents, failure
+
+    async def _append(
+        self, batches: Sequence[Append], retention: Retention, oldest: int, *, in_full: bool
+    ) -> tuple[list[Extent], RedisError | None]:
+        """Do so by the script's digest; `in_full` sends the script, which servers then know."""
         pipeline = self._redis.pipeline(transaction=False)
+        command, script = ("EVAL", APPEND) if in_full else ("EVALSHA", digest(APPEND))
         limits = _limits(retention)
         names = list(dict.fromkeys(batch.session for batch in batches))
-        # What is to be on replicas first is told when it is there.
-        channel = "" if self._replicas else self._channel
+        # Each session is told of once. What is to be on replicas first is told when it is there.
+        telling = {} if self._replicas else {batch.session: batch for batch in batches}
         pipeline.sadd(f"{self._prefix}sessions", *names)
         for batch in batches:
             arguments: list[bytes | str | int] = [
@@ -193,12 +222,12 @@ class RedisServer:
                 batch.micros,
                 *limits,
                 oldest,
-                channel,
+                self._channel if telling.get(batch.session) is batch else "",
                 *self._fence(batch.session),
             ]
             for entry in batch.entries:
                 arguments += (entry.event, _there(entry.whole), _there(entry.raw))
-            pipeline.eval(APPEND, 3, *self._keys(batch.session), *arguments)
+            pipeline.execute_command(command, script, 3, *self._keys(batch.session), *arguments)
         listed, *answers = await self._replicated(pipeline, names)
         if isinstance(listed, RedisError):
             return [], listed
@@ -207,10 +236,7 @@ class RedisServer:
             if isinstance(answer, RedisError):
                 break
             extents.append(Extent(*answer))
-        failure = answers[len(extents)] if len(extents) < len(batches) else None
-        if self._replicas and extents:
-            await self._announce(batches[: len(extents)], extents)
-        return extents, failure
+        return extents, answers[len(extents)] if len(extents) < len(batches) else None
 
     async def _replicated(self, pipeline: Any, sessions: Sequence[str]) -> list[Any]:
         """Do commands about sessions; return their answers, errors too, once replicas have all there was then. Raises RedisError."""
@@ -225,6 +251,9 @@ class RedisServer:
         if homes != self._connection.homes(keys):
             # Something was sent on to another node than the one whose replicas were asked.
             raise RedisError("the cluster moved a session during the command")
+        if any(isinstance(answer, NOT_BY_DIGEST) for answer in answers):
+            # All of it is sent again, whatever replicas have.
+            return answers[: -len(homes)]
         for found in answers[-len(homes) :]:
             if isinstance(found, RedisError):
                 raise found
@@ -250,7 +279,7 @@ class RedisServer:
     async def adopt(self, session: str, last: int) -> bool:
         """Let a log that the server lost events of go on after a number; False when others have written beyond it."""
         adopted = bool(
-            await self._redis.eval(ADOPT, 3, *self._keys(session), session, last, *self._fence(session))
+            await self._connection.run(ADOPT, self._keys(session), session, last, *self._fence(session))
         )
         if adopted:
             await self._redis.sadd(f"{self._prefix}sessions", session)
@@ -297,12 +326,12 @@ class RedisServer:
 
     async def retain(self, session: str, retention: Retention, oldest: int) -> Extent:
         """Apply retention to one log."""
-        return Extent(*await self._redis.eval(RETAIN, 3, *self._keys(session), *_limits(retention), oldest))
+        return Extent(*await self._connection.run(RETAIN, self._keys(session), *_limits(retention), oldest))
 
     async def delete(self, session: str, last: int) -> Extent:
         """Delete one log's events; `last` is where it ends, as far as known, should its state not tell."""
         keys, fence = self._keys(session), self._fence(session)
-        extent = Extent(*await self._redis.eval(DELETE, 3, *keys, *fence, last))
+        extent = Extent(*await self._connection.run(DELETE, keys, *fence, last))
         self.unreadable.discard(session)
         return extent
 
@@ -320,7 +349,9 @@ class RedisServer:
         return fence, Extent(*extent) if extent else None
 
     async def news(self) -> AsyncGenerator[tuple[str, LogState] | None]:
-        """Yield None once the subscription is active. Then yield each log that another journal has appended to."""
+        """Yield None once the subscription is active, and when all is to be looked at again. Yield each log that another journal has
+        appended to.
+        """
         puzzled = False
         async with self._redis.pubsub() as channel:
             await channel.subscribe(self._channel)
@@ -330,7 +361,7 @@ class RedisServer:
                 message = await channel.get_message(timeout=None)
                 if message is None:
                     continue
-                if message["type"] == "subscribe":
+                if message["type"] == "subscribe" or message["data"] == _LOOK_AGAIN:
                     yield None
                 elif message["type"] == "message":
                     told = _told(message["data"])

@@ -1,8 +1,8 @@
 """Move the write-ahead log into the file, in parallel to the commits.
 
 A checkpoint waits for the disk: for the log, and then for the file. SQLite would do it in the committing thread, and
-every session would wait for a busy disk. So a thread of its own does it, with its own connection, while commits and
-readers go on. Under a writer that never rests such a checkpoint cannot make the log begin anew. Then the writer's
+every session would wait for a busy disk. So a separate thread does it, with its own connection, while commits and
+readers continue. Under a writer that never pauses, such a checkpoint cannot restart the log. Then the writer's
 thread moves the rest of a large log between two commits.
 """
 
@@ -24,29 +24,32 @@ class Thresholds(Struct, frozen=True):
     """Sizes of the write-ahead log in bytes."""
 
     move: int = 16 << 20
-    """From this on it is moved into the file, and again when it has grown by as much. A log that starts over is cut to this, so
-    that it being larger tells that there is something to move. 4,000 pages: each time the log starts over a commit waits for the
-    disk once, and pages that are written again and again are moved once."""
+    """Size in bytes from which the log is moved into the file, and again after growing by as much. A log that restarts is cut to
+    this size, so a larger log contains something to move. 4,000 pages: each restart of the log makes one commit wait for the
+    disk, and pages that are rewritten often are moved once.
+    """
     empty: int = 128 << 20
-    """From this on it is emptied between two commits, which wait for the disk then, once in so many bytes. After a crash so much is
-    read in half a second."""
+    """Size in bytes from which the log is emptied between two commits, which then wait for the disk. After a crash this much is
+    read in half a second.
+    """
     told: int = 512 << 20
-    """From this on the log says that it cannot be emptied. Who holds that up is a reader, and then another program's: the
-    journal's own read a page at a time."""
+    """Size in bytes from which a log message reports that the log cannot be emptied. The cause is a reader in another program: the
+    journal's own readers read a page at a time.
+    """
 
 
 EMPTYING_WAITS_S = 0.1
-"""How long emptying waits for readers to finish; commits stand still as long. A page is read in some milliseconds."""
+"""Seconds that emptying waits for readers; commits wait as long. A page is read in some milliseconds."""
 
 
 def checkpoint(connection: sqlite3.Connection, mode: str) -> bool:
-    """Move the log into the file, in SQLite's words PASSIVE or TRUNCATE; False when others kept it from that. Raises sqlite3.Error."""
+    """Checkpoint the log in SQLite's mode PASSIVE or TRUNCATE. False if others prevented it. Raises sqlite3.Error."""
     (busy, _, _) = connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
     return not busy
 
 
 class Moved(Protocol):
-    """What is moved, and by what."""
+    """What a checkpoint moves, and with what."""
 
     @property
     def path(self) -> Path:
@@ -60,7 +63,7 @@ class Moved(Protocol):
 
     @property
     def moving(self) -> sqlite3.Connection:
-        """For nothing else."""
+        """Return the connection for checkpoints only."""
         ...
 
 
@@ -106,7 +109,7 @@ class Checkpoints:
         self._due.set()
 
     def stop(self) -> None:
-        """End after what runs, and close the connection."""
+        """End after the running step, and close the connection."""
         self._stopping = True
         self._due.set()
         self._thread.join()

@@ -1,8 +1,9 @@
-"""Checksums of rows, so that changes by a disk, a file system or a memory module are noticed.
+"""Checksums of rows, to notice changes by a disk, a file system or a memory module.
 
-SQLite notices a page whose structure is broken, not a flipped bit in the middle of an event. CRC-32 notices every single
-flip and all but one in four thousand million others; it does not protect against somebody who can write the file. A row's key
-goes into its sum, so that a row that ends up under another number is noticed too.
+SQLite notices a page with a broken structure, but not a flipped bit inside an event. CRC-32 notices every single
+flip and all but one in four thousand million other changes. It does not protect against someone who can write the file. A row's
+key
+is part of its sum, so a row under a wrong number is noticed too.
 """
 
 import struct
@@ -22,7 +23,7 @@ def of_event(key: object, micros: object, event: object) -> int | None:
 
 
 def of_beside(key: object, whole: object, raw: object) -> int | None:
-    """Return the checksum of what lies beside an event."""
+    """Return the checksum of the data beside an event."""
     try:
         lengths = _PLACE.pack(-1 if whole is None else len(whole), key)  # type: ignore[arg-type]  # as above
         return crc32(raw or b"", crc32(whole or b"", crc32(lengths)))  # type: ignore[arg-type]  # as above
@@ -47,7 +48,7 @@ def is_sound(key: object, micros: object, event: object, crc: object) -> bool:
 
 
 def is_sound_beside(key: object, whole: object, raw: object, crc: object) -> bool:
-    """Tell the same of what lies beside an event."""
+    """Return whether the data beside an event is intact."""
     computed = of_beside(key, whole, raw)
     if crc is not None:
         return computed == crc

@@ -1,6 +1,6 @@
-"""What went wrong with a journal file, as a sentence: which file, whose fault, what to do.
+"""Errors of a journal file as sentences: which file, what is wrong, what to do.
 
-Every refusal of the SQLite backend is made here, so that the sentences stay of one kind and can be read together.
+Every refusal of the SQLite backend is made here, so that the sentences are consistent.
 """
 
 import shlex
@@ -16,7 +16,7 @@ _REMEDY = (
 
 
 def explain(path: Path, error: Exception) -> JournalUnavailable:
-    """Return the refusal for what SQLite or the operating system reported about a journal file."""
+    """Return the refusal for an error that SQLite or the operating system reported about a journal file."""
     if isinstance(error, OSError):
         # A folder above it or a file beside it may be what is wrong.
         where = "" if error.filename in (None, str(path)) else f"{error.filename}: "
@@ -33,14 +33,14 @@ def explain(path: Path, error: Exception) -> JournalUnavailable:
 
 
 def damaged(path: Path, how: str) -> JournalUnavailable:
-    """Return the refusal of a file whose content is not what a journal has."""
+    """Return the refusal of a file whose content is not a journal's."""
     return JournalUnavailable(
         f"The journal {path} is damaged: {how}. Nothing was changed in it. {_remedy(path)}."
     )
 
 
 def refused(path: Path, session: str, error: Exception) -> JournalUnavailable:
-    """Return the refusal of what one session's log does not take, while the others' do."""
+    """Return the refusal of one session's log, while others' logs work."""
     return JournalUnavailable(
         f"The log of session {session!r} in the journal {path} does not take its events: {error}. Other sessions go on; "
         "continue in a new one."
@@ -48,7 +48,7 @@ def refused(path: Path, session: str, error: Exception) -> JournalUnavailable:
 
 
 def foreign(path: Path, what: str) -> JournalUnavailable:
-    """Return the refusal of a file that is not ours."""
+    """Return the refusal of a file that is not turnwire's."""
     return JournalUnavailable(
         f"{path} is not a turnwire journal: {what}. Nothing was changed in it. Give another path."
     )

@@ -1,8 +1,8 @@
-"""The journal in a SQLite file: what a frontend saw survives the sidecar.
+"""The journal in a SQLite file: what a frontend has seen survives the sidecar.
 
-The event loop numbers entries and queues them; the writer's thread commits them in groups; then they are announced,
-still in the event loop, and kept at hand in the tail cache. Only readers further behind go to the file.
-The file is one sidecar's at a time. See docs/journal.md for what is guaranteed when.
+The event loop numbers entries and queues them. The writer's thread commits them in groups. Then they are announced,
+in the event loop again, and kept in the tail cache. Only readers further behind read the file.
+One sidecar uses the file at a time. docs/journal.md says what is guaranteed when.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from turnwire.journal.reading.paging import Watchers, page_of, place
 from turnwire.journal.rows import Append, Extent
 from turnwire.journal.sqlite.checkpoints import Thresholds
 from turnwire.journal.sqlite.opening import OpenedFile, open_journal
-from turnwire.journal.sqlite.reader import Reader
+from turnwire.journal.sqlite.reader import FileReader
 from turnwire.journal.sqlite.rows import delete_log, entry_at, events_after
 from turnwire.journal.sqlite.writer import Writer
 from turnwire.journal.timestamps import Clock, now, stamp
@@ -62,10 +62,10 @@ class SqliteJournal:
         self._cache = TailCache()
         self._watchers = Watchers()
         self._backlog = Backlog(BACKLOG_BYTES)
-        self.reader = Reader(opened.reading, opened.path)
+        self.reader = FileReader(opened.reading, opened.path)
         self._damage = DamagedNumbers(str(opened.path))
         self.writer = Writer(opened, retention, thresholds, self)
-        """For those who keep something else in the same file."""
+        """For other users of the same file."""
 
     @classmethod
     async def open(
@@ -86,7 +86,7 @@ class SqliteJournal:
 
     @property
     def epoch(self) -> str:
-        """The life of the logs: the file's, until the machine goes down under it."""
+        """The id of the logs' lifetime: the file's, until the machine crashes."""
         return self._epoch
 
     @property
@@ -105,7 +105,7 @@ class SqliteJournal:
         return self._backlog.is_full
 
     def refusal(self, session: str) -> JournalUnavailable | None:
-        """Return why a session's own log has refused what was accepted."""
+        """Return why a session's own log refused accepted events."""
         return self._backlog.refusal(session)
 
     def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
@@ -113,7 +113,7 @@ class SqliteJournal:
         return self._backlog.watch(watcher)
 
     async def check(self) -> None:
-        """Write a little; raises JournalUnavailable when that fails, or what waits cannot be written."""
+        """Write a little. Raises JournalUnavailable if that fails, or if waiting events cannot be written."""
         if self._backlog.trouble is not None:
             raise self._backlog.trouble
         await self.writer.check()
@@ -140,7 +140,7 @@ class SqliteJournal:
     async def read_after(
         self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
     ) -> Page:
-        """Return what follows the cursor: from the cache when it reaches that far back, else from the file."""
+        """Return the events after the cursor: from the cache if it reaches that far back, otherwise from the file."""
         last = self._logs.last(session)
         after = place(cursor, self._epoch, last) or 0
         envelopes: Sequence[Envelope] = ()
@@ -187,7 +187,7 @@ class SqliteJournal:
         return self._watchers.add(watcher)
 
     async def close(self) -> None:
-        """Write what is queued and let go of the file; raises JournalUnavailable when that cannot be written."""
+        """Write what is queued and close the file. Raises JournalUnavailable if that fails."""
         self._backlog.close(JournalUnavailable(f"The journal {self.path} is closed."))
         try:
             await self.writer.stop()
@@ -197,7 +197,7 @@ class SqliteJournal:
             self._lock.release()
 
     def committed(self, appends: list[Append], extents: dict[int, Extent]) -> None:
-        """Make readable and announce what the writer committed."""
+        """Make committed events readable and announce them."""
         sessions: dict[str, list[Envelope]] = {}
         for batch in appends:
             ts = stamp(batch.micros)
@@ -213,11 +213,11 @@ class SqliteJournal:
             self._watchers.announce(session, envelopes[-1].seq)
 
     def stuck(self, reason: JournalUnavailable) -> None:
-        """Note that nothing can be written at present, and tell those who wait for it."""
+        """Note that nothing can be written at present, and tell the waiting tasks."""
         self._backlog.stuck(reason)
 
     def refused(self, batch: Append, reason: JournalUnavailable) -> None:
-        """Give up a batch that its session's log does not take: the others' logs do."""
+        """Drop a batch that its session's log refuses: other logs accept theirs."""
         log.error(
             "events are lost: the session's own log does not take them",
             extra={

@@ -1,7 +1,7 @@
-"""One sidecar to a journal file.
+"""One sidecar per journal file.
 
-An advisory lock on a file beside the journal, which the kernel drops with its holder, however that one ends: a lock
-never outlives a killed sidecar. It is beside the journal because SQLite's own locks live in the journal itself.
+An advisory lock on a file beside the journal. The kernel releases it when its holder ends in any way, so it
+never outlives a killed sidecar. It is a separate file because SQLite's own locks are in the journal itself.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ class FileLock:
     """Holds the lock of one journal file until released."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock; raises JournalInUse when another process has it, JournalUnavailable when there can be none."""
+        """Take the lock. Raises JournalInUse if another process has it, JournalUnavailable if locking is impossible."""
         beside = path.with_name(path.name + ".lock")
         try:
             self._fd = open_private(beside, os.O_RDWR | os.O_CREAT)

@@ -1,8 +1,8 @@
 """A note of the commits beside the journal. If the journal has fewer when it is opened, commits are lost.
 
-SQLite ends its write-ahead log at the first frame that is not as it was written, and takes all before for the whole.
-So a flipped bit takes later commits away without a word. The mark is written after a commit and before anybody hears of
-it, so it claims nothing that was not committed. It is one small file, overwritten in place.
+SQLite ends its write-ahead log at the first frame with a wrong checksum, and takes everything before as complete.
+So a flipped bit silently removes later commits. The mark is written after a commit and before the commit is announced,
+so it claims nothing that was not committed. It is one small file, overwritten in place.
 """
 
 import logging
@@ -27,20 +27,20 @@ CALLS = "calls"
 
 
 class Committed(Struct, frozen=True):
-    """What a journal has."""
+    """Counts of commits in a journal."""
 
     epoch: str
     """Its life."""
     events: int
     """The sum of all logs' newest numbers."""
     calls: int
-    """Commits of anything else, such as records of sessions."""
+    """Other commits, such as records of sessions."""
     sessions: int
     """Records of sessions after the last of these."""
 
     @classmethod
     def of(cls, connection: sqlite3.Connection) -> "Committed":
-        """Return what a file has."""
+        """Return the counts in a file."""
         row = connection.execute(
             "SELECT (SELECT value FROM meta WHERE name = 'epoch'), (SELECT ifnull(sum(last), 0) FROM log),"
             " (SELECT ifnull(sum(CAST(value AS INTEGER)), 0) FROM meta WHERE name = ?), (SELECT count(*) FROM session)",
@@ -82,14 +82,14 @@ class Mark:
     """The file; written by one thread at a time."""
 
     def __init__(self, path: Path, *, syncs: bool) -> None:
-        """Open it or make it, beside the journal of this path; `syncs`: wait for the disk as commits do. Raises OSError."""
+        """Open or create the mark beside the journal of this path. `syncs`: wait for the disk as commits do. Raises OSError."""
         self._path = _beside(path)
         self._fd = open_private(self._path, os.O_RDWR | os.O_CREAT)
         self._syncs = syncs
         self._failed = False
 
     def write(self, committed: Committed) -> None:
-        """Note what was committed. A disk that fails costs the note alone: an older one claims less."""
+        """Note what was committed. A failing disk affects the note only: an older note claims less."""
         content = _FORM.pack(
             _MAGIC, committed.epoch.encode(), committed.events, committed.calls, committed.sessions
         )

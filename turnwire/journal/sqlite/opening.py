@@ -1,9 +1,10 @@
-"""Opening a journal file: made, recovered, checked, or refused; never silently emptied.
+"""Open a journal file: create, recover, check or refuse it, but never silently empty it.
 
-A new file is laid out under another name and renamed, so that a file of the right name is always complete. SQLite
-recovers a torn write-ahead log by itself. What it would only notice much later is looked for here: a file shorter than
-its page count, ends of logs that are not where the log table has them. All pages are verified only in files of a size
-that makes this a matter of a second; in larger ones damage in the middle shows when it is read.
+A new file is built under another name and renamed, so a file with the right name is always complete. SQLite
+recovers a torn write-ahead log on its own. This module looks for damage that SQLite would notice much later: a file shorter
+than
+its page count, ends of logs that differ from the log table. All pages are verified only in files small enough
+to do so in about a second. In larger ones damage in the middle shows when it is read.
 """
 
 import logging
@@ -40,7 +41,7 @@ _MAGIC = b"SQLite format 3\x00"
 
 
 class OpenedFile(Struct, frozen=True):
-    """A journal file that is ours."""
+    """An opened journal file."""
 
     path: Path
     lock: FileLock
@@ -49,7 +50,7 @@ class OpenedFile(Struct, frozen=True):
     reading: sqlite3.Connection
     """For reading only."""
     moving: sqlite3.Connection
-    """For checkpoints, and nothing else makes them while the journal is open."""
+    """For checkpoints. Nothing else makes them while the journal is open."""
     file: BinaryIO
     """The file itself, to wait until the disk has it. To be closed after all connections: closing it lets go of SQLite's locks,
     which are the process's."""
@@ -58,9 +59,9 @@ class OpenedFile(Struct, frozen=True):
     ages: AgeClock
     """The time by which events grow old."""
     mark: Mark
-    """Where it is noted what was committed."""
+    """The note of commits."""
     committed: Committed
-    """What the file has."""
+    """The counts of commits in the file."""
 
 
 def open_journal(
@@ -127,9 +128,9 @@ def end_life(connection: sqlite3.Connection) -> None:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a journal and what belongs to it, so that a new one can begin; return its new path.
+    """Rename a journal with its companions, so that a new one can begin. Returns its new path.
 
-    Raises JournalUnavailable when a sidecar uses it.
+    Raises JournalUnavailable if a sidecar uses it.
     """
     lock = FileLock(path)
     try:
@@ -258,7 +259,7 @@ def _age_clock(connection: sqlite3.Connection, retention: Retention, clock: Cloc
 
 
 def _boot() -> str:
-    """Return what names this run of the machine's kernel; empty when that cannot be known."""
+    """Return an id of this boot of the machine; empty if it is unknown."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:

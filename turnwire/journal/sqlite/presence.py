@@ -1,4 +1,4 @@
-"""Whether a journal is still the file of its name: SQLite goes on in one that was deleted, and all of it is lost with the process."""
+"""Check whether a journal still has its name. SQLite continues in a deleted file, and all of it is lost with the process."""
 
 import os
 import sqlite3

@@ -1,6 +1,6 @@
-"""Reading a journal file away from the event loop, beside its writer.
+"""Read a journal file outside the event loop, beside its writer.
 
-One thread with its own connection: a read never waits for a commit, nor the event loop for either.
+One thread with its own connection: a read never waits for a commit, and the event loop waits for neither.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from turnwire.journal.sqlite.errors import explain
 T = TypeVar("T")
 
 
-class Reader:
+class FileReader:
     """Runs functions on a connection that only reads."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
@@ -24,13 +24,13 @@ class Reader:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"read {path.name}")
 
     async def call(self, function: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a function; raises what it raises, and JournalUnavailable when the file cannot be read."""
+        """Run a function. Raises its errors, and JournalUnavailable if the file cannot be read."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, function, self.connection)
         except sqlite3.Error as error:
             raise explain(self._path, error) from error
 
     def close(self) -> None:
-        """End after what runs."""
+        """End after the running function."""
         self._thread.shutdown(wait=True)
         self.connection.close()

@@ -17,7 +17,7 @@ from turnwire.journal.timestamps import MICROSECONDS
 
 
 class FoundRows(Struct, frozen=True):
-    """What a file has after a number."""
+    """Events of a file after a number."""
 
     rows: Sequence[EventRow]
     """Sound ones, without holes between them."""
@@ -33,7 +33,7 @@ def key(log: int, seq: int) -> int:
 def append_all(
     connection: sqlite3.Connection, appends: Iterable[Append], retention: Retention
 ) -> dict[int, Extent]:
-    """Write batches and apply retention by count and bytes to their logs; return what these hold then."""
+    """Write batches and apply retention by count and bytes to their logs. Returns the logs' extents."""
     extents: dict[int, Extent] = {}
     for batch in appends:
         start = key(batch.log, batch.first)
@@ -79,9 +79,9 @@ def append_all(
 def events_after(
     connection: sqlite3.Connection, log: int, after: int, last: int, *, count: int, size: int
 ) -> FoundRows:
-    """Return the events after one number and not beyond another: at most `count`, about `size` bytes, at least one.
+    """Return the events after one number and up to another: at most `count`, about `size` bytes, at least one.
 
-    What is damaged is skipped: the rows begin behind it, or end before it.
+    Damaged rows are skipped: the result begins after them, or ends before them.
     """
     place, rows = after, list[EventRow]()
     while not rows and place < last:
@@ -136,10 +136,10 @@ def _sound_rows(
 
 
 def _beyond_damage(connection: sqlite3.Connection, log: int, after: int, last: int) -> int:
-    """Return the number after which the file can be read again, when the event that follows `after` cannot be.
+    """Return the number after which the file is readable again, if the event after `after` is not.
 
-    A broken page takes all events on it, and SQLite cannot say how many those are. The search doubles its steps until
-    one succeeds. Then it looks between the last step that failed and the first that did not.
+    A broken page takes all its events along, and SQLite cannot say how many. The search doubles its steps until
+    one succeeds. Then it searches between the last failed step and the first successful one.
     """
     failed, step = after + 1, 1
     while failed < last:
@@ -216,9 +216,9 @@ def delete_log(connection: sqlite3.Connection, session: str) -> None:
 
 
 AGES = "ages"
-"""The name under which it is kept what is known of the clocks."""
+"""Key of the stored facts about the clocks."""
 WITNESS_EVERY = 600 * MICROSECONDS
-"""How often that is written."""
+"""How often they are stored, in microseconds."""
 
 
 def retain_all(connection: sqlite3.Connection, retention: Retention, ages: AgeClock) -> dict[int, Extent]:
@@ -264,7 +264,7 @@ def _first_since(connection: sqlite3.Connection, log: int, extent: Extent, micro
 
 
 def _first_without(connection: sqlite3.Connection, log: int, extent: Extent, excess: int) -> int:
-    """Return the first number to keep so that at least `excess` bytes go; the newest is always kept."""
+    """Return the first number to keep so that at least `excess` bytes are deleted. The newest event is always kept."""
     cursor = connection.execute(
         "SELECT key, size FROM event WHERE key BETWEEN ? AND ? ORDER BY key",
         (key(log, extent.first), key(log, extent.last)),
@@ -286,7 +286,7 @@ def _cut(connection: sqlite3.Connection, log: int, extent: Extent, first: int) -
 
 
 def _delete_events(connection: sqlite3.Connection, log: int, first: int) -> int:
-    """Delete what comes before a number; return how many bytes that was."""
+    """Delete the events before a number. Returns their bytes."""
     span = (key(log, 0), key(log, first - 1))
     (size,) = connection.execute("SELECT total(size) FROM event WHERE key BETWEEN ? AND ?", span).fetchone()
     connection.execute("DELETE FROM event WHERE key BETWEEN ? AND ?", span)

@@ -1,7 +1,7 @@
-"""The tables of a journal file, their version, and how a file of an older version becomes one of this.
+"""The tables of a journal file, their version, and the migration of older files.
 
-An event's key is `log << 40 | seq`: one b-tree without a second index, in which a log's events lie together and in
-order. What was cut from an event lies beside it, so that reading a page never touches it. Times are microseconds.
+An event's key is `log << 40 | seq`: one b-tree without a second index, in which a log's events are adjacent and in
+order. Data that was cut from an event is in a separate table, so reading a page never touches it. Times are microseconds.
 """
 
 import sqlite3
@@ -49,13 +49,13 @@ def _checksums(connection: sqlite3.Connection) -> None:
 
 
 MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (_first_tables, _checksums)
-"""What makes a file of version n one of version n + 1; each runs in a transaction of its own."""
+"""Each turns a file of version n into one of version n + 1, in a transaction of its own."""
 
 VERSION = len(MIGRATIONS)
 
 
 def connect(path: Path, *, wait_s: float = 5.0) -> sqlite3.Connection:
-    """Open a connection whose transactions are begun and ended by hand."""
+    """Open a connection without automatic transactions."""
     # Each connection is used by one thread at a time, though not by the one that opened it.
     connection = sqlite3.connect(path, timeout=wait_s, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA temp_store=MEMORY")

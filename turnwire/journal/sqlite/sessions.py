@@ -28,9 +28,9 @@ class SqliteSessions(MemorySessions):
 
     @classmethod
     async def open(cls, journal: SqliteJournal) -> Self:
-        """Read the records of an open journal; raises JournalUnavailable.
+        """Read the records of an open journal. Raises JournalUnavailable.
 
-        A damaged one is told and left where it is: its session is not listed, its events can still be followed.
+        A damaged record is logged and left in place: its session is not listed, its events can still be followed.
         """
         records: dict[str, SessionRecord] = {}
         for session, record, crc in await journal.reader.call(_read_all):
@@ -49,7 +49,7 @@ class SqliteSessions(MemorySessions):
         return cls(journal, records)
 
     async def put(self, record: SessionRecord) -> None:
-        """Keep a record, in memory at once and then in the file."""
+        """Store a record, in memory at once and then in the file."""
         self._records[record.session] = record
         if self._written.get(record.session) == record:
             return

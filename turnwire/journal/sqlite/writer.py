@@ -1,8 +1,8 @@
-"""The one thread that writes a journal file.
+"""The only thread that writes a journal file.
 
 It takes everything that waits, writes it in one transaction, and tells the event loop what has become readable. While
 it commits one group, the next one gathers. So a slow disk makes groups larger, and not the queue longer. A group that
-cannot be written is kept and tried again, so a disk that was full for a while costs nothing that was accepted.
+cannot be written is kept and tried again, so a temporarily full disk loses no accepted event.
 """
 
 import asyncio
@@ -56,11 +56,11 @@ class Listener(Protocol):
         ...
 
     def refused(self, batch: Append, reason: JournalUnavailable) -> None:
-        """This one will never be in the file, for a reason of its own."""
+        """This batch will never be in the file, for a reason of its own."""
         ...
 
     def stuck(self, reason: JournalUnavailable) -> None:
-        """What waits cannot be written at present."""
+        """Waiting batches cannot be written at present."""
         ...
 
 
@@ -108,9 +108,9 @@ class Writer:
         self._queue.put(batch)
 
     async def call(self, function: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a function in a transaction after all that was queued before it.
+        """Run a function in a transaction after everything that was queued before it.
 
-        Raises what it raises, and JournalUnavailable while nothing can be written.
+        Raises its errors, and JournalUnavailable while nothing can be written.
         """
         done: asyncio.Future[T] = self._loop.create_future()
 
@@ -132,7 +132,7 @@ class Writer:
         return await done
 
     async def check(self) -> None:
-        """Write a little after all that was queued before; raises JournalUnavailable, and tells it, when that fails."""
+        """Write a little after everything that was queued before. If that fails, raises JournalUnavailable and reports it."""
         done: asyncio.Future[None] = self._loop.create_future()
 
         def run() -> None:
@@ -155,7 +155,7 @@ class Writer:
         self._listener.committed([], extents)
 
     async def stop(self) -> None:
-        """Write what is queued, close the file and end the thread; raises JournalUnavailable if that fails."""
+        """Write what is queued, close the file and end the thread. Raises JournalUnavailable if that fails."""
         if not self._stopping.is_set():
             self._stopping.set()
             self._queue.put(_Stop())
@@ -168,12 +168,12 @@ class Writer:
         self._queue.put(_Call(run, lambda _: run()))
 
     def _transaction(self) -> transaction:
-        """Begin to write, if the file is still there; raises sqlite3.Error."""
+        """Begin a transaction, if the file is still there. Raises sqlite3.Error."""
         self._presence.check()
         return transaction(self._connection)
 
     def _note(self, *, events: int = 0, calls: int = 0, sessions: int | None = None) -> None:
-        """Note what was committed, before anybody hears of it."""
+        """Note what was committed, before it is announced."""
         known = self._committed
         self._committed = replace(
             known,
@@ -210,7 +210,7 @@ class Writer:
         self._tell(_succeed, self._stopped, reason)
 
     def _next(self) -> list[Append] | _Call | _Stop:
-        """Return what to do next: the appends that wait, as a group, or something else alone."""
+        """Return the next work: waiting appends as a group, or a single other item."""
         if (held := self._held) is not None:
             self._held = None
             return held
@@ -275,7 +275,7 @@ class Writer:
         return None
 
     def _is_its_own(self, error: Exception) -> bool:
-        """Tell what is wrong with one batch, or with the pages of one session's log, from what is wrong with the disk."""
+        """Return whether an error concerns one batch or the pages of one session's log, rather than the disk."""
         if isinstance(error, MemoryError):
             return False
         code = getattr(error, "sqlite_errorcode", None)
@@ -291,7 +291,7 @@ class Writer:
         return True
 
     def _take_in(self, group: list[Append], reason: JournalUnavailable) -> None:
-        """Let what has been queued meanwhile join the group; refuse calls, whose callers wait."""
+        """Add what was queued meanwhile to the group. Refuse calls, whose callers wait."""
         more: Append | _Call | _Stop | None = self._held
         self._held = None
         while not isinstance(more, _Stop):
