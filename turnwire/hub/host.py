@@ -1,4 +1,4 @@
-"""What the hub needs from the rest of the sidecar; it is handed one of these and knows nothing else."""
+"""What the hub needs from the rest of the sidecar. It gets a `Host` and knows nothing else."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 
 class Frontend(Struct, frozen=True):
-    """Who sends a command."""
+    """The sender of a command."""
 
     name: str
-    """Goes into decisions as `by`: `user:NAME` of a principal, which no frontend can call itself; else unique among the connected ones."""
+    """Used in decisions as `by`: `user:NAME` for a principal, which no frontend can choose, otherwise unique among the connected
+    frontends."""
     role: Role
     user: str | None = None
-    """The principal it speaks for, who owns what it begins; None for whoever has one of the two simple tokens."""
+    """The principal that it acts for, and who owns the sessions that it starts. None with one of the two simple tokens."""
     scope: Scope = EVERYTHING
     """Which sessions it may see; the hub has looked that a command's session is one of them."""
 
@@ -35,7 +36,7 @@ class Frontend(Struct, frozen=True):
 
 
 class CommandRefused(TurnwireError):
-    """A command cannot be done; becomes the error of its reply and disturbs nothing else."""
+    """A command failed. Its reply carries the error; nothing else is affected."""
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
         super().__init__(message)
@@ -45,11 +46,11 @@ class CommandRefused(TurnwireError):
 
 
 class Fleet(Protocol):
-    """What a hub that is one of several knows of the others, and of the workers."""
+    """What a hub in a fleet knows about the other hubs and the workers."""
 
     @property
     def tag(self) -> str:
-        """What no other hub is called: names of frontends end with it, so that none is another's at another hub."""
+        """A tag that no other hub has. Names of frontends end with it, so they are unique across hubs."""
         ...
 
     def workers(self) -> "Sequence[WorkerChoice]":

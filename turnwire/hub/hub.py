@@ -14,10 +14,10 @@ from turnwire.hub.delivery.feed import Feeds
 from turnwire.hub.delivery.frontends import FrontendRegistry
 from turnwire.hub.delivery.log import EventLog
 from turnwire.hub.delivery.pages import Pages
-from turnwire.hub.delivery.subscription import Reader
+from turnwire.hub.delivery.subscription import FrontendReader
 from turnwire.hub.host import Fleet, Host
 from turnwire.hub.principals import NoPrincipals, Principals
-from turnwire.hub.server.access import AccessError, Allowance, Proxies, TokenCheck, Tokens
+from turnwire.hub.server.access import AccessError, Allowance, Proxies, RoleTokens, TokenCheck
 from turnwire.hub.server.connection_handler import HubContext
 from turnwire.hub.server.connection_limit import ConnectionLimit
 from turnwire.hub.server.cookies import Cookies, LoggedOut
@@ -31,10 +31,10 @@ from turnwire.normalize.vocabulary import Role
 from turnwire.protocol.errors import TurnwireError
 
 HISTORIES = 1
-"""Answers out of old conversations that are made at once, for all frontends of a role: each may be of many MiB."""
+"""Most answers from old conversations that are made at once, for all frontends of a role. Each may have many MiB."""
 
 READINGS = 2
-"""Events in full, or pages of logs, that are read at once, for all frontends: each may be of many MiB."""
+"""Most full events or pages of logs that are read at once, for all frontends. Each may have many MiB."""
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ LOOK_S = 0.01
 
 
 class CertificateError(TurnwireError):
-    """The hub cannot speak TLS; the message names the setting, the file, and what to do."""
+    """The hub cannot use TLS. The message names the setting, the file, and what to do."""
 
 
 class _Stopped(Exception):
@@ -51,7 +51,7 @@ class _Stopped(Exception):
 
 
 class _Contained(asyncio.TaskGroup):
-    """A task group whose tasks fail alone: what one frontend's command does must not end the hub of all."""
+    """A task group whose tasks fail alone: one frontend's failing command must not end the hub."""
 
     def create_task(self, work: Coroutine[None, None, None], **more: Any) -> asyncio.Task[None]:  # type: ignore[override]  # of all tasks, those of a hub
         return super().create_task(_contained(work), **more)
@@ -65,7 +65,7 @@ async def _contained(work: Coroutine[None, None, None]) -> None:
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The task group around the hub's life wraps what went wrong; the caller wants that itself."""
+    """Return the first error inside a group: the hub's task group wraps errors, and callers want the error itself."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -83,29 +83,29 @@ class Hub:
         *,
         version: str = "0",
         probes: Probes | None = None,
-        kept: Tokens | None = None,
+        kept: RoleTokens | None = None,
         logged_out: LoggedOut | None = None,
         keep_logged_out: Callable[[LoggedOut], None] = lambda _: None,
         principals: Principals | None = None,
         fleet: Fleet | None = None,
         invitations: Invitations | None = None,
     ) -> None:
-        """Take `kept` tokens where none are configured, and the logins that are over; `keep_logged_out` is told of more.
+        """Take the configuration and the tokens `kept` for roles without a configured one.
 
-        `principals` have tokens of their own; what they do with these is looked after by who makes them. `fleet` is given to
-        a hub that is one of several, and `invitations` that all of them know.
+        `logged_out` are ids of logins that are over; the hub calls `keep_logged_out` with further ones. `principals` finds the
+        principals with tokens of their own. `fleet` and `invitations` belong to a hub in a fleet.
 
-        Raises AccessError when the configuration would let in whom it should not.
+        Raises AccessError if the configuration would admit strangers.
         """
         self.config = config or HubConfig()
-        self.tokens = Tokens.from_config(self.config, kept)
+        self.tokens = RoleTokens.from_config(self.config, kept)
         """The tokens of the roles, for the sidecar that prints the URL. Not to be logged."""
         self.principals: Principals = principals or NoPrincipals()
         """The principals, which have their own tokens."""
         self._cookies = Cookies(self.tokens, logged_out, self.principals)
         self._keep_logged_out = keep_logged_out
         self.port = 0
-        """Where it listens, once it was started."""
+        """The port that it listens on, once started."""
         self._events = events
         self._host = host
         self._fleet = fleet
@@ -113,7 +113,7 @@ class Hub:
         self._version = version
         self._probes = probes or Probes()
         self.refusals = Refusals()
-        """Whom it did not let in, or let go."""
+        """Counts of refused and closed connections."""
         self._limit = ConnectionLimit(self.config.limits)
         self._proxies = Proxies(self.config.trusted_proxies)
         if self.config.proxy_user_header is not None and not self.config.trusted_proxies:
@@ -137,7 +137,7 @@ class Hub:
 
     @property
     def lag(self) -> int:
-        """By how many events the frontend that is furthest behind is behind."""
+        """By how many events the slowest frontend is behind."""
         return max((reader.lag for reader in self._readers()), default=0)
 
     @property
@@ -165,10 +165,11 @@ class Hub:
         return self.url(self.tokens.control)
 
     async def delivered(self, limit_s: float) -> None:
-        """Wait until all frontends have what is in the log, but no longer than the limit; for the end, when nothing is added.
+        """Wait until all frontends have the whole log, but at most `limit_s` seconds. For the end, when no events follow.
 
-        A frontend that does not read comes back with its cursor. Looks are counted, not the clock: while the machine stands
-        still no frontend can read.
+        A frontend that does not read will reconnect with its cursor. The limit counts polls, not the clock: while the machine
+        is
+        suspended no frontend can read.
         """
         for _ in range(max(1, round(limit_s / LOOK_S))):
             if not self.lag:
@@ -177,7 +178,7 @@ class Hub:
             await asyncio.sleep(LOOK_S)
 
     async def failed(self) -> None:
-        """Wait as long as the hub lives; raises what ended it, other than `stop`."""
+        """Wait until the hub ends. Raises the error that ended it, unless it was `stop`."""
         assert self._life is not None, "it was started"
         try:
             await asyncio.shield(self._life)
@@ -185,7 +186,7 @@ class Hub:
             raise _first(group) from None
 
     async def stop(self) -> None:
-        """Close the port and all connections, and stop what is still being done."""
+        """Close the port and all connections, and cancel running commands."""
         self._stop.set()
         if self._life is not None:
             await self._life
@@ -198,14 +199,16 @@ class Hub:
                 self._listener.log_out(login)
 
     def invitation(self, role: Role, session: str | None = None) -> str:
-        """Return what to open for a role, as the end of a sentence: with a token that was made, without one that is configured."""
+        """Return the end of a sentence that says what to open for a role: a URL with a generated token, or one without a
+        configured token.
+        """
         is_control = role == "control"
         if (self.config.token if is_control else self.config.view_token) is not None:
             return f"open {self.url(None, session)} with the configured token, which is not shown"
         return f"open {self.url(self.tokens.control if is_control else self.tokens.view, session)}"
 
     def url(self, token: str | None, session: str | None = None) -> str:
-        """Return the console's URL with a token, and what session to open, in its fragment, which browsers send to nobody."""
+        """Return the console's URL with the token and the session in its fragment. Browsers send the fragment to nobody."""
         scheme = "http" if self.config.certificate is None else "https"
         host = self.config.host
         if host in {"0.0.0.0", "::"}:
@@ -218,7 +221,7 @@ class Hub:
         fragment = f"#{'&'.join(carried)}" if carried else ""
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}/{fragment}"
 
-    def _readers(self) -> list[Reader]:
+    def _readers(self) -> list[FrontendReader]:
         connections = () if self._listener is None else self._listener.connections
         return [connection.reader for connection in connections if connection.reader is not None]
 

@@ -1,7 +1,7 @@
-"""Principals: who a frontend speaks for, and which sessions that principal may see. Pure; the store of principals has the clock.
+"""Principals: whom a frontend acts for, and which sessions it may see. Pure; the store of principals has the clock.
 
-The two tokens of a hub belong to no principal and see all sessions. A principal has a token of its own, or is named
-by a reverse proxy, and may be held to its own sessions and to those in some folders. For a principal, a session that
+The hub's two tokens belong to no principal and see all sessions. A principal has a token of its own, or a reverse proxy
+names it. It may be limited to its own sessions and to those in some folders. For a principal, a session that
 it may not see does not exist.
 """
 
@@ -26,7 +26,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
 
 
 class BadPrincipal(TurnwireError):
-    """An invalid name or scope; the message says what is valid."""
+    """An invalid name or scope. The message says what is valid."""
 
 
 def checked_name(name: str) -> str:
@@ -39,7 +39,7 @@ def checked_name(name: str) -> str:
 
 
 class Scope(Struct, frozen=True):
-    """Which sessions may be seen."""
+    """The sessions that a principal may see."""
 
     all: bool = False
     """Every one."""
@@ -65,7 +65,7 @@ class Scope(Struct, frozen=True):
         return cls("all" in found, "own" in found, tuple(folders))
 
     def words(self) -> list[str]:
-        """Return what `of` reads."""
+        """Return the words that `of` parses."""
         return [
             *(["all"] if self.all else []),
             *(["own"] if self.own else []),
@@ -97,7 +97,7 @@ class Principal(Struct, frozen=True):
 
     @property
     def sees_all(self) -> bool:
-        """Whether nothing is kept from it."""
+        """Return whether it sees every session."""
         return self.scope.all
 
     def as_viewer(self) -> "Principal":
@@ -105,7 +105,7 @@ class Principal(Struct, frozen=True):
         return replace(self, role="view")
 
     def still_is(self, now: "Principal | None") -> bool:
-        """Tell whether it may still do all it may, by what is known now of its token."""
+        """Return whether its token still gives it all its rights."""
         return now is not None and self in {now, now.as_viewer()}
 
     def sees(self, session: "SessionSummary") -> bool:
@@ -113,24 +113,43 @@ class Principal(Struct, frozen=True):
         return sees(self.scope, self.name, session)
 
 
+HIDDEN = {
+    "journal_unavailable": "Events cannot be stored or read at present. It is tried again; the operator sees why.",
+    "limit_processes": "No more agents can run at present. Close a session, or ask the operator.",
+    "limit_sessions": "No more sessions can be had at present. Delete some, or ask the operator.",
+    "no_worker": "No machine that is there fits; ask the operator.",
+    "timeout": "The session's machine has not answered in time; its events show whether the command was carried out.",
+    "unreachable": "The session's machine is not there at present; its events show whether the command was carried out.",
+}
+"""Refusals that name machines, servers or settings, and what a principal reads that may not see all sessions."""
+
+
+def shown(session: "SessionSummary", principal: Principal) -> "SessionSummary":
+    """Return a session as a principal may see it: without names of machines, unless it sees all sessions."""
+    if principal.sees_all:
+        return session
+    trouble = None if session.trouble is None else HIDDEN["journal_unavailable"]
+    return replace(session, worker=None, trouble=trouble)
+
+
 def sees(scope: Scope, name: str | None, session: "SessionSummary") -> bool:
     """Tell whether a session is in the scope of the principal of that name."""
     return (
         scope.all
         or (scope.own and name is not None and session.owner == name)
-        or scope.has_folder(session.workspace)
+        or scope.has_folder(session.workspace if session.worktree is None else session.worktree.repository)
     )
 
 
 class Principals(Protocol):
-    """Who keeps the principals that have tokens. What was revoked or has expired is not there."""
+    """The store of principals with tokens. It returns no revoked or expired ones."""
 
     def of_token(self, token: str) -> Principal | None:
-        """Return whose token this is."""
+        """Return the principal of a token."""
         ...
 
     def of_id(self, token_id: str) -> Principal | None:
-        """Return whose token has this id."""
+        """Return the principal of a token's id."""
         ...
 
     def secret(self, token_id: str) -> bytes:
@@ -170,10 +189,10 @@ class NoPrincipals:
 
 
 class ProxyUsers:
-    """Reads who a reverse proxy says that a request comes from: the one that has done the login."""
+    """Reads the user whom a reverse proxy has logged in."""
 
     def __init__(self, header: str | None, role: Role = "view", scope: Scope = EVERYTHING) -> None:
-        """Take the header's name, in any case; None where no proxy is believed."""
+        """Take the header's name, in any case. None: no proxy logs users in."""
         self._header = None if header is None else header.lower()
         self._role: Role = role
         self._scope = scope
@@ -183,5 +202,5 @@ class ProxyUsers:
         return None if self._header is None else headers.get(self._header)
 
     def principal(self, said: str) -> Principal:
-        """Return who that is; raises BadPrincipal."""
+        """Return the principal of a header's value. Raises BadPrincipal."""
         return Principal(self._role, checked_name(said), self._scope)

@@ -1,7 +1,7 @@
-"""Envelopes on their way to frontends, encoded once for each kind of connection and shared by all of them.
+"""Envelopes for frontends, encoded once per kind of connection and shared by all connections.
 
-An encoder is a function from a batch to the bytes a connection writes; a batch remembers what each
-encoder returned. So an event sent to a thousand frontends is framed once and written a thousand times.
+An encoder turns a batch into the bytes that a connection writes. A batch remembers the result of each
+encoder. So an event for a thousand frontends is framed once and written a thousand times.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ class Batch:
         return sum(len(envelope.event) for envelope in self.envelopes)
 
     def encoded(self, encoder: "Encoder") -> bytes:
-        """Return what the encoder makes of this batch; it is called once."""
+        """Return the encoder's result for this batch. The encoder is called once."""
         encoded = self._encoded.get(encoder)
         if encoded is None:
             encoded = self._encoded[encoder] = encoder(self)

@@ -1,7 +1,7 @@
-"""Live delivery: one task for each session reads new events once and writes them to all readers that are up to date.
+"""Live delivery: one task per session reads new events once and writes them to all readers that are up to date.
 
 A reader falls behind if its write buffer is over its limit, or if it is not exactly where the feed is. Then it reads
-by itself (subscription.py), until it is up to date again.
+on its own (subscription.py) until it is up to date again.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from turnwire.hub.delivery.log import EventLog
 from turnwire.hub.delivery.pages import PAGE_COUNT, PAGE_SIZE
 from turnwire.hub.delivery.subscription import Subscription
 from turnwire.normalize.events.envelope import Cursor
+from turnwire.protocol.errors import TurnwireError
 
 STEP = 128
 """After so many writes in a row other connections get their turn."""
@@ -41,7 +42,7 @@ class Feed:
         self._progress.set()
 
     def join(self, subscription: Subscription) -> bool:
-        """Take a subscription that has read all there was; False when the feed is ahead of it."""
+        """Add a subscription that has read everything. False if the feed is ahead of it."""
         cursor = subscription.cursor
         if cursor.epoch != self._epoch:
             self.let_go()
@@ -160,8 +161,10 @@ class Feeds(AbstractAsyncContextManager["Feeds"]):
     async def _run(self, feed: Feed) -> None:
         try:
             await feed.run()
-        except Exception:  # one unreadable log must not stop the feeds of the others
-            log.exception("A session's log cannot be read.", extra={"session": feed.session})
+        except Exception as error:  # one unreadable log must not stop the feeds of the others
+            if not isinstance(error, TurnwireError):
+                log.exception("A session's log cannot be read.", extra={"session": feed.session})
+            # Its readers find out for themselves, and tell their frontends.
             if (known := self._feeds.get(feed.session)) is not None and known[0] is feed:
                 del self._feeds[feed.session]
             feed.let_go()

@@ -1,6 +1,6 @@
 """The connected frontends, and the list of sessions that all of them get.
 
-The list is sent at once when it changes, and then at most every INTERVAL_S, however often it changes; a frontend that
+The list is sent at once when it changes, and then at most every INTERVAL_S seconds. A frontend that
 cannot take it now gets the newest one later. A frontend that changed the list gets it before its reply. A frontend
 that may see only some sessions gets only these.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from turnwire.hub.host import Host
-from turnwire.hub.principals import Principal, Scope
+from turnwire.hub.principals import Principal, Scope, shown
 from turnwire.hub.wire.frames_out import Sessions, encode
 
 INTERVAL_S = 0.25
@@ -21,7 +21,7 @@ class ListViewer(Protocol):
 
     @property
     def writable(self) -> bool:
-        """Can it take a frame now?"""
+        """Return whether it can take a frame now."""
         ...
 
     def send_text(self, text: bytes) -> None:
@@ -30,10 +30,10 @@ class ListViewer(Protocol):
 
 
 class FrontendRegistry:
-    """The members, their names, and the list they know."""
+    """The members, their names, and the list that each has."""
 
     def __init__(self, host: Host, tag: str | None = None) -> None:
-        """Names end with `@` and the `tag` of a hub that is one of several, so that two hubs give no name twice."""
+        """`tag`: suffix after `@` for a hub in a fleet, so that two hubs never use the same name."""
         self._host = host
         self._end = "" if tag is None else f"@{tag}"
         self._members: dict[ListViewer, Principal] = {}
@@ -123,4 +123,6 @@ class FrontendRegistry:
         self._timer = asyncio.get_running_loop().call_later(INTERVAL_S, self._publish)
 
     def _list(self, principal: Principal) -> bytes:
-        return encode(Sessions(sessions=[one for one in self._host.sessions() if principal.sees(one)]))
+        return encode(
+            Sessions(sessions=[shown(one, principal) for one in self._host.sessions() if principal.sees(one)])
+        )

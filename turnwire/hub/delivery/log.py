@@ -1,6 +1,6 @@
-"""The event log as the hub needs it: read what follows a cursor, and be notified of new events.
+"""The event log as the hub sees it: read after a cursor, and be notified of new events.
 
-Structural, so that hub and journal do not know each other: every turnwire.journal.base.Journal is an EventLog.
+Structural, so that hub and journal do not import each other: every turnwire.journal.base.Journal is an EventLog.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,21 +14,21 @@ class LogGap(Protocol):
 
     @property
     def first(self) -> int:
-        """First number that is gone."""
+        """First deleted number."""
         ...
 
     @property
     def last(self) -> int:
-        """Last number that is gone."""
+        """Last deleted number."""
         ...
 
 
 class LogPage(Protocol):
-    """What follows a cursor, in order, without holes."""
+    """The envelopes after a cursor, in order, without holes."""
 
     @property
     def gap(self) -> LogGap | None:
-        """Comes before the envelopes."""
+        """The gap before the envelopes."""
         ...
 
     @property
@@ -74,7 +74,7 @@ class EventLog(Protocol):
         ...
 
     async def read_after(self, session: str, cursor: Cursor, *, count: int = ..., size: int = ...) -> LogPage:
-        """Return what follows the cursor, at least one envelope if there is any."""
+        """Return the envelopes after the cursor, at least one if there is any."""
         ...
 
     async def whole(self, session: str, seq: int) -> WholeEvent | None:

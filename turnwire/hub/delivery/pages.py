@@ -1,26 +1,30 @@
-"""Pages of the logs, shared by the readers that want the same one: after a restart all frontends come back at once.
+"""Pages of the logs, shared by readers that want the same one: after a restart all frontends return at once.
 
-Pages end at multiples of PAGE_COUNT, so that readers who began at different places soon want the same ones. A page is read
-once however many wait for it, kept for a moment, and its frames are encoded once (batch.py).
+Pages end at multiples of PAGE_COUNT, so readers with different positions soon want the same ones. A page is read
+once for all its readers and kept for a moment. Its frames are encoded once (batch.py).
 """
 
 import asyncio
+import logging
 from collections import OrderedDict
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from turnwire.hub.delivery.batch import Batch
-from turnwire.hub.delivery.log import EventLog, LogGap
+from turnwire.hub.delivery.log import EventLog, LogGap, WholeEvent
 from turnwire.normalize.events.envelope import Cursor, Envelope
+from turnwire.protocol.errors import TurnwireError
+
+log = logging.getLogger(__name__)
 
 PAGE_COUNT = 512
 PAGE_SIZE = 1 << 18
-"""A page is what a connection may hold beyond its write limit: a quarter of a MiB, or one larger event."""
+"""Bytes of a page, beyond a connection's write limit: a quarter of a MiB, or one larger event."""
 
 KEPT = 8
 KEPT_S = 5.0
 KEPT_SIZE = 4 * PAGE_SIZE
-"""So many pages are kept for so long; one with an event larger than this is not."""
+"""Bytes of pages that are kept. A page with an event larger than this is not kept."""
 
 STRETCH_PAGES = 4
 """A stretch, which a frontend asks for, is so many pages: fewer commands for a long log."""
@@ -29,8 +33,12 @@ _Key = tuple[str, Cursor, str]
 """A session, a cursor, and the life of the logs in which it was read."""
 
 
+class LogUnreadable(TurnwireError):
+    """The log cannot be read at present. The message says why."""
+
+
 class CatchUpPage(Struct, frozen=True):
-    """What follows a cursor."""
+    """The events after a cursor."""
 
     gap: LogGap | None
     batch: Batch | None
@@ -42,7 +50,7 @@ class CatchUpPage(Struct, frozen=True):
 
 
 class Stretch(Struct, frozen=True):
-    """Some of what follows a cursor, as one frontend asked for it."""
+    """Part of the events after a cursor, as one frontend requested it."""
 
     gap: tuple[int, int] | None
     """First and last number that are gone, before the events."""
@@ -54,37 +62,77 @@ class Stretch(Struct, frozen=True):
     """The newest number there was."""
 
 
+class _Reading(Struct):
+    """A page that is being read."""
+
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    fault: LogUnreadable | None = None
+
+
 class Pages:
-    """Reads the logs for those who are behind."""
+    """Reads the logs for readers that are behind."""
 
     def __init__(self, events: EventLog) -> None:
         self._events = events
         self._kept: OrderedDict[_Key, tuple[float, CatchUpPage]] = OrderedDict()
-        self._running: dict[_Key, asyncio.Event] = {}
+        self._running: dict[_Key, _Reading] = {}
+        self._unreadable: dict[str, str] = {}
+        """Sessions whose logs could not be read on the last attempt, with the reason."""
 
     def last(self, session: str) -> int:
         """Return the newest number of a session."""
         return self._events.last(session)
 
     async def after(self, session: str, cursor: Cursor) -> CatchUpPage:
-        """Return what follows a cursor."""
+        """Return the events after a cursor. Raises LogUnreadable. A fault is logged once, however many logs and readers it
+        affects.
+        """
         key = session, cursor, self._events.epoch
         while (page := self._fresh(key)) is None and (running := self._running.get(key)) is not None:
-            await running.wait()
+            await running.done.wait()
+            if running.fault is not None:
+                # A server that does not answer is not waited for by each reader anew.
+                raise running.fault
         if page is not None:
             return page
-        done = self._running[key] = asyncio.Event()
+        reading = self._running[key] = _Reading()
         try:
             page = await self._read(session, cursor)
+        except Exception as error:
+            reading.fault = self._fault(session, error)
+            raise reading.fault from error
         finally:
             # Also when this reader left: another one of those who wait reads then.
             del self._running[key]
-            done.set()
+            reading.done.set()
         self._keep(key, page)
+        if (over := self._unreadable.get(session)) is not None:
+            self._unreadable = {one: why for one, why in self._unreadable.items() if why != over}
         return page
 
+    def _fault(self, session: str, error: Exception) -> LogUnreadable:
+        why = str(error) or repr(error)
+        if why not in self._unreadable.values():
+            # What the log says of itself needs no traceback.
+            trace = None if isinstance(error, TurnwireError) else error
+            log.error(
+                "A session's log cannot be read.", extra={"session": session, "error": why}, exc_info=trace
+            )
+        self._unreadable[session] = why
+        return LogUnreadable(why)
+
+    async def whole(self, session: str, seq: int) -> WholeEvent | None:
+        """Return one event uncut; None when the log does not have it. Raises LogUnreadable."""
+        try:
+            return await self._events.whole(session, seq)
+        except Exception as error:
+            raise self._fault(session, error) from error
+
     async def between(self, session: str, cursor: Cursor, before: int) -> Stretch:
-        """Return what follows a cursor and is below a number: a few pages of it, of at most a MiB or with one larger event."""
+        """Return events after a cursor and below a number: a few pages of at most one MiB, or with one larger event.
+
+        Raises LogUnreadable.
+        """
         page = await self.after(session, cursor)
         gap = None if page.gap is None else (page.gap.first, min(page.gap.last, before - 1))
         envelopes = list(page.batch.envelopes) if page.batch is not None else []

@@ -7,26 +7,27 @@ even if both run at the same time.
 """
 
 import asyncio
-import logging
 from typing import Protocol
 
 from msgspec import Struct
 
 from turnwire.hub.delivery.batch import Batch
 from turnwire.hub.delivery.log import LogGap
-from turnwire.hub.delivery.pages import Pages
-from turnwire.hub.wire.frames_out import CaughtUp, GapFrame, Lag, OutFrame
+from turnwire.hub.delivery.pages import LogUnreadable, Pages
+from turnwire.hub.principals import HIDDEN
+from turnwire.hub.wire.frames_out import CaughtUp, GapFrame, Lag, OutFrame, ReplyError
 from turnwire.normalize.events.envelope import Cursor
 from turnwire.protocol.errors import TurnwireError
-
-log = logging.getLogger(__name__)
 
 LAG_COUNT = 1000
 LAG_INTERVAL_S = 1.0
 """Number of events behind from which a frontend gets `lag`, and how often."""
 
+AGAIN_S = 0.5
+"""Seconds after which logs that could not be read are tried again."""
 
-class Sink(Protocol):
+
+class FrontendWriter(Protocol):
     """The writing side of a connection. Writing never waits; a reader asks before it writes events."""
 
     @property
@@ -39,7 +40,7 @@ class Sink(Protocol):
         ...
 
     def has_room(self, size: int) -> bool:
-        """May so many bytes be added to what all frontends have not read yet?"""
+        """Return whether this many bytes fit into the budget of unread bytes of all frontends."""
         ...
 
     async def room(self, size: int) -> bool:
@@ -51,16 +52,12 @@ class Sink(Protocol):
         ...
 
     def send_frame(self, frame: OutFrame) -> None:
-        """Write anything else."""
+        """Write any other frame."""
         ...
 
 
 class SinkClosed(TurnwireError):
     """Nothing can be written any more; raised by `Sink.drained`."""
-
-
-class LogUnreadable(TurnwireError):
-    """The log cannot be read at present."""
 
 
 class LiveReaders(Protocol):
@@ -71,7 +68,7 @@ class LiveReaders(Protocol):
         ...
 
     def leave(self, subscription: "Subscription") -> None:
-        """Deliver nothing more to it; one that never joined is no error."""
+        """Stop delivering to it. A subscription that never joined is no error."""
         ...
 
 
@@ -79,12 +76,16 @@ class Subscription(Struct, eq=False):
     """One session, as one reader follows it."""
 
     session: str
-    reader: "Reader"
+    reader: "FrontendReader"
     cursor: Cursor
     """Where the reader is: the last event written to its sink."""
     told: bool = False
-    """Has it been told that it caught up, and not since that it lags?"""
+    """The frontend was told that it caught up, and not since then that it lags."""
     lag_told_at: float = 0.0
+    fault: str = ""
+    """Why its log could not be read when it was last; empty when it could."""
+    again_at: float = 0.0
+    """When it is tried again, by the event loop's clock."""
 
     def deliver(self, batch: Batch, cursor: Cursor) -> None:
         """Write the events that follow the cursor, and move it on."""
@@ -92,11 +93,13 @@ class Subscription(Struct, eq=False):
         self.cursor = cursor
 
 
-class Reader:
-    """What one connection follows. `run` is its one sender of events that are not live."""
+class FrontendReader:
+    """The subscriptions of one connection. `run` is its only sender of events that are not live."""
 
-    def __init__(self, pages: Pages, feeds: LiveReaders, sink: Sink) -> None:
+    def __init__(self, pages: Pages, feeds: LiveReaders, sink: FrontendWriter) -> None:
         self.sink = sink
+        self.hides_faults = False
+        """Whether faults are told without names of servers and files."""
         self._pages = pages
         self._feeds = feeds
         self._subscriptions: dict[str, Subscription] = {}
@@ -126,7 +129,7 @@ class Reader:
 
     @property
     def lag(self) -> int:
-        """By how many events the subscription that is furthest behind is behind."""
+        """By how many events the slowest subscription is behind."""
         following = self._subscriptions.values()
         return max((self._pages.last(one.session) - one.cursor.seq for one in following), default=0)
 
@@ -144,19 +147,22 @@ class Reader:
                 while self._behind:
                     for subscription in tuple(self._behind):
                         await self.sink.drained()
-                        await self._pull(subscription)
+                        if subscription.again_at <= _now():
+                            await self._pull(subscription)
+                    soonest = min((one.again_at for one in self._behind), default=0.0)
+                    if soonest > _now():
+                        self._work.clear()
+                        await _within(soonest - _now(), self._work)
         except SinkClosed:
             self.close()
 
     async def _pull(self, subscription: Subscription) -> None:
         try:
             page = await self._pages.after(subscription.session, subscription.cursor)
-        except Exception as error:
-            log.exception(
-                "A session's log cannot be read.",
-                extra={"session": subscription.session},
-            )
-            raise LogUnreadable(subscription.session) from error
+        except LogUnreadable as fault:
+            self._tell_fault(subscription, str(fault))
+            return
+        subscription.fault, subscription.again_at = "", 0.0
         if subscription not in self._behind:
             return
         if page.batch is not None and not self.sink.has_room(size := page.batch.size):
@@ -177,14 +183,37 @@ class Reader:
                 subscription.told = True
                 self.sink.send_frame(CaughtUp(session=subscription.session, seq=page.cursor.seq))
 
+    def _tell_fault(self, subscription: Subscription, why: str) -> None:
+        subscription.again_at = _now() + AGAIN_S
+        if self.hides_faults:
+            why = HIDDEN["journal_unavailable"]
+        if subscription.fault == why or subscription not in self._behind:
+            return
+        subscription.fault, subscription.told = why, False
+        behind = max(0, self._pages.last(subscription.session) - subscription.cursor.seq)
+        error = ReplyError(code="journal_unavailable", message=why)
+        self.sink.send_frame(Lag(session=subscription.session, behind=behind, error=error))
+
     def _tell_lag(self, subscription: Subscription, behind: int) -> None:
-        now = asyncio.get_running_loop().time()
+        now = _now()
         if behind > LAG_COUNT and now - subscription.lag_told_at >= LAG_INTERVAL_S:
             subscription.lag_told_at = now
             subscription.told = False
             self.sink.send_frame(Lag(session=subscription.session, behind=behind))
 
 
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def _within(seconds: float, event: asyncio.Event) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        pass
+
+
 def gap_frame(session: str, gap: LogGap, epoch: str) -> GapFrame:
-    """Return the frame that tells a frontend what it does not get."""
+    """Return the frame that reports missing events."""
     return GapFrame(session=session, first=gap.first, last=gap.last, epoch=epoch)

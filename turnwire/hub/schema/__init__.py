@@ -1,4 +1,4 @@
-"""JSON Schema (2020-12) of events, commands and frames, generated from the models: what `turnwire schema` prints."""
+"""JSON Schema (2020-12) of events, commands, their results and frames, generated from the models. `turnwire schema` prints it."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -6,14 +6,15 @@ from typing import Literal
 from pydantic import JsonValue
 
 from turnwire.hub.schema.asyncapi import asyncapi
-from turnwire.hub.schema.shapes import Schema, as_received, as_sent
+from turnwire.hub.schema.shapes import Schema, all_as_sent, as_received, as_sent
 from turnwire.hub.wire.frames import AnyCommand, commands
 from turnwire.hub.wire.frames_out import OutFrame
+from turnwire.hub.wire.results import RESULTS
 from turnwire.normalize.events import AgentEvent
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-What = Literal["events", "commands", "frames", "asyncapi"]
+What = Literal["events", "commands", "results", "frames", "asyncapi"]
 
 
 def document(what: What) -> dict[str, JsonValue]:
@@ -35,6 +36,16 @@ def _commands() -> Schema:
     )
 
 
+def _results() -> Schema:
+    roots, definitions = all_as_sent(list(RESULTS.values()))
+    schema: Schema = {
+        "type": "object",
+        "properties": dict(zip(RESULTS, roots, strict=True)),
+        "$defs": definitions,
+    }
+    return _titled("results", "The `result` of each command's reply, by the command's `type`.", schema)
+
+
 def _titled(what: str, description: str, schema: Schema) -> Schema:
     return {
         "$schema": DIALECT,
@@ -48,6 +59,7 @@ def _titled(what: str, description: str, schema: Schema) -> Schema:
 _DOCUMENTS: dict[What, Callable[[], Schema]] = {
     "events": _events,
     "commands": _commands,
+    "results": _results,
     "frames": _frames,
     "asyncapi": asyncapi,
 }

@@ -1,6 +1,6 @@
 """The docstrings under the fields of structs and models, read from their source: Python keeps them nowhere else.
 
-Read when a schema or a page is written, and not when a model is made: pydantic's own reading costs each start a twentieth.
+They are read when a schema or a page is written, not when a model is made: pydantic's own reading costs each start a twentieth.
 """
 
 import ast
@@ -15,7 +15,7 @@ from turnwire.normalize.model import Published
 
 @cache
 def field_docs(model: type[Published]) -> dict[str, str]:
-    """Return what is written under each field of a struct and of its bases: encoded field name to text."""
+    """Return the docstrings of a struct's fields, with its bases: encoded field name -> text."""
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if issubclass(base, Published) and base is not Published:
@@ -26,7 +26,7 @@ def field_docs(model: type[Published]) -> dict[str, str]:
 
 @cache
 def model_docs(model: type[BaseModel]) -> dict[str, str]:
-    """Return what is written under each field of a pydantic model and of its bases: name to text."""
+    """Return the docstrings of a pydantic model's fields, with its bases: name -> text."""
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if issubclass(base, BaseModel) and not base.__module__.startswith("pydantic"):
@@ -48,6 +48,6 @@ def _own(model: type) -> dict[str, str]:
 
 @cache
 def _classes(module: str) -> dict[str, ast.ClassDef]:
-    """Return the classes of a module by their names; read once, for `inspect` reads a module anew for each class."""
+    """Return the classes of a module by name. The module is parsed once, while `inspect` parses it for each class."""
     body = ast.parse(inspect.getsource(sys.modules[module])).body
     return {definition.name: definition for definition in body if isinstance(definition, ast.ClassDef)}

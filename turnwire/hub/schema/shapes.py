@@ -1,11 +1,11 @@
-"""How the models' schemas become the ones we publish: for either direction, what really is on the wire.
+"""Turn the models' schemas into the published ones: for each direction, exactly what is on the wire.
 
-What we send leaves empty fields out, so `null` does not occur where it is the default; and the fields that tell
-the members of a union apart are always there. What we are sent may leave out, or set to null, all that has a default.
+Sent objects leave empty fields out, so `null` does not occur where it is the default. Tag fields
+of unions are always present. Received objects may leave out, or set to null, every field with a default.
 """
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin
 
@@ -21,20 +21,28 @@ IN_PLACE = "#/$defs/{model}"
 
 
 def as_sent(union: UnionType, references: str = IN_PLACE) -> Schema:
-    """Return the schema of what we send: a union of tagged structs."""
+    """Return the schema of what the hub sends: a union of tagged structs."""
+    (root,), definitions = all_as_sent([union], references)
+    return {**root, "$defs": definitions}
+
+
+def all_as_sent(types: Sequence[Any], references: str = IN_PLACE) -> tuple[list[Schema], Schema]:
+    """Return the schemas of several types that the hub sends, and the definitions that they refer to."""
     template = references.replace("{model}", "{name}")
-    (root,), definitions = msgspec.json.schema_components([union], ref_template=template)
-    models = {model.__name__: model for model in _structs(union)}
+    roots, definitions = msgspec.json.schema_components(types, ref_template=template)
+    models = {model.__name__: model for each in types for model in _structs(each)}
     for name, definition in definitions.items():
         texts = field_docs(models[name])
-        types = {field.encode_name: field.type for field in msgspec.structs.fields(models[name])}
+        annotations = {field.encode_name: field.type for field in msgspec.structs.fields(models[name])}
         required = definition.get("required", [])
         definition["properties"] = {
-            field: _in_order(_sent_field(schema, texts.get(field), field in required), types.get(field))
+            field: _in_order(_sent_field(schema, texts.get(field), field in required), annotations.get(field))
             for field, schema in definition["properties"].items()
         }
         definition["description"] = inspect.cleandoc(definition["description"])
-    return {**_one_of(root), "$defs": {name: _one_of_inside(each) for name, each in definitions.items()}}
+    return [_one_of(root) for root in roots], {
+        name: _one_of_inside(each) for name, each in definitions.items()
+    }
 
 
 def _sent_field(schema: Schema, text: str | None, required: bool) -> Schema:
@@ -78,7 +86,7 @@ def _one_of_inside(definition: Schema) -> Schema:
 
 
 def _structs(annotation: Any) -> Iterator[type[Published]]:
-    """Return all structs that a type mentions, and those that they mention."""
+    """Return all structs in a type, recursively."""
     if isinstance(annotation, type) and issubclass(annotation, Published):
         yield annotation
         for field in msgspec.structs.fields(annotation):
@@ -89,7 +97,7 @@ def _structs(annotation: Any) -> Iterator[type[Published]]:
 
 
 def as_received(adapter: TypeAdapter[Any], union: Any, references: str = IN_PLACE) -> Schema:
-    """Return the schema of what we accept: a union of models, and what validates it."""
+    """Return the schema of what the hub accepts: a union of models, with the adapter that validates it."""
     schema: Schema = adapter.json_schema(mode="validation", ref_template=references)
     definitions = schema["$defs"]
     assert isinstance(definitions, dict), "a schema's definitions"
@@ -101,7 +109,7 @@ def as_received(adapter: TypeAdapter[Any], union: Any, references: str = IN_PLAC
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Return all models that a type mentions, and those that they mention."""
+    """Return all models in a type, recursively."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
         for field in annotation.model_fields.values():

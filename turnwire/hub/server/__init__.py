@@ -1,1 +1,1 @@
-"""The hub's one port: who may come in, plain HTTP, WebSockets and server-sent events."""
+"""The hub's port: access control, plain HTTP, WebSockets and server-sent events."""

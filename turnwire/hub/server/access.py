@@ -1,11 +1,11 @@
 """Access control: tokens and their roles, Host and Origin, and the limit of wrong tokens. Pure; time is an argument.
 
 A right token always passes, whatever else came from its address. Otherwise a stranger could lock out everybody behind
-the same address. Wrong ones beyond the allowance are answered late.
+the same address. Wrong tokens beyond the allowance are answered late.
 
-A token is never compared to another by ==, never logged, and never part of a URL the hub would see: the printed URL
-has it in the fragment. A browser exchanges it (POST /login) for a cookie, which holds a value derived from
-the token, so that it lives as long as the token does.
+Tokens are never compared with ==, never logged, and never part of a URL that the hub sees: the printed URL
+has the token in its fragment. A browser exchanges it (POST /login) for a cookie. The cookie's value is derived from
+the token, so it is valid as long as the token.
 """
 
 import hmac
@@ -40,7 +40,7 @@ KEYS_REMEMBERED = 1024
 
 
 class AccessError(TurnwireError):
-    """The configuration would let in whom it should not; the message says what to change."""
+    """The configuration would admit strangers. The message says what to change."""
 
 
 def is_loopback(host: str) -> bool:
@@ -51,22 +51,22 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-class Tokens(Struct, frozen=True):
+class RoleTokens(Struct, frozen=True):
     """The two tokens."""
 
     control: str
     view: str
 
     @classmethod
-    def random(cls) -> "Tokens":
+    def random(cls) -> "RoleTokens":
         """Make new ones."""
         return cls(secrets.token_urlsafe(32), secrets.token_urlsafe(32))
 
     @classmethod
-    def from_config(cls, config: HubConfig, kept: "Tokens | None" = None) -> "Tokens":
+    def from_config(cls, config: HubConfig, kept: "RoleTokens | None" = None) -> "RoleTokens":
         """Take the configured tokens, else those kept from an earlier start, else random ones.
 
-        Raises AccessError when the configuration would not protect.
+        Raises AccessError if the configuration would not protect the hub.
         """
         if config.token is None and not is_loopback(config.host):
             raise AccessError(
@@ -97,7 +97,7 @@ def _match(given: str, control: str, view: str) -> Role | None:
 
 
 class Allowance:
-    """How often something may be done, for each address or the like: a bucket that fills again over time."""
+    """A rate limit per address or other key: a bucket that refills over time."""
 
     def __init__(self, burst: int, per_s: float) -> None:
         self._burst = burst
@@ -112,7 +112,7 @@ class Allowance:
             self._spent.popitem(last=False)
 
     def wait(self, key: str, now: float) -> float:
-        """Return the seconds until it may be done again; 0 when it may now."""
+        """Return the seconds until the next use is allowed; 0 if it is allowed now."""
         return max(0.0, (self._level(key, now) - self._burst + 1) / self._per_s)
 
     def _level(self, key: str, now: float) -> float:
@@ -130,11 +130,11 @@ class WrongToken(TurnwireError):
 
 
 class TokenCheck:
-    """Tells whose a token is, and counts wrong ones by address."""
+    """Finds the principal of a token, and counts wrong tokens by address."""
 
     def __init__(
         self,
-        tokens: Tokens,
+        tokens: RoleTokens,
         failures: Allowance,
         refused: Callable[[str, str, float], None] = lambda *_: None,
         principals: Principals | None = None,
@@ -146,7 +146,7 @@ class TokenCheck:
         self._principals = principals or NoPrincipals()
 
     def principal(self, token: str, address: str, now: float) -> Principal:
-        """Return whose token this is; raises WrongToken."""
+        """Return the principal of a token. Raises WrongToken."""
         role = self._tokens.role(token)
         if role is not None:
             return Principal(role)
@@ -164,7 +164,7 @@ class TokenCheck:
 
 
 def address_prefix(address: str) -> str:
-    """Return what is counted as one peer: an IPv4 address, or the network of 64 bits that one IPv6 subscriber has."""
+    """Return the unit in which peers are counted: an IPv4 address, or the /64 network of an IPv6 subscriber."""
     try:
         found = _address(address)
     except ValueError:
@@ -188,10 +188,10 @@ _forwarded_for = re.compile(r'(?:^|[;,\s])for=("[^"]*"|[^;,\s]+)', re.IGNORECASE
 
 
 class Proxies:
-    """The reverse proxies whose word for where a request comes from is taken."""
+    """The trusted reverse proxies, which report where a request comes from."""
 
     def __init__(self, trusted: Sequence[str]) -> None:
-        """Take addresses and networks; raises AccessError."""
+        """Take addresses and networks. Raises AccessError for an invalid one."""
         try:
             self._trusted = tuple(ipaddress.ip_network(one) for one in trusted)
         except ValueError as error:
@@ -208,11 +208,11 @@ class Proxies:
         return any(address in network for network in self._trusted)
 
     def client(self, peer: str, headers: Mapping[str, str]) -> str:
-        """Return the address a request comes from: what a trusted peer says, else the peer's own.
+        """Return a request's client address: as a trusted proxy reports it, otherwise the peer's own.
 
-        A proxy writes one of the two headers and passes the other on as the client sent it: if both name an address,
-        and they differ, neither is trusted. Only what trusted proxies wrote counts: the last address that is none of
-        them.
+        A proxy writes one of the two headers and passes the other on from the client. If both name an address
+        and they differ, neither is trusted. Only entries by trusted proxies count: the result is the last address that is not
+        a trusted proxy.
         """
         if not self._trusted or not self.trusts(peer):
             return peer
@@ -245,16 +245,16 @@ def _without_port(hop: str) -> str:
 
 
 class OriginPolicy(Struct, frozen=True):
-    """Which Host and Origin a request may have: what protects against DNS rebinding and foreign pages."""
+    """The allowed Host and Origin headers. Protects against DNS rebinding and foreign pages."""
 
     listens_on: str
     hosts: tuple[str, ...]
     origins: tuple[str, ...]
 
     def host_allowed(self, host: str | None) -> bool:
-        """Return whether the hub may be addressed as this Host header says.
+        """Return whether a Host header may address the hub.
 
-        A page whose name was rebound to this address sends that name; so names must be known, while a
+        A page whose name was rebound to this address sends that name, so names must be known. A
         literal address cannot be rebound.
         """
         try:
@@ -295,6 +295,6 @@ def key_of(headers: Mapping[str, str]) -> str:
 
 
 def _offered(subprotocols: str | None, prefix: str) -> str | None:
-    """Return what stands behind a prefix in the first subprotocol that begins with it."""
+    """Return the rest of the first subprotocol that begins with the prefix."""
     names = (offered.strip() for offered in (subprotocols or "").split(","))
     return next((name.removeprefix(prefix) for name in names if name.startswith(prefix)), None)

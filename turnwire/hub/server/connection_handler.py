@@ -1,8 +1,8 @@
 """One WebSocket frontend after the opening handshake: its token, its commands, and one reply to each.
 
-Commands start in the order they came and run side by side, so a slow one does not delay others. Commands of the host
-go on when the frontend leaves. Their replies are then dropped. What only reads old conversations is done one by one,
-waits until its answer can be written, and ends when the frontend leaves.
+Commands start in the order of their arrival and run concurrently, so a slow one does not delay others. Commands of the host
+continue when the frontend leaves; their replies are dropped. Commands that only read old conversations run one at a time,
+wait until their answer can be written, and end when the frontend leaves.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from turnwire.hub.config import HubConfig
 from turnwire.hub.delivery.feed import Feeds
 from turnwire.hub.delivery.frontends import FrontendRegistry
 from turnwire.hub.delivery.log import EventLog
-from turnwire.hub.delivery.pages import Pages
-from turnwire.hub.delivery.subscription import Reader, Sink
+from turnwire.hub.delivery.pages import LogUnreadable, Pages
+from turnwire.hub.delivery.subscription import FrontendReader, FrontendWriter
 from turnwire.hub.host import CommandRefused, Fleet, Frontend, Host
-from turnwire.hub.principals import NoPrincipals, Principal, Principals
-from turnwire.hub.server.access import Allowance, TokenCheck, Tokens, WrongToken
+from turnwire.hub.principals import HIDDEN, NoPrincipals, Principal, Principals, shown
+from turnwire.hub.server.access import Allowance, RoleTokens, TokenCheck, WrongToken
 from turnwire.hub.server.cookies import Cookies
 from turnwire.hub.server.invitations import LIFE_S, Invitations
 from turnwire.hub.server.refusals import Refusals
@@ -40,6 +40,7 @@ from turnwire.hub.wire.frames import (
     LibrarySearch,
     LibraryUsage,
     PayloadGet,
+    Ping,
     PushCommand,
     SessionClose,
     SessionCommand,
@@ -47,6 +48,7 @@ from turnwire.hub.wire.frames import (
     SessionDelete,
     SessionFork,
     SessionList,
+    SessionMove,
     SessionRename,
     SessionResume,
     Subscribe,
@@ -68,10 +70,11 @@ CHANGES_OF_THE_LIST = (
     SessionFork,
     SessionRename,
     SessionClose,
+    SessionMove,
     SessionDelete,
     LibraryOpen,
 )
-"""Commands whose reply comes after the list with their changes. The sender does not wait for the list."""
+"""Commands that change the list of sessions. Their reply follows the list, so the sender need not wait for it."""
 
 READS_HISTORY = (LibraryExport, LibrarySearch, LibraryUsage)
 """Commands that may read all of a long conversation, or of many."""
@@ -80,14 +83,14 @@ LIVE = "live:"
 """Before a session's id, where a conversation of the library is named."""
 
 REFUSALS_IN_A_ROW = 1000
-"""Refused for their rate: a frontend that goes on for so long is closed."""
+"""Commands refused in a row for their rate before the connection is closed."""
 
 
 READING_ROOM = 1 << 20
-"""Bytes that must be free among what all frontends have not read before a page of a log, or an event in full, is read."""
+"""Bytes that must be free in the budget of unread bytes before a page of a log, or a full event, is read."""
 
 
-class TextSink(Sink, Protocol):
+class TextSink(FrontendWriter, Protocol):
     """The writing side of a WebSocket."""
 
     @property
@@ -96,7 +99,7 @@ class TextSink(Sink, Protocol):
         ...
 
     def send_text(self, text: bytes) -> None:
-        """Write a frame that is already encoded."""
+        """Write an encoded frame."""
         ...
 
     def admitted(self, principal: Principal) -> bool:
@@ -113,7 +116,7 @@ class TextSink(Sink, Protocol):
 
 
 class HubContext(Struct, frozen=True):
-    """What all conversations of a hub share."""
+    """What all connections of a hub share."""
 
     config: HubConfig
     events: EventLog
@@ -121,41 +124,41 @@ class HubContext(Struct, frozen=True):
     host: Host
     feeds: Feeds
     frontends: FrontendRegistry
-    tokens: Tokens
+    tokens: RoleTokens
     cookies: Cookies
     invitations: Invitations
     check: TokenCheck
     refusals: Refusals
     unread: UnreadBudget
     readings: asyncio.Semaphore
-    """So many events in full, or pages of logs, are read at once."""
+    """Limits how many full events or pages of logs are read at once."""
     histories: Mapping[Role, asyncio.Semaphore]
-    """So many answers out of old conversations are made at once, for the frontends of each role."""
+    """Limits how many answers from old conversations are made at once, per role."""
     tasks: asyncio.TaskGroup
     """Parent of the commands being done."""
     version: str
     principals: Principals = field(default_factory=NoPrincipals)
     fleet: Fleet | None = None
-    """Of a hub that is one of several."""
+    """Set for a hub in a fleet."""
 
     def visible(self, principal: Principal) -> list[SessionSummary]:
         """Return the sessions that a principal may see."""
         sessions = self.host.sessions()
-        return list(sessions) if principal.sees_all else [one for one in sessions if principal.sees(one)]
+        return [shown(one, principal) for one in sessions if principal.sees(one)]
 
     def knows(self, principal: Principal, session: str) -> bool:
-        """Tell whether a principal may see a session. A session with a log that is not listed needs the right to see all."""
+        """Return whether a principal may see a session. A session with a log that is not listed needs the right to see all."""
         if principal.sees_all and self.events.last(session) > 0:
             return True
         return any(one.session == session and principal.sees(one) for one in self.host.sessions())
 
 
 class ConnectionHandler:
-    """What is said on one connection."""
+    """The dialogue on one connection."""
 
     def __init__(self, context: HubContext, sink: TextSink, principal: Principal | None) -> None:
         limits = context.config.limits
-        self.reader = Reader(context.pages, context.feeds, sink)
+        self.reader = FrontendReader(context.pages, context.feeds, sink)
         self._context = context
         self._sink = sink
         self._frontend: Frontend | None = None
@@ -165,9 +168,9 @@ class ConnectionHandler:
         self._answering = asyncio.Lock()
         """Held by the command whose reply is written next, once the frontend has read the earlier ones."""
         self._fetching = asyncio.Lock()
-        """Held by the one `payload.get` or `events.get` that is being done."""
+        """Held by the running `payload.get` or `events.get`."""
         self._reading = asyncio.Lock()
-        """Held by the one command of READS_HISTORY that is being done."""
+        """Held by the running command of READS_HISTORY."""
         self._readings = set[asyncio.Task[None]]()
         """Commands that run or wait. They end when the frontend leaves."""
         self._slots = asyncio.Semaphore(limits.commands_in_flight)
@@ -196,7 +199,7 @@ class ConnectionHandler:
         return False
 
     async def handle_frame(self, frame: str | bytes) -> None:
-        """Take a frame; returns when the next one may be read."""
+        """Handle a frame. Returns when the next one may be read."""
         frontend = self._frontend
         assert frontend is not None, "nothing is heard before the welcome"
         now = asyncio.get_running_loop().time()
@@ -240,11 +243,12 @@ class ConnectionHandler:
             return False
         if not await self._enter(principal, hello.name):
             return False
-        self._sink.send_frame(Reply(id=hello.id, ok=True))
+        assert self._frontend is not None, "it was welcomed"
+        self._reply(hello, {"name": self._frontend.name, "role": principal.role})
         return True
 
     def _principal_of(self, token: str) -> Principal:
-        """Return whose token this is; raises WrongToken."""
+        """Return the principal of a token. Raises WrongToken."""
         return self._context.check.principal(token, self._sink.address, asyncio.get_running_loop().time())
 
     async def _enter(self, principal: Principal, name: str | None) -> bool:
@@ -259,6 +263,7 @@ class ConnectionHandler:
         context = self._context
         agents = context.host.agents()
         self._principal = principal
+        self.reader.hides_faults = not principal.sees_all
         self._frontend = self._as_frontend(principal, name)
         self._sink.send_frame(
             Welcome(
@@ -269,7 +274,9 @@ class ConnectionHandler:
                 sessions=context.visible(principal),
                 trace_url=context.config.trace_url,
                 agents=None if agents is None else list(agents),
-                workers=None if context.fleet is None else list(context.fleet.workers()),
+                workers=list(context.fleet.workers())
+                if context.fleet is not None and principal.sees_all
+                else None,
             )
         )
         context.frontends.join(self._sink, principal)
@@ -298,6 +305,8 @@ class ConnectionHandler:
             match command:
                 case Hello():
                     await self._rename(command, frontend)
+                case Ping():
+                    self._reply(command, None)
                 case Subscribe():
                     self._subscribe(command)
                 case Unsubscribe():
@@ -314,10 +323,12 @@ class ConnectionHandler:
                     doing = self._context.tasks.create_task(self._do(command, frontend))
                     doing.add_done_callback(lambda _: self._slots.release())
         except CommandRefused as refused:
-            self._send(refusal(command.id, refused.code, refused.message, refused.field))
+            self._send(
+                refusal(command.id, refused.code, self._said(refused.code, refused.message), refused.field)
+            )
 
     def _start_reading(self, command: AnyCommand, frontend: Frontend) -> None:
-        """Begin what waits for its turn, while other frames are taken: that the frontend has left is seen by these alone."""
+        """Start a command that waits for its turn. Other frames are read meanwhile: only they show that the frontend has left."""
         if len(self._readings) >= self._context.config.limits.commands_in_flight:
             raise CommandRefused(
                 "rate_limited", "Too many of these commands wait; send it again once some are answered."
@@ -342,12 +353,23 @@ class ConnectionHandler:
                         self._context.frontends.tell(self._sink)
                     self._reply(command, result)
         except CommandRefused as refused:
-            self._send(refusal(command.id, refused.code, refused.message, refused.field))
+            self._send(
+                refusal(command.id, refused.code, self._said(refused.code, refused.message), refused.field)
+            )
+        except LogUnreadable as fault:
+            self._send(
+                refusal(command.id, "journal_unavailable", self._said("journal_unavailable", str(fault)))
+            )
         except Exception:
             log.exception("A command failed.", extra={"command": command.type})
             self._send(
                 refusal(command.id, "internal", "The sidecar failed at this command; its log says why.")
             )
+
+    def _said(self, code: str, message: str) -> str:
+        """Return what a frontend reads of a refusal: without names of machines, unless it may see them."""
+        principal = self._principal
+        return message if principal is None or principal.sees_all else HIDDEN.get(code, message)
 
     async def _invite(self, command: AccessInvite) -> None:
         principal = self._principal
@@ -382,11 +404,12 @@ class ConnectionHandler:
             self._context.frontends.free_name(name)
             name = self._context.frontends.take_name(hello.name)
         self._principal = principal
+        self.reader.hides_faults = not principal.sees_all
         self._frontend = replace(frontend, name=name, role=principal.role)
         self._reply(hello, {"name": name, "role": principal.role})
 
     def _check_scope(self, command: AnyCommand) -> None:
-        """Refuse what is of a session that its principal may not see, as if there were none."""
+        """Refuse a command about a session that the principal may not see, with the error for an unknown session."""
         principal = self._principal
         assert principal is not None, "it was welcomed"
         if principal.sees_all:
@@ -397,7 +420,13 @@ class ConnectionHandler:
             case LibraryExport() if command.conversation.startswith(LIVE):
                 self._check_seen(principal, command.conversation.removeprefix(LIVE), "conversation")
             case (
-                Hello() | SessionList() | SessionCreate() | LibraryCommand() | PushCommand() | AccessInvite()
+                Hello()
+                | Ping()
+                | SessionList()
+                | SessionCreate()
+                | LibraryCommand()
+                | PushCommand()
+                | AccessInvite()
             ):
                 pass  # the host holds these to the scope
             case _:
@@ -415,7 +444,7 @@ class ConnectionHandler:
         self.reader.subscribe(command.session, cursor)
 
     def _cursor(self, command: Subscribe | EventsGet) -> Cursor:
-        """Return the place in a log that a command names; refuses one of a session that is not there."""
+        """Return the position in a log that a command names. Refuses an unknown session."""
         assert self._principal is not None, "it was welcomed"
         if not self._context.knows(self._principal, command.session):
             raise CommandRefused("unknown_session", f"There is no session {command.session!r}.", "session")
@@ -426,7 +455,7 @@ class ConnectionHandler:
         return Cursor(command.epoch or "", command.after)
 
     async def _answer_from_log(self, command: PayloadGet | EventsGet) -> None:
-        """Answer with what a log has: read only once the reply can be written, one after the other."""
+        """Answer from a log, one command at a time. The log is read once the reply can be written."""
         async with self._fetching:
             while not self._left:
                 await self._sink.replies_taken()
@@ -440,7 +469,7 @@ class ConnectionHandler:
                         return
 
     async def _answer_from_history(self, command: AnyCommand, frontend: Frontend) -> None:
-        """Answer with what old conversations have: one after the other, few at once, and only what can be written."""
+        """Answer from old conversations: one command at a time, few at once, each only when its answer can be written."""
         async with self._reading:
             await self._sink.replies_taken()
             if not await self._sink.room(READING_ROOM):
@@ -457,7 +486,7 @@ class ConnectionHandler:
             page = await self._context.pages.between(command.session, self._cursor(command), command.before)
             frames = [envelope.frame for envelope in page.envelopes]
             return encode_page(command.id, frames, page.gap, page.cursor, page.last)
-        whole = await self._context.events.whole(command.session, command.seq)
+        whole = await self._context.pages.whole(command.session, command.seq)
         if whole is None:
             raise CommandRefused(
                 "unknown_event", f"The log of {command.session!r} has no event {command.seq}.", "seq"

@@ -1,9 +1,9 @@
 """Limit the number of connections, and turn away those beyond it.
 
-Newcomers, which have not shown a token yet, are counted apart, from the first byte of TLS on. When there are too
-many, a new connection takes the place of another: the one that was silent for longest, of the address that has the
-most. Somebody who holds half-open connections loses these. An honest newcomer needs its place for a moment, and gets
-it. Those who have shown a token stay, and the last places are for those who may control.
+Newcomers have not shown a token yet. They are counted separately, from the first byte of TLS on. If there are too
+many, a new connection replaces another: the longest silent one of the address that has the
+most. So someone who holds half-open connections loses them, while an honest newcomer needs its place only for a moment.
+Connections that have shown a token stay. The last places are reserved for the role control.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ from turnwire.hub.server.http import refuse
 from turnwire.normalize.vocabulary import Role
 
 LINGER_S = 1.0
-"""How long a peer that was turned away may take to read why."""
+"""Seconds that a peer has to read why it was turned away."""
 
 LINGERING = 64
-"""So many may do so at once; more are cut without a word."""
+"""Most connections that linger so. Further ones are closed without an answer."""
 
 RESERVED = 8
 """One of this number of places is reserved for the role control."""
@@ -49,9 +49,9 @@ class ConnectionLimit:
         return len(self._places) + len(self._admitted)
 
     def enter(self, connection: NewConnection, place: str, *, shared: bool = False) -> bool:
-        """Count a new connection; False when all places are taken by others than newcomers.
+        """Count a new connection. False if all places are taken by connections with a token.
 
-        Raises nothing; may drop another newcomer. A `shared` place is a proxy's, which has no share of its own.
+        Raises nothing; may drop another newcomer. A `shared` place belongs to a proxy and has no share of its own.
         """
         limits = self._limits
         here = () if shared else self._newcomers.get(place, ())
@@ -66,7 +66,7 @@ class ConnectionLimit:
         return True
 
     def move(self, connection: NewConnection, place: str) -> None:
-        """Count a newcomer under another place: a proxy has said where it comes from."""
+        """Count a newcomer at another place, since a proxy reported its address."""
         if self._places.get(connection) in {None, place}:
             return
         self._give_up(connection)
@@ -76,7 +76,7 @@ class ConnectionLimit:
         self._take(connection, place)
 
     def admit(self, connection: NewConnection, role: Role) -> bool:
-        """Count it as one that has shown its token; False when the places that its role may take are taken."""
+        """Count a connection as one with a token. False if the places of its role are taken."""
         before = self._admitted.get(connection)
         if role == "view" and before != "view":
             if self._viewers >= self._limits.connections - self._limits.connections // RESERVED:
@@ -89,13 +89,13 @@ class ConnectionLimit:
         return True
 
     def leave(self, connection: NewConnection) -> None:
-        """Count it no more; one that was turned away is no error."""
+        """Stop counting a connection. A connection that was turned away is no error."""
         self._give_up(connection)
         if self._admitted.pop(connection, None) == "view":
             self._viewers -= 1
 
     def turn_away(self, transport: asyncio.BaseTransport, *, speaks: bool) -> None:
-        """End a connection that is one too many; tell it why if it `speaks` HTTP yet."""
+        """Close a connection beyond the limit. If it `speaks` HTTP already, answer why."""
         both_ways = cast("asyncio.Transport", transport)
         if speaks and len(self._lingering) < LINGERING:
             both_ways.set_protocol(RefusedConnection(both_ways, self._lingering))
@@ -117,7 +117,7 @@ class ConnectionLimit:
 
 
 class RefusedConnection(asyncio.Protocol):
-    """Says 503 and reads on for a moment: closing at once would make the peer lose the answer."""
+    """Answers 503 and reads on for a moment: after an immediate close the peer would lose the answer."""
 
     def __init__(self, transport: asyncio.Transport, lingering: "set[RefusedConnection]") -> None:
         answer = refuse("too_many_connections")

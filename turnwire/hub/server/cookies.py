@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct, field
 
 from turnwire.hub.principals import NoPrincipals, Principal, Principals
-from turnwire.hub.server.access import Tokens
+from turnwire.hub.server.access import RoleTokens
 
 REMEMBERED = 1000
 """Logins that are known one by one to be logged out."""
@@ -55,7 +55,7 @@ class Cookies:
     """Gives cookies, and knows whose they are."""
 
     def __init__(
-        self, tokens: Tokens, logged_out: LoggedOut | None = None, principals: Principals | None = None
+        self, tokens: RoleTokens, logged_out: LoggedOut | None = None, principals: Principals | None = None
     ) -> None:
         self._tokens = tokens
         self._principals = principals or NoPrincipals()

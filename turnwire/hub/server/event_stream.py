@@ -32,7 +32,7 @@ class TcpWriter(Protocol):
         ...
 
     def has_room(self, size: int) -> bool:
-        """May so many bytes be added to what all frontends have not read yet?"""
+        """Return whether this many bytes fit into the budget of unread bytes of all frontends."""
         ...
 
     async def room(self, size: int) -> bool:
@@ -61,7 +61,7 @@ class EventStream:
         await self._wire.drained()
 
     def has_room(self, size: int) -> bool:
-        """May so many bytes be added to what all frontends have not read yet?"""
+        """Return whether this many bytes fit into the budget of unread bytes of all frontends."""
         return self._wire.has_room(size)
 
     async def room(self, size: int) -> bool:

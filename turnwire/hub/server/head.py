@@ -1,4 +1,4 @@
-"""Checks the head of a request before anything reads it, so that every request that is none gets an answer. Pure."""
+"""Check the head of a request before anything reads it, so that malformed requests get an answer. Pure."""
 
 import re
 
@@ -15,7 +15,7 @@ _HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z._-]+)(?::[0-9]{1,5})?")
 
 
 def fault(head: bytes) -> str | None:
-    """Return what is wrong with a head, or with what has come of one so far; None where it is well-formed."""
+    """Return what is wrong with a head or with the received part of one; None if it is well-formed."""
     if b"\0" in head:
         return "the request holds a NUL byte"
     if _BARE_LINE_FEED.search(head):

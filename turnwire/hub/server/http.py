@@ -29,10 +29,10 @@ SECURITY_HEADERS = {
 """No inline script, no frame around it, nothing from elsewhere."""
 
 COOKIE_S = 400 * 24 * 3600
-"""Seconds that a browser keeps its cookie: as long as browsers do at most. It opens nothing once its token is another."""
+"""Seconds that a browser keeps its cookie: the longest that browsers allow. The cookie is invalid once its token has changed."""
 
 
-class Request(Struct, frozen=True):
+class HttpRequest(Struct, frozen=True):
     """A request's head; names of headers are lower case, repeated ones joined by a comma."""
 
     method: str
@@ -61,7 +61,7 @@ class Request(Struct, frozen=True):
         return cookies[name].value if name in cookies else None
 
 
-class Answer(Struct, frozen=True):
+class HttpAnswer(Struct, frozen=True):
     """A whole response."""
 
     status: int
@@ -69,7 +69,7 @@ class Answer(Struct, frozen=True):
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
     head_only: bool = False
-    """The body is only what would be sent: the request was HEAD."""
+    """Send the headers of the body only: the request was HEAD."""
 
 
 class Stream(Struct, frozen=True):
@@ -79,48 +79,50 @@ class Stream(Struct, frozen=True):
     cursor: Cursor
     principal: Principal
     login: str | None = None
-    """The login whose cookie it came with; None where it came with a token."""
+    """The login of its cookie. None if it came with a token."""
 
 
-def answer_json(content: JsonValue, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
+def answer_json(
+    content: JsonValue, status: int = 200, headers: Mapping[str, str] | None = None
+) -> HttpAnswer:
     """Return content as JSON that caches must not store."""
     body = json.dumps(content, ensure_ascii=False).encode() + b"\n"
-    return Answer(status, body, headers={"Cache-Control": "no-store", **(headers or {})})
+    return HttpAnswer(status, body, headers={"Cache-Control": "no-store", **(headers or {})})
 
 
-def refuse(code: str, message: str | None = None, headers: Mapping[str, str] | None = None) -> Answer:
+def refuse(code: str, message: str | None = None, headers: Mapping[str, str] | None = None) -> HttpAnswer:
     """Return the answer of an error code."""
     status, meaning = HTTP_CODES[code]
     return answer_json({"error": {"code": code, "message": message or meaning}}, status, headers)
 
 
-def log_in(role: Role, name: str, value: str, key: str, *, secure: bool) -> Answer:
+def log_in(role: Role, name: str, value: str, key: str, *, secure: bool) -> HttpAnswer:
     """Give a browser the cookie and the key of a login."""
     attributes = f"HttpOnly; SameSite=Strict; Path=/; Max-Age={COOKIE_S}" + ("; Secure" if secure else "")
     return answer_json({"role": role, "key": key}, headers={"Set-Cookie": f"{name}={value}; {attributes}"})
 
 
-def log_out(name: str) -> Answer:
-    """Take the cookie back."""
+def log_out(name: str) -> HttpAnswer:
+    """Return the answer that deletes the cookie."""
     return answer_json({}, headers={"Set-Cookie": f"{name}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0"})
 
 
 def session_of_stream(path: str) -> str | None:
-    """Return whose stream a path asks for: /sessions/ID/events."""
+    """Return the session of an event stream's path, /sessions/ID/events."""
     parts = path.split("/")
     return parts[2] if len(parts) == 4 and parts[:2] == ["", "sessions"] and parts[3] == "events" else None
 
 
 class BadCursor(TurnwireError):
-    """What should be a cursor is none."""
+    """The value is not a cursor."""
 
 
 SEQ_DIGITS = 15
-"""Digits of a number in a log: what JavaScript's numbers hold exactly, and no log ever reaches."""
+"""Most digits of a number in a log. JavaScript's numbers hold them exactly, and no log reaches them."""
 
 
-def cursor_of(request: Request) -> Cursor:
-    """Return where a stream begins: Last-Event-ID or ?after=EPOCH-SEQ; without one, at the first event. Raises BadCursor."""
+def cursor_of(request: HttpRequest) -> Cursor:
+    """Return where a stream begins: Last-Event-ID or ?after=EPOCH-SEQ, otherwise the first event. Raises BadCursor."""
     place = request.headers.get("last-event-id") or request.query.get("after", "")
     if not place:
         return Cursor("", 0)
@@ -130,9 +132,9 @@ def cursor_of(request: Request) -> Cursor:
     return Cursor(epoch, int(seq))
 
 
-def from_elsewhere(request: Request) -> bool:
-    """Return whether a browser says that a page of another origin makes this request.
+def from_elsewhere(request: HttpRequest) -> bool:
+    """Return whether the browser marks the request as made by a page of another origin.
 
-    It covers requests without an Origin header, such as images: the cookie of one port is sent to all ports.
+    This covers requests without an Origin header, such as images. The cookie of one port is sent to all ports.
     """
     return request.headers.get("sec-fetch-site") in {"cross-site", "same-site"}

@@ -1,6 +1,6 @@
-"""Codes that log one more browser in, shown as a picture to a phone's camera.
+"""Codes that log in one more browser, shown as a picture for a phone's camera.
 
-A code works once and for a short time. So it is worthless to somebody who sees the picture later, or in a recording
+A code works once and for a short time. So it is worthless to someone who sees the picture later, or in a recording
 of the screen.
 """
 
@@ -18,7 +18,7 @@ LIFE_S = 180.0
 """Seconds that a code is good for."""
 
 MOST = 8
-"""Codes of one hub at once; one more ends the oldest."""
+"""Most codes of one hub. One more invalidates the oldest."""
 
 PREFIX = "twi-"
 """Prefix of a code, so that it cannot be confused with a token."""
@@ -33,13 +33,13 @@ class Invitations(Protocol):
     """Codes that were given and not yet used."""
 
     async def give(self, principal: Principal) -> str:
-        """Return a new code, which is for this principal again; raises turnwire.hub.host.CommandRefused when it cannot be kept."""
+        """Return a new code for this principal. Raises turnwire.hub.host.CommandRefused if it cannot be stored."""
         ...
 
     async def redeem(self, code: str) -> Principal | None:
-        """Return whose a code is, which is used up by that; None for one that opens nothing.
+        """Return the principal of a code and use the code up; None for an invalid code.
 
-        Raises turnwire.hub.host.CommandRefused when that cannot be looked up.
+        Raises turnwire.hub.host.CommandRefused if the code cannot be looked up.
         """
         ...
 
@@ -51,10 +51,10 @@ class _Invitation(Struct, frozen=True):
 
 
 class OwnInvitations:
-    """Implements `Invitations` for a hub that is the only one."""
+    """Implements `Invitations` for a single hub."""
 
     def __init__(self, now: Callable[[], float]) -> None:
-        """`now` tells seconds of any clock."""
+        """`now` returns the seconds of any clock."""
         self._now = now
         self._open: deque[_Invitation] = deque(maxlen=MOST)
 
@@ -65,7 +65,7 @@ class OwnInvitations:
         return made.code
 
     async def redeem(self, code: str) -> Principal | None:
-        """Return whose a code is, once."""
+        """Return the principal of a code, once."""
         found = None
         for one in list(self._open):
             if hmac.compare_digest(one.code.encode(), code.encode(errors="replace")):

@@ -1,8 +1,8 @@
-"""The hub's one port: WebSockets, plain HTTP and server-sent events, all on websockets' own HTTP head parser.
+"""The hub's port: WebSockets, plain HTTP and server-sent events, all on websockets' HTTP head parser.
 
-websockets answers plain requests through `process_request`; a stream of server-sent events is written
-there too, on the connection's transport, until the peer goes. What is written to a WebSocket are whole frames that
-were built once and are shared by all connections; with permessage-deflate each connection builds its own.
+websockets answers plain requests through `process_request`. A stream of server-sent events is also written
+there, on the connection's transport, until the peer leaves. WebSockets get complete frames that
+are built once and shared by all connections; with permessage-deflate each connection builds its own.
 """
 
 import asyncio
@@ -20,22 +20,21 @@ from websockets.asyncio.server import Server, ServerConnection, broadcast, serve
 from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed, NegotiationError
 from websockets.frames import Frame, Opcode
-from websockets.http11 import Request as HttpRequest
-from websockets.http11 import Response
+from websockets.http11 import Request, Response
 from websockets.protocol import Event, State
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire.hub.delivery.batch import Batch, as_text
-from turnwire.hub.delivery.subscription import LogUnreadable, Reader, SinkClosed
+from turnwire.hub.delivery.subscription import FrontendReader, SinkClosed
 from turnwire.hub.principals import Principal
 from turnwire.hub.server.access import Allowance, Proxies, address_prefix
 from turnwire.hub.server.connection_handler import ConnectionHandler, HubContext
 from turnwire.hub.server.connection_limit import ConnectionLimit
 from turnwire.hub.server.event_stream import PING, EventStream
 from turnwire.hub.server.head import HEAD_END, fault
-from turnwire.hub.server.http import SECURITY_HEADERS, Answer, Request, Stream, refuse
+from turnwire.hub.server.http import SECURITY_HEADERS, HttpAnswer, HttpRequest, Stream, refuse
 from turnwire.hub.server.routes import Routes, Upgrade
 from turnwire.hub.wire.codes import CloseCode
 from turnwire.hub.wire.frames_out import OutFrame, encode
@@ -52,19 +51,19 @@ log = logging.getLogger(__name__)
 
 
 EARLY_BYTES = 64 * 1024
-"""What a peer may say behind its request before it is answered; who says more is cut."""
+"""Most bytes that a peer may send after its request before the answer. A peer that sends more is disconnected."""
 
 FRAMES_READ_AHEAD = 4
-"""Frames of a frontend that wait to be heard; then it is not read from."""
+"""Frames of a frontend that may wait. Beyond that the hub stops reading from it."""
 
 CONTROL_FRAMES = frozenset({Opcode.PING, Opcode.PONG})
 CONTROL_BURST = 200
-"""Control frames that a peer may send at once; websockets answers each ping at once, whatever the peer reads."""
+"""Control frames that a peer may send at once. websockets answers each ping at once, whether or not the peer reads."""
 CONTROL_PER_S = 10.0
-"""How fast that allowance comes back. Browsers send none of their own; clients send one each 20 seconds or so."""
+"""Control frames per second by which that allowance refills. Browsers send none; clients send one every 20 seconds or so."""
 
 CLOSE_S = 2.0
-"""How long a peer may take to read what is left and to close."""
+"""Seconds that a peer has to read the rest and to close."""
 
 LOGGED_OUT = "logged out"
 """Why connections that a cookie has opened are closed."""
@@ -88,19 +87,19 @@ class FrontendConnection(ServerConnection):
     ) -> None:
         super().__init__(protocol, server, **options)  # type: ignore[arg-type]  # passed through as they came
         self.address = ""
-        """Where it comes from; behind a trusted proxy, as its request says."""
+        """The client's address. Behind a trusted proxy it comes from the request."""
         self.upgrade = Upgrade(None)
         self.streams = False
         self.login: str | None = None
-        """The login whose cookie opened it."""
+        """The login whose cookie opened the connection."""
         self.principal: Principal | None = None
-        """Whose token it has shown."""
+        """The principal of the token that it has shown."""
         self.logged_out = asyncio.Event()
         """That login, or that token, is over: nothing more is taken from it, nor sent to it."""
         self.over = LOGGED_OUT
         """Why it is."""
-        self.reader: Reader | None = None
-        """What it follows, once it was let in."""
+        self.reader: FrontendReader | None = None
+        """Its reader of events, once it has access."""
         self.heard_at = 0.0
         self._limits = listener.context.config.limits
         self._context = listener.context
@@ -121,15 +120,15 @@ class FrontendConnection(ServerConnection):
         """How much waited then."""
         self._is_refused = False
         self._head = b""
-        """What has come of the head."""
+        """Received part of the head."""
         self._is_headed = False
         """The head has ended."""
         self._is_answered = False
         """The request has its answer, or is invalid. Further bytes go to websockets."""
         self._early = b""
-        """What came behind the head, before the answer."""
+        """Bytes received after the head and before the answer."""
         self._has_ended = False
-        """The peer has said before the answer that it says no more."""
+        """The peer has closed its sending side before the answer."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Let it in, for a moment without a request, or turn it away; with TLS, a second time when the handshake is done."""
@@ -165,7 +164,7 @@ class FrontendConnection(ServerConnection):
         self._handshake.add_done_callback(partial(self._secured, own))
 
     async def _secure(self, own: socket.socket, context: ssl.SSLContext) -> None:
-        """Do the TLS handshake, and begin."""
+        """Do the TLS handshake, then start."""
         self._is_shaking_hands = True
         own.setblocking(False)
         try:
@@ -206,7 +205,7 @@ class FrontendConnection(ServerConnection):
         self._connections.discard(self)
 
     def _refuse(self, reason: str) -> None:
-        """Count it as refused, once."""
+        """Count the connection as refused, once."""
         if not self._is_refused:
             self._is_refused = True
             self._context.refusals.add(reason, self.address, self.loop.time())
@@ -225,14 +224,14 @@ class FrontendConnection(ServerConnection):
             self.cut()
 
     def cut(self) -> None:
-        """End it without a word."""
+        """Abort it at once."""
         if self._begun:
             self.transport.abort()
         elif self._handshake is not None:
             self._handshake.cancel()
 
     def data_received(self, data: bytes) -> None:
-        """Take what the peer says; what comes behind the head of its request waits for the answer."""
+        """Handle received bytes. Bytes after the request's head wait for the answer."""
         self.heard_at = self.loop.time()
         if self._is_answered:
             super().data_received(data)
@@ -242,14 +241,14 @@ class FrontendConnection(ServerConnection):
             self._read_head(data)
 
     def _read_head(self, data: bytes) -> None:
-        """Hand websockets a head that is whole and well-formed; any other gets an answer here, as websockets gives none."""
+        """Pass a complete, well-formed head to websockets. Any other head is answered here, since websockets gives no answer."""
         self._head += data
         end = self._head.find(HEAD_END)
         size = len(self._head) if end < 0 else end + len(HEAD_END)
         head, rest = self._head[:size], self._head[size:]
         if (wrong := fault(head)) is not None:
             self._refuse("no_request")
-            self.transport.write(serialized(refuse("bad_request", f"This is no request: {wrong}.")))
+            self.transport.write(serialized(refuse("bad_request", f"This is not a valid request: {wrong}.")))
             self.transport.close()
         elif end >= 0:
             self._is_headed, self._head = True, b""
@@ -266,7 +265,7 @@ class FrontendConnection(ServerConnection):
             self.drop("no_request")
 
     def process_event(self, event: Event) -> None:
-        """Take what websockets has parsed; a peer that sends too many control frames is cut, with a token or without."""
+        """Handle a parsed event of websockets. A peer with too many control frames is disconnected, with or without a token."""
         if isinstance(event, Frame) and event.opcode in CONTROL_FRAMES:
             now = self.loop.time()
             if self._control_frames.wait("", now) > 0:
@@ -284,7 +283,7 @@ class FrontendConnection(ServerConnection):
         return None
 
     def answered(self) -> None:
-        """Go on with what came before the answer."""
+        """Process the bytes that came before the answer."""
         if self._is_answered or self.transport.is_closing():
             return
         self._is_answered = True
@@ -313,7 +312,7 @@ class FrontendConnection(ServerConnection):
         return self.transport.get_write_buffer_size()
 
     def stuck_s(self, now: float) -> float:
-        """Return for how long it has read nothing of what waits: what is sent to us does not count."""
+        """Return for how many seconds it has read nothing of what waits. What it sends does not count."""
         if not self.paused:
             return 0
         waits = self.unread
@@ -327,7 +326,7 @@ class FrontendConnection(ServerConnection):
             self.drop("no_request" if self._begun else "tls")
 
     def comes_from(self, address: str) -> None:
-        """Take a trusted proxy's word for where it comes from."""
+        """Set the address that a trusted proxy reports."""
         self.address = address
         self._limit.move(self, address_prefix(address))
 
@@ -351,7 +350,7 @@ class FrontendConnection(ServerConnection):
             raise SinkClosed
 
     def has_room(self, size: int) -> bool:
-        """May so many bytes be added to what all frontends have not read yet?"""
+        """Return whether this many bytes fit into the budget of unread bytes of all frontends."""
         return self._unread.has_room(size)
 
     async def room(self, size: int) -> bool:
@@ -458,7 +457,7 @@ class Listener:
         return port
 
     async def serve(self, routes: Routes) -> None:
-        """Begin to take connections. Raises OSError when another program has begun to listen on the port meanwhile."""
+        """Start to accept connections. Raises OSError if another program listens on the port by now."""
         self._routes = routes
         # uvloop keeps to itself that listening failed: two that bind at one moment would both seem to listen
         bound = [socket.socket(fileno=os.dup(one.fileno())) for one in self._server.sockets]
@@ -495,7 +494,7 @@ class Listener:
                 self._end(connection, LOGGED_OUT)
 
     def revoke(self) -> None:
-        """Close in the same way all connections of principals whose token was revoked or has expired."""
+        """Close all connections of principals whose token was revoked or has expired, in the same way."""
         for connection in tuple(self.connections):
             principal = connection.principal
             if principal is None or principal.id is None or connection.logged_out.is_set():
@@ -528,7 +527,7 @@ class Listener:
                     # The others are asked all the same, now and later.
                     log.exception("A ping could not be sent to a peer.", extra={"peer": connection.address})
 
-    async def _answer(self, connection: ServerConnection, head: HttpRequest) -> Response | None:
+    async def _answer(self, connection: ServerConnection, head: Request) -> Response | None:
         assert isinstance(connection, FrontendConnection), "made by create_connection"
         try:
             return await self._decide(connection, head)
@@ -536,7 +535,7 @@ class Listener:
             # websockets writes the answer before it lets anything else run
             asyncio.get_running_loop().call_soon(connection.answered)
 
-    async def _decide(self, connection: FrontendConnection, head: HttpRequest) -> Response | None:
+    async def _decide(self, connection: FrontendConnection, head: Request) -> Response | None:
         # A repeated Host or Origin becomes one that is not allowed; repeated cookies stay readable.
         names = {name.lower() for name in head.headers}
         headers = {
@@ -546,7 +545,7 @@ class Listener:
         client = self.proxies.client(connection.address, headers)
         if client != connection.address:
             connection.comes_from(client)
-        request = Request(head.method, head.path, headers, connection.address, by_proxy)
+        request = HttpRequest(head.method, head.path, headers, connection.address, by_proxy)
         match await self._routes.decide(request):
             case Upgrade() as upgrade:
                 connection.upgrade = upgrade
@@ -554,7 +553,7 @@ class Listener:
                 if upgrade.principal is not None and not connection.admitted(upgrade.principal):
                     return _response(refuse("too_many_connections"))
                 return None
-            case Answer() as answer:
+            case HttpAnswer() as answer:
                 if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
                     await self._wait(connection)
                 return _response(answer)
@@ -563,10 +562,10 @@ class Listener:
                     return _response(refuse("too_many_connections"))
                 await self._stream(connection, stream)
                 # The connection is closed by now, so that this is not sent.
-                return _response(Answer(HTTPStatus.OK))
+                return _response(HttpAnswer(HTTPStatus.OK))
 
     async def _wait(self, connection: FrontendConnection) -> None:
-        """Let who guesses tokens wait; it keeps its place among the newcomers of its address meanwhile."""
+        """Delay a peer that guesses tokens. It keeps its place among its address's newcomers meanwhile."""
         try:
             async with asyncio.timeout(self.context.config.limits.wrong_token_s):
                 await connection.wait_closed()
@@ -578,10 +577,11 @@ class Listener:
         connection.answered()
         connection.login = stream.login
         context, sink = self.context, EventStream(connection)
-        reader = connection.reader = Reader(context.pages, context.feeds, sink)
+        reader = connection.reader = FrontendReader(context.pages, context.feeds, sink)
+        reader.hides_faults = not stream.principal.sees_all
         reader.subscribe(stream.session, stream.cursor)
         async with TaskOwner() as tasks:
-            delivery = tasks.keep("events of a stream", _delivered(reader))
+            delivery = tasks.keep("events of a stream", reader.run())
             closed = tasks.begin("the end of a stream", connection.wait_closed())
             try:
                 await asyncio.wait((delivery, closed), return_when=asyncio.FIRST_COMPLETED)
@@ -619,8 +619,6 @@ class Listener:
                 delivery.cancel()
         except* ConnectionClosed:
             pass
-        except* LogUnreadable:
-            await connection.close(CloseCode.INTERNAL, "the log of a session cannot be read")
         finally:
             handler.leave()
 
@@ -633,7 +631,7 @@ def _select_subprotocol(_connection: ServerConnection, offered: Sequence[Subprot
     return SUBPROTOCOL
 
 
-def _response(answer: Answer) -> Response:
+def _response(answer: HttpAnswer) -> Response:
     headers = Headers(SECURITY_HEADERS)
     headers["Content-Type"] = answer.content_type
     headers["Content-Length"] = str(len(answer.body))
@@ -645,14 +643,6 @@ def _response(answer: Answer) -> Response:
     )
 
 
-def serialized(answer: Answer) -> bytes:
+def serialized(answer: HttpAnswer) -> bytes:
     """Return an answer as it is sent."""
     return _response(answer).serialize()
-
-
-async def _delivered(reader: Reader) -> None:
-    """Serve a stream's reader; that a log cannot be read is logged where it is read."""
-    try:
-        await reader.run()
-    except LogUnreadable:
-        pass  # the stream ends, and whoever follows comes again

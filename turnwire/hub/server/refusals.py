@@ -1,4 +1,4 @@
-"""Whom the hub did not let in or let go, counted by reason, and logged so that a flood of them is no flood of lines."""
+"""Connections that were refused or closed, counted by reason and logged at a limited rate."""
 
 import logging
 from collections import Counter
@@ -6,7 +6,7 @@ from collections import Counter
 log = logging.getLogger(__name__)
 
 LOG_EVERY_S = 60.0
-"""A reason is logged at once, and then at most this often, with how many there were meanwhile."""
+"""A reason is logged at once, and then at most this often (in seconds), with the count since."""
 
 REASONS = {
     "full": "All places were taken by frontends that had shown a token.",
@@ -19,10 +19,10 @@ REASONS = {
     "control_frames": "It sent too many pings or pongs.",
     "unread": "A frontend did not read what waited for it.",
 }
-"""Why, and what that means."""
+"""Reason -> its meaning."""
 
 COMMON = frozenset({"no_request", "tls"})
-"""What probes and browsers do every day."""
+"""Reasons that probes and browsers cause every day."""
 
 
 class Refusals:

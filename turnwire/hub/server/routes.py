@@ -1,4 +1,4 @@
-"""Which request gets what: the doors (Host, Origin), the token, and then the route."""
+"""Decide what a request gets: first Host and Origin, then the token, then the route."""
 
 import asyncio
 import time
@@ -13,7 +13,7 @@ from turnwire.hub.server import http
 from turnwire.hub.server.access import OriginPolicy, WrongToken, key_of, token_of
 from turnwire.hub.server.connection_handler import HubContext
 from turnwire.hub.server.cookies import Login
-from turnwire.hub.server.http import Answer, BadCursor, Request, Stream, refuse
+from turnwire.hub.server.http import BadCursor, HttpAnswer, HttpRequest, Stream, refuse
 from turnwire.hub.server.static_files import StaticFile
 from turnwire.hub.wire.codes import CloseCode
 
@@ -21,22 +21,24 @@ WEBSOCKET_PATH = "/ws"
 
 
 class Probes(Struct, frozen=True):
-    """What the sidecar tells about itself to those who watch over it."""
+    """What the sidecar reports about itself to monitoring."""
 
     metrics: Callable[[], tuple[str, bytes]] = lambda: ("text/plain; version=0.0.4; charset=utf-8", b"")
     """Content type and text of /metrics."""
     trouble: Callable[[], str | None] = lambda: None
     """Why the sidecar is not ready, as a sentence; None when it is."""
+    pages_only: bool = False
+    """Only pages and probes are served, and the rest is refused with the reason: it waits for what it needs to start."""
 
 
 class Upgrade(Struct, frozen=True):
-    """The request may become a WebSocket, of somebody or, for the time being, of nobody."""
+    """The request may become a WebSocket, with a principal or without one for the time being."""
 
     principal: Principal | None
     refused: CloseCode | None = None
-    """What is wrong with its token; told by a close code, which browsers can see, unlike a status."""
+    """What is wrong with its token. Sent as a close code, which browsers can see, unlike a status."""
     login: str | None = None
-    """The login whose cookie it came with; None where it came with a token, or nothing."""
+    """The login of its cookie. None if it came with a token, or with nothing."""
 
 
 class Routes:
@@ -52,7 +54,7 @@ class Routes:
         secure: bool,
         logged_out: Callable[[str], None],
     ) -> None:
-        """Take the name of the cookie, and whom to tell the id of a login that is over."""
+        """name: the cookie's name. on_logout: called with the login's id."""
         config = context.config
         self._context = context
         self._files = files
@@ -65,8 +67,8 @@ class Routes:
             config.proxy_user_header, config.proxy_user_role, Scope.parse(config.proxy_user_sessions)
         )
 
-    async def decide(self, request: Request) -> Answer | Stream | Upgrade:
-        """Return what a request gets."""
+    async def decide(self, request: HttpRequest) -> HttpAnswer | Stream | Upgrade:
+        """Return the answer to a request."""
         host, origin = request.headers.get("host"), request.headers.get("origin")
         if not self._origins.host_allowed(host):
             return refuse("host_not_allowed")
@@ -74,6 +76,8 @@ class Routes:
             return refuse("origin_not_allowed")
         if self._users.said(request.headers) is not None and not request.by_proxy:
             return refuse("not_by_proxy")
+        if self._probes.pages_only and request.path not in {"/healthz", "/readyz", *self._files}:
+            return refuse("not_ready", self._probes.trouble() or "The sidecar starts.")
         if request.path == WEBSOCKET_PATH:
             return self._upgrade(request)
         if request.path in {"/login", "/logout"}:
@@ -81,11 +85,11 @@ class Routes:
         if request.method not in {"GET", "HEAD"}:
             return refuse("method_not_allowed", headers={"Allow": "GET, HEAD"})
         answer = self._get(request)
-        if isinstance(answer, Answer) and request.method == "HEAD":
+        if isinstance(answer, HttpAnswer) and request.method == "HEAD":
             return replace(answer, head_only=True)
         return answer
 
-    def _get(self, request: Request) -> Answer | Stream:
+    def _get(self, request: HttpRequest) -> HttpAnswer | Stream:
         if request.path == "/healthz":
             return http.answer_json({"status": "ok"})
         if request.path == "/readyz":
@@ -97,7 +101,7 @@ class Routes:
         if request.path not in {"/metrics", "/sessions"} and session is None:
             return refuse("not_found")
         shown = self._shown(request)
-        if isinstance(shown, Answer):
+        if isinstance(shown, HttpAnswer):
             return shown
         if session is not None:
             return self._stream(request, session, shown)
@@ -106,10 +110,10 @@ class Routes:
             if not principal.sees_all:
                 return refuse("forbidden")
             content_type, text = self._probes.metrics()
-            return Answer(200, text, content_type, {"Cache-Control": "no-store"})
+            return HttpAnswer(200, text, content_type, {"Cache-Control": "no-store"})
         return http.answer_json(to_builtins(self._context.visible(principal)))
 
-    def _stream(self, request: Request, session: str, shown: Principal | Login) -> Answer | Stream:
+    def _stream(self, request: HttpRequest, session: str, shown: Principal | Login) -> HttpAnswer | Stream:
         principal = shown.principal if isinstance(shown, Login) else shown
         if not self._context.knows(principal, session):
             return refuse("unknown_session")
@@ -119,8 +123,8 @@ class Routes:
             return refuse("bad_cursor")
         return Stream(session, cursor, principal, shown.id if isinstance(shown, Login) else None)
 
-    def _shown(self, request: Request) -> Principal | Login | Answer:
-        """Return what a request shows to be let in, or the answer of one that shows nothing that counts."""
+    def _shown(self, request: HttpRequest) -> Principal | Login | HttpAnswer:
+        """Return the credentials of a request, or the answer for missing or invalid ones."""
         if http.from_elsewhere(request):
             return refuse("origin_not_allowed")
         token, _ = token_of(request.headers.get("authorization"), None)
@@ -128,7 +132,7 @@ class Routes:
             return self._login(request) or self._user(request) or _unauthorized()
         return self._principal_of(token, request.address)
 
-    async def _session_cookie(self, request: Request) -> Answer:
+    async def _session_cookie(self, request: HttpRequest) -> HttpAnswer:
         if request.method != "POST":
             return refuse("method_not_allowed", headers={"Allow": "POST"})
         if http.from_elsewhere(request):
@@ -146,13 +150,13 @@ class Routes:
         except CommandRefused as refused:
             return refuse("not_ready", refused.message)
         principal = invited or self._principal_of(token, request.address)
-        if isinstance(principal, Answer):
+        if isinstance(principal, HttpAnswer):
             return principal
         value = self._context.cookies.give(principal, time.time())
         key = self._context.cookies.key(value) or ""
         return http.log_in(principal.role, self._cookie, value, key, secure=self._secure)
 
-    def _upgrade(self, request: Request) -> Answer | Upgrade:
+    def _upgrade(self, request: HttpRequest) -> HttpAnswer | Upgrade:
         token, by_header = token_of(
             request.headers.get("authorization"), request.headers.get("sec-websocket-protocol")
         )
@@ -161,15 +165,15 @@ class Routes:
             if login is not None:
                 return Upgrade(login.principal, login=login.id)
             user = self._user(request)
-            return user if isinstance(user, Answer) else Upgrade(user)
+            return user if isinstance(user, HttpAnswer) else Upgrade(user)
         principal = self._principal_of(token, request.address)
-        if isinstance(principal, Answer):
+        if isinstance(principal, HttpAnswer):
             code = CloseCode.UNAUTHORIZED if principal.status == 401 else CloseCode.TOO_MANY
             return principal if by_header else Upgrade(None, code)
         return Upgrade(principal)
 
-    def _user(self, request: Request) -> Principal | Answer | None:
-        """Return who the proxy says it is that asks; None where it says nothing."""
+    def _user(self, request: HttpRequest) -> Principal | HttpAnswer | None:
+        """Return the user that the proxy names; None if it names nobody."""
         said = self._users.said(request.headers)
         if said is None:
             return None
@@ -178,12 +182,12 @@ class Routes:
         except BadPrincipal as bad:
             return refuse("bad_user", f"The proxy names a user that cannot be one: {bad}.")
 
-    def _login(self, request: Request) -> Login | None:
+    def _login(self, request: HttpRequest) -> Login | None:
         # A cookie of an earlier start is no attempt at guessing: it counts as none.
         value = request.cookie(self._cookie)
         return None if value is None else self._context.cookies.login(value, key_of(request.headers))
 
-    def _principal_of(self, token: str, address: str) -> Principal | Answer:
+    def _principal_of(self, token: str, address: str) -> Principal | HttpAnswer:
         try:
             return self._context.check.principal(token, address, asyncio.get_running_loop().time())
         except WrongToken as wrong:
@@ -192,5 +196,5 @@ class Routes:
             return refuse("too_many_failures", headers={"Retry-After": str(int(wrong.retry_after_s) + 1)})
 
 
-def _unauthorized() -> Answer:
+def _unauthorized() -> HttpAnswer:
     return refuse("unauthorized", headers={"WWW-Authenticate": "Bearer"})

@@ -1,4 +1,4 @@
-"""The console's files, read at the start and compressed when one is first asked for: a request names one of them and never a path on the disk."""
+"""The console's files, read at the start and compressed on first use. A request names one of them and never a path on the disk."""
 
 import gzip
 import hashlib
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from turnwire.hub.server.http import Answer
+from turnwire.hub.server.http import HttpAnswer
 
 FOLDER = Path(__file__).parents[1] / "static"
 IMMUTABLE = "/assets/"
@@ -17,7 +17,7 @@ IMMUTABLE = "/assets/"
 
 
 class StaticFile(Struct, frozen=True, dict=True):
-    """A file and what is said about it."""
+    """A file with its headers."""
 
     content: bytes
     content_type: str
@@ -26,12 +26,12 @@ class StaticFile(Struct, frozen=True, dict=True):
 
     @cached_property
     def compressed(self) -> bytes | None:
-        """The same by gzip, where that is smaller."""
+        """The file compressed with gzip, if that is smaller; otherwise None."""
         small = gzip.compress(self.content, mtime=0)
         return small if len(small) < len(self.content) else None
 
-    def answer(self, if_none_match: str | None, accept_encoding: str | None = None) -> Answer:
-        """Return the file, compressed for those who take that, or that the browser has it already."""
+    def answer(self, if_none_match: str | None, accept_encoding: str | None = None) -> HttpAnswer:
+        """Return the file, compressed if the browser accepts that, or the answer that its copy is current."""
         body, tag = self.content, self.tag
         headers = {"Cache-Control": self.caching}
         if self.compressed is not None:
@@ -42,8 +42,8 @@ class StaticFile(Struct, frozen=True, dict=True):
         headers["ETag"] = tag
         if if_none_match == tag:
             headers.pop("Content-Encoding", None)
-            return Answer(304, b"", self.content_type, headers)
-        return Answer(200, body, self.content_type, headers)
+            return HttpAnswer(304, b"", self.content_type, headers)
+        return HttpAnswer(200, body, self.content_type, headers)
 
 
 def takes_gzip(accept_encoding: str | None) -> bool:

@@ -1,8 +1,8 @@
 """Limit the unread bytes of all connections together: large answers and events wait for room.
 
-Each connection has its own limits; a hundred of them would still hold a hundred large events. So data larger than
-SMALL is written only while all unread data stays below a limit. Where there is no room, and a frontend has not read a
-byte for a while, the one that holds most is cut: it can come back to where it was.
+Each connection has limits, but a hundred connections could still hold a hundred large events. So data larger than
+SMALL is written only while all unread data stays below a limit. If there is no room and frontends have not read a
+byte for a while, the one that holds the most is disconnected. It can reconnect and resume.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class SlowConnection(Protocol):
 
 
 class UnreadBudget:
-    """Counts what waits, and makes room."""
+    """Counts unread bytes, and makes room."""
 
     def __init__(self, limit: int, grace_s: float) -> None:
         self._limit = limit
@@ -49,23 +49,23 @@ class UnreadBudget:
         return sum(one.unread for one in self._stalled)
 
     def stalls(self, holder: SlowConnection) -> None:
-        """Count a connection that is over its write limit from now on."""
+        """Count a connection as over its write limit from now on."""
         self._stalled.add(holder)
 
     def flows(self, holder: SlowConnection) -> None:
-        """Count it no more; one that was not counted is no error."""
+        """Stop counting a connection. One that was not counted is no error."""
         self._stalled.discard(holder)
         self._changed.set()
 
     def has_room(self, size: int) -> bool:
-        """Return whether so many bytes may be written: what is larger than the limit, only alone."""
+        """Return whether this many bytes may be written. Data larger than the limit may be written only alone."""
         if size <= SMALL:
             return True
         total = self.total
         return total == 0 or total + size <= self._limit
 
     async def room(self, size: int, mine: SlowConnection) -> bool:
-        """Wait until so many bytes may be written; False when the connection is closed."""
+        """Wait until this many bytes may be written. False if the connection is closed."""
         while not mine.closed:
             self._shed(size)
             if self.has_room(size):
@@ -79,7 +79,7 @@ class UnreadBudget:
         return False
 
     def _shed(self, size: int) -> None:
-        """Cut those who have read nothing for the grace, the largest first, until there is room."""
+        """Disconnect connections that have read nothing for the grace time, the largest first, until there is room."""
         now = asyncio.get_running_loop().time()
         stuck = [one for one in self._stalled if one.stuck_s(now) >= self._grace_s]
         for one in sorted(stuck, key=lambda holder: holder.unread, reverse=True):

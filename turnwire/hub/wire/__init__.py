@@ -1,1 +1,1 @@
-"""What frontends and hub say to each other: frames, commands and codes."""
+"""The protocol between frontends and hub: frames, commands and codes."""

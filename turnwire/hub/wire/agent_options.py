@@ -11,10 +11,10 @@ JsonObject = dict[str, JsonValue]
 """An object of JSON, checked to be one."""
 
 LARGEST_NUMBER = (1 << 53) - 1
-"""The largest number of an event: what JavaScript's numbers hold exactly."""
+"""The largest number of an event: JavaScript's numbers hold it exactly."""
 
 ENTRIES = 1000
-"""Entries an object may have whose names are the frontend's own: each that is wrong is an error to be built."""
+"""Most entries of an object whose member names the frontend chooses: each wrong one is an error that must be built."""
 
 
 def _few(value: Any) -> Any:
@@ -34,24 +34,24 @@ Texts = Annotated[list[Text], Field(fail_fast=True)]
 
 
 class Received(BaseModel):
-    """What a frontend sends; checked, since it is somebody else's."""
+    """Base of everything that a frontend sends. Its fields are checked."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class AgentOptions(Received):
-    """What a CLI is started with beside its model; those of Claude Code. A version that lacks one refuses it."""
+    """Options of Claude Code for the start of a CLI, beside its model. A version without one refuses it."""
 
     model_config = ConfigDict(extra="forbid")
 
     system_prompt: str | None = None
     """The system prompt, instead of the CLI's own."""
     append_system_prompt: str | None = None
-    """What to add to the system prompt."""
+    """Text that is added to the system prompt."""
     tools: Texts | None = None
     """Built-in tools that exist at all; none when empty."""
     allowed_tools: Texts | None = None
-    """Permission rules for calls that nobody is asked about, such as `Bash(git log:*)`."""
+    """Permission rules for calls that need no question, such as `Bash(git log:*)`."""
     disallowed_tools: Texts | None = None
     """Permission rules for calls that may not be."""
     max_turns: int | None = Field(default=None, ge=1, le=LARGEST_NUMBER)
@@ -61,18 +61,18 @@ class AgentOptions(Received):
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
     """How hard the model thinks."""
     fallback_model: Text | None = None
-    """Model to take when the first one is overloaded."""
+    """Model to use when the first one is overloaded."""
     output_schema: JsonObject | None = None
     """JSON Schema of the answer that each turn ends with."""
     agents: Annotated[dict[str, JsonObject], Few] | None = None
-    """Subagents by name, each with `description`, `prompt` and what else the CLI knows of them."""
+    """Subagents by name, each with `description`, `prompt` and further members that the CLI knows."""
     plugins: Texts | None = None
     """Directories of plugins, on the sidecar's machine."""
     setting_sources: Annotated[list[Literal["user", "project", "local"]], Field(fail_fast=True)] | None = None
     """Which of the CLI's own settings files count; none when empty, all when absent."""
     add_dirs: Texts | None = None
-    """Directories beside the workspace that the tools may use."""
+    """Directories that the tools may use, in addition to the workspace."""
     settings: JsonObject | None = None
-    """Settings of the CLI, above those of its files."""
+    """Settings of the CLI. They override those of its files."""
     checkpointing: bool | None = None
     """Remember files before they are changed, for the control request `rewind_files`."""

@@ -1,4 +1,4 @@
-"""Every code with which the hub and the sidecar refuse something, and what it means: the source of docs/protocol.md."""
+"""Every code with which the hub and the sidecar refuse something, and its meaning. docs/protocol.md is generated from it."""
 
 from enum import IntEnum
 
@@ -15,8 +15,15 @@ REPLY_CODES = {
     "no_library": "The conversations of agents are not listed here, or their index cannot be used; the message says why.",
     "no_push": "Web push is not to be had here; the message says why.",
     "followed": "Somebody's own CLI has this conversation open; it is shown as it grows. Close that CLI, or fork.",
+    "in_terminal": "The agent's own interface has this conversation in a terminal. `native.take_back` ends it; prompts wait.",
+    "busy": "The agent works. Wait for the end of its turn, or interrupt it.",
+    "background_work": "The agent runs something in the background, which the message names. Confirm with `end_background`.",
     "no_repository": "The session's workspace is in no git repository, or git cannot read it; the message says why.",
-    "unknown_file": "The path names no changed file of the workspace.",
+    "unknown_file": "The path names no file of the workspace that can be shown.",
+    "no_worktrees": "turnwire makes no worktrees here, or made none for this session; the message says why.",
+    "refused_by_git": "git cannot do it, or something would be lost; the message says why and what to do. Nothing has changed.",
+    "changed": "The file, the worktree or its base has changed since it was shown; look again, then repeat it.",
+    "no_port": "The session has no network of its own, or nothing listens on this port; the message says which.",
     "unknown_event": "The log has no event of this number, or has it no longer.",
     "not_running": "No CLI runs in this session; `session.resume` starts one.",
     "running": "The session's CLI runs already.",
@@ -25,6 +32,7 @@ REPLY_CODES = {
     "journal_unavailable": "Events cannot be kept at present, and what is not kept is not shown; the message says why. Nothing was begun.",
     "limit_sessions": "There are as many sessions as there may be.",
     "limit_processes": "As many CLIs run as may.",
+    "limit_principal": "A principal has used what it may: sessions, agents, bytes or dollars a day; the message names both.",
     "nothing_to_resume": "The session has no conversation yet.",
     "nothing_to_retry": "The session has had no prompt yet.",
     "unknown_request": "There is no such permission request or question.",
@@ -75,7 +83,6 @@ class CloseCode(IntEnum):
     """Why the hub closes a WebSocket: codes of RFC 6455, and of the range for private use."""
 
     GOING_AWAY = 1001
-    INTERNAL = 1011
     UNAUTHORIZED = 4401
     NO_HELLO = 4408
     TOO_MANY = 4429
@@ -87,12 +94,12 @@ CLOSE_CODES = {
     1006: "Seen by the frontend only: the connection was cut, as after a long silence of the frontend.",
     1007: "A text frame was not UTF-8.",
     1009: "A frame was larger than allowed.",
-    1011: "The log of a session cannot be read; the sidecar's log says why.",
+    1011: "The hub failed at this connection; its log says why.",
     4401: "The token is wrong, or none was shown; or the login is over, or the token was revoked or has expired meanwhile.",
     4408: "No token was shown in time.",
     4429: "Too many wrong tokens from this address, too many connections of the role `view`, or far too many commands on this one.",
 }
-"""What a frontend can see as `event.code`."""
+"""The codes that a frontend sees as `event.code`."""
 
 FINAL_CLOSE_CODES = frozenset({CloseCode.UNAUTHORIZED})
-"""After these, coming again would not help; after any other, come again, each time after a longer wait."""
+"""After these codes reconnecting is useless. After any other, reconnect with growing delays."""

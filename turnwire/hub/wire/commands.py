@@ -1,7 +1,7 @@
-"""From a frontend's frame to a command or to the reply that refuses it, and what each role may do. Pure.
+"""Turn a frontend's frame into a command, or into the reply that refuses it. Also: what each role may do. Pure.
 
-A frame is looked at in steps, each dearer than the one before, and the first that fails ends it: a thousand errors in a
-frame cost as much as one. What a role may not send is refused before its fields are validated.
+A frame is checked in steps of rising cost. The first failing step ends the check, so a thousand errors in a
+frame cost as much as one. Commands that a role may not send are refused before their fields are validated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +19,7 @@ from turnwire.protocol.parsing.depth import TOO_DEEP, is_too_deep, outermost
 VIEW_COMMANDS = frozenset(
     {
         "hello",
+        "ping",
         "subscribe",
         "unsubscribe",
         "session.list",
@@ -28,15 +29,17 @@ VIEW_COMMANDS = frozenset(
         "library.search",
         "library.export",
         "library.usage",
+        "port.list",
+        "port.open",
         "push.key",
         "push.subscribe",
         "push.unsubscribe",
     }
 )
-"""Commands that the role view may send. It sees what was said and done, and not the other files of a workspace."""
+"""Commands that the role view may send. It may see the conversation, but not the workspace's other files."""
 
 NEWCOMER_COMMANDS = frozenset({"hello"})
-"""What a frontend may send that has not shown a token."""
+"""Commands that a frontend may send before it has shown a token."""
 
 
 class _Head(msgspec.Struct):
@@ -50,7 +53,7 @@ _known_fields: Mapping[str, frozenset[str]] = fields_of_commands()
 
 
 def parse(frame: str | bytes, role: Role | None = "control") -> AnyCommand | Reply:
-    """Return the command in a frame, or the reply that says what is wrong with it; without a role only `hello` may be one."""
+    """Return the command in a frame, or the reply that says what is wrong with it. Without a role only `hello` is allowed."""
     if isinstance(frame, bytes):
         return refusal(None, "bad_frame", "This is a binary frame; send JSON in text frames.")
     text = frame.encode("utf-8", "surrogatepass")
@@ -79,7 +82,7 @@ def parse(frame: str | bytes, role: Role | None = "control") -> AnyCommand | Rep
 
 
 def id_of(frame: str | bytes) -> str | None:
-    """Return the id of a frame's command, if it has one, looking at nothing else."""
+    """Return the id of a frame's command, if it has one, without reading anything else."""
     try:
         head = _head.decode(frame)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
@@ -90,7 +93,7 @@ def id_of(frame: str | bytes) -> str | None:
 def _refused_by_its_head(
     fields: Mapping[str, msgspec.Raw], command_id: str | None, role: Role | None
 ) -> Reply | None:
-    """Return the refusal of what needs no look at the fields' values."""
+    """Return the refusal of a frame that its head alone decides."""
     if "type" not in fields:
         return refusal(command_id, "invalid_params", "The frame has no `type`: it names the command.", "type")
     kind = _string(fields["type"])

@@ -1,7 +1,7 @@
-"""What a frontend and the hub say to each other, as text frames of one JSON object each.
+"""The frames between a frontend and the hub: text frames of one JSON object each.
 
-A command carries an `id` and gets exactly one `reply`. Events travel in envelopes (normalize/events/envelope.py);
-`turnwire/hub/wire/frames_out.py` has what the hub sends.
+A command has an `id` and gets exactly one `reply`. Events travel in envelopes (normalize/events/envelope.py).
+`turnwire/hub/wire/frames_out.py` has the frames that the hub sends.
 """
 
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ from turnwire.normalize.common.deciders import is_reserved
 from turnwire.normalize.vocabulary import Policy, Priority, Role, SandboxLevel
 
 NAME_LENGTH = 200
-"""Characters of a name that goes to every frontend, in each list of sessions."""
+"""Most characters of a name. Each list of sessions sends it to every frontend."""
 PATH_LENGTH = 4096
-"""Characters of a path: what Linux takes."""
+"""Most characters of a path: Linux's limit."""
 TRACEPARENT = "^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$"
 """A `traceparent` of version 00."""
 PRINTABLE = "^[ -~]*$"
@@ -60,7 +60,8 @@ class Command(Received):
 
     id: str = Field(max_length=NAME_LENGTH)
     """Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-    connection: the command is done once, and gets its first reply."""
+    connection: the command runs once, and every copy gets its first reply.
+    """
 
 
 class SessionCommand(Command):
@@ -71,14 +72,14 @@ class SessionCommand(Command):
 
 
 class Traced(Command):
-    """A command whose spans belong to a trace of the caller's (W3C Trace Context and Baggage)."""
+    """A command whose spans belong to the caller's trace (W3C Trace Context and Baggage)."""
 
     traceparent: str | None = Field(default=None, pattern=TRACEPARENT)
     """The caller's span, version 00; ours is a child of it."""
     tracestate: str | None = Field(default=None, max_length=TRACE_LENGTH, pattern=PRINTABLE)
-    """What vendors add to it."""
+    """Further trace data of vendors."""
     baggage: str | None = Field(default=None, max_length=BAGGAGE_LENGTH, pattern=PRINTABLE)
-    """What goes along with it; the agent and span processors get it."""
+    """Key-value pairs of the trace. The agent and span processors get them."""
 
 
 class Hello(Command):
@@ -88,13 +89,22 @@ class Hello(Command):
     token: str | None = None
     """The access token."""
     name: Annotated[str, Field(min_length=1, max_length=NAME), AfterValidator(_name)] | None = None
-    """Shown as `by` in the decisions this frontend takes; a principal decides as `user:NAME`, whatever it says here. Printable; not a name that policies, rules, hooks or turnwire
-    itself decide under, so without a colon, and none that turnwire gives (`frontend-1`). The reply has the name as it is shown: no other frontend
-    has it, and at the hub of a fleet it ends with `@` and what that hub alone is called."""
+    """Shown as `by` in this frontend's decisions. A principal decides as `user:NAME`, whatever the name. Printable, without a
+    colon: names
+    with one belong to policies, rules, hooks and turnwire. Names that turnwire gives (`frontend-1`) are refused. The reply
+    contains the name as shown:
+    no other frontend has it, and at the hub of a fleet it ends with `@` and the hub's own tag.
+    """
+
+
+class Ping(Command):
+    """Ask for a reply and nothing else: a frontend that can send no WebSocket ping finds out whether the connection lives."""
+
+    type: Literal["ping"]
 
 
 class Subscribe(SessionCommand):
-    """Replay what follows the cursor, then go on live, without gap or repeat."""
+    """Replay the events after the cursor, then continue live, without gap or repetition."""
 
     type: Literal["subscribe"]
     after: int = Field(default=0, ge=0, le=LARGEST_NUMBER)
@@ -109,12 +119,25 @@ class Unsubscribe(SessionCommand):
     type: Literal["unsubscribe"]
 
 
+class NewWorktree(Received):
+    """A new git worktree for a session."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    branch: str | None = Field(default=None, min_length=1, max_length=NAME_LENGTH)
+    """Name of the new branch; turnwire chooses one when absent."""
+    base: str | None = Field(default=None, min_length=1, max_length=NAME_LENGTH)
+    """The branch or commit that the worktree starts from. Default: what the workspace has checked out."""
+
+
 class SessionCreate(Traced):
     """Start a CLI in a workspace. A trace context given here is also that of the first prompt."""
 
     type: Literal["session.create"]
     workspace: str | None = Field(default=None, max_length=PATH_LENGTH)
     """Directory the CLI runs in, below one of `frontend_workspaces`; the sidecar's own when absent."""
+    worktree: NewWorktree | None = None
+    """Work in a new git worktree of the repository that `workspace` is in; refused unless the setting `worktrees` names a place for them."""
     agent: str | None = Field(default=None, max_length=NAME_LENGTH)
     """Which configured agent; the default one when absent."""
     model: str | None = Field(default=None, max_length=NAME_LENGTH)
@@ -122,24 +145,28 @@ class SessionCreate(Traced):
     policy: Policy | None = None
     """Permission policy, none looser than `frontend_policy`."""
     sandbox: SandboxLevel | None = None
-    """What the agent is kept from, none weaker than `sandbox_floor`; as configured when absent. A session whose sandbox cannot be had is refused."""
+    """What the sandbox denies the agent, not weaker than `sandbox_floor`. Default: as configured. A session is refused if its
+    sandbox is unavailable."""
     permission_mode: str | None = Field(default=None, max_length=NAME_LENGTH)
     """The CLI's own permission mode."""
     mcp_servers: JsonObject | None = None
     """MCP servers as in `--mcp-config`, where `frontend_options` lets frontends choose them."""
     options: Annotated[AgentOptions, Few] | None = None
-    """What else to start the CLI with; each that is absent is as configured, and none permits more unless `frontend_options` says so."""
+    """Further options for the start of the CLI. Defaults are as configured. None may permit more unless `frontend_options` allows
+    it."""
     env: Annotated[dict[str, str], Few] | None = None
     """Additional environment of the CLI; only names of `frontend_env`."""
     title: str | None = Field(default=None, max_length=NAME_LENGTH)
-    """What to call it."""
+    """Title of the session."""
     worker: str | None = Field(default=None, max_length=NAME_LENGTH)
-    """Of a fleet: name or label of the worker to begin it; the one with most room when absent."""
+    """In a fleet: name or label of the worker that runs the session. Default: the worker with the most room."""
     prompt: str | None = None
     """First prompt."""
     resume: str | None = Field(default=None, max_length=NAME_LENGTH)
-    """A conversation that `library.list` names: the session begins with all of it in its log, in its own folder, and the
-    next prompt starts a CLI that goes on with it."""
+    """A conversation that `library.list` names. The session starts with all of it in its log, in the conversation's folder, and
+    the
+    next prompt starts a CLI that continues it.
+    """
 
 
 class SessionList(Command):
@@ -149,17 +176,18 @@ class SessionList(Command):
 
 
 class SessionResume(SessionCommand):
-    """Start a CLI that goes on with this session's conversation."""
+    """Start a CLI that continues this session's conversation."""
 
     type: Literal["session.resume"]
     at: str | None = None
-    """Message to go back to: a `resume_token` or `last_message_uuid` of a `complete`, or a message's UUID; none for the
-    end. One that is not known is refused, and what runs runs on. CLI 2.0.14 goes back to texts of the agent alone (name
-    the `complete` they ended, or a `message_id`), 1.0 nowhere."""
+    """Message to go back to: a `resume_token` or `last_message_uuid` of a `complete`, or a message's UUID. Default: the
+    end. An unknown message is refused, and a running CLI continues. CLI 2.0.14 can go back to texts of the agent only (name
+    the `complete` that they ended, or a `message_id`), 1.0 to no message.
+    """
 
 
 class SessionFork(SessionCommand):
-    """Start a new session that begins with this one's conversation."""
+    """Start a new session with this one's conversation."""
 
     type: Literal["session.fork"]
     at: str | None = None
@@ -177,7 +205,7 @@ class SessionRename(SessionCommand):
 
     type: Literal["session.rename"]
     title: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH)]
-    """What to call it."""
+    """The new title."""
 
 
 class SessionClose(SessionCommand):
@@ -186,19 +214,64 @@ class SessionClose(SessionCommand):
     type: Literal["session.close"]
 
 
+class SessionMove(SessionCommand):
+    """Have another worker of a fleet go on with the session: one of the same `worker_group`. Refused while a turn is open."""
+
+    type: Literal["session.move"]
+    worker: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH)] | None = None
+    """Name or label of the worker that takes it; the one with most room when absent."""
+
+
 class SessionDelete(SessionCommand):
     """Stop the session's CLI and forget the session: its record, its events, its attachments."""
 
     type: Literal["session.delete"]
 
 
+class NativeBegin(SessionCommand):
+    """Hand the conversation over to the agent's own interface, in a terminal of the sidecar's machine.
+
+    Ends the session's CLI, which must be idle. Result {argv, workspace, agent}: what to run there. From then on the session follows the
+    conversation's file, `in_terminal` of the list names the host, and prompts wait. The hand-over ends with `native.end`, or
+    with the processes. Sent again by the same process, it says which program runs.
+    """
+
+    type: Literal["native.begin"]
+    host: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH), AfterValidator(_name)]
+    """What to call the terminal's machine."""
+    pid: int = Field(ge=1, le=LARGEST_NUMBER)
+    """The process that runs the interface and sends `native.end` after it."""
+    program: int | None = Field(default=None, ge=1, le=LARGEST_NUMBER)
+    """The process of the interface itself, once it runs."""
+    end_background: bool = False
+    """Also end what the agent runs in the background; otherwise that is refused with `background_work`, which names it."""
+    new: bool = False
+    """Run the interface with the arguments of the person alone, in a session without a conversation."""
+
+
+class NativeEnd(SessionCommand):
+    """Say that the agent's own interface has ended. Prompts that waited are sent."""
+
+    type: Literal["native.end"]
+    pid: int = Field(ge=1, le=LARGEST_NUMBER)
+    """The process that began it."""
+
+
+class NativeTakeBack(SessionCommand):
+    """Have the agent's own interface ended, after its turn: the conversation is led by frontends again."""
+
+    type: Literal["native.take_back"]
+    now: bool = False
+    """In the middle of its turn, too."""
+
+
 class Attachment(Received):
-    """A file that goes with a prompt."""
+    """A file attached to a prompt."""
 
     name: str | None = None
     """File name; only its last part is used."""
     media_type: str | None = None
-    """What the frontend thinks it is; the content decides."""
+    """The frontend's guess of its type. turnwire decides by the content."""
     base64: str
     """The bytes."""
 
@@ -208,7 +281,7 @@ class Prompt(SessionCommand, Traced):
 
     type: Literal["prompt"]
     text: str = ""
-    """The text; may be empty when there are attachments."""
+    """The text. May be empty if there are attachments."""
     attachments: Annotated[list[Attachment], Field(fail_fast=True)] | None = None
     """Images and files."""
     priority: Priority = "next"
@@ -216,7 +289,7 @@ class Prompt(SessionCommand, Traced):
 
 
 class PromptWithdraw(SessionCommand):
-    """Take back a prompt that still waits."""
+    """Take back a waiting prompt."""
 
     type: Literal["prompt.withdraw"]
     prompt: str
@@ -240,7 +313,7 @@ class PermissionRespond(SessionCommand):
     updated_input: JsonObject | None = None
     """The tool's arguments, edited."""
     message: str | None = None
-    """What to tell the agent, on rejecting."""
+    """A message to the agent, for a rejection."""
     interrupt: bool = False
     """On rejecting, also stop the turn."""
     destination: str | None = None
@@ -262,7 +335,7 @@ class QuestionAnswer(SessionCommand):
     content: JsonValue = None
     """The answer, of an elicitation or a dialog."""
     message: str | None = None
-    """What to tell the agent, on declining."""
+    """A message to the agent, for a refused question."""
 
 
 class SetModel(SessionCommand):
@@ -298,12 +371,15 @@ class PayloadGet(SessionCommand):
 
 
 class EventsGet(SessionCommand):
-    """Ask for a page of the log, beside what is followed: result {events, gap, seq, last, epoch}.
+    """Get a page of the log, independent of subscriptions: result {events, gap, seq, last, epoch}.
 
-    `events` are `event` frames, in order and without holes, up to a MiB of them or one that is larger. `gap` ({from, to}) says which numbers
-    before them are gone, null when none is. `seq` is where the page ends, and goes into `after` for the next one; there is none when it
-    is `last`, the newest number of the log, or the one before `before`. So a frontend can `subscribe` close to the end of a long log
-    (`after` is the `last_seq` of the session less what it wants to show first), and read what came before meanwhile.
+    `events` are `event` frames, in order and without holes, up to one MiB or one larger event. `gap` ({from, to}) names the
+    deleted numbers
+    before them; null if there are none. `seq` is the end of the page, for `after` of the next one. There is no next page when
+    it
+    equals `last`, the newest number of the log, or the number before `before`. So a frontend can `subscribe` close to the end
+    of a long log
+    (`after` is the session's `last_seq` minus what it shows first) and fetch earlier events meanwhile.
     """
 
     type: Literal["events.get"]
@@ -335,9 +411,29 @@ class WorkspaceDiff(WorkspaceCommand):
 
     type: Literal["workspace.diff"]
     path: str | None = Field(default=None, min_length=1, max_length=PATH_LENGTH)
-    """One of the files listed: what differs in it."""
+    """A listed file: get its changes."""
     old_path: str | None = Field(default=None, min_length=1, max_length=PATH_LENGTH)
     """Its `old_path`, if it has one."""
+    against: Literal["commit", "base"] = "commit"
+    """`base`, of a session in a worktree: compare with where its branch left its base, so that its commits are shown too."""
+
+
+class WorkspaceRevert(SessionCommand):
+    """Take back the uncommitted changes of a file, or one hunk of them: result {backup, restore}.
+
+    `backup` is the id of the git object with the file's content before, and `restore` the command that writes it back. Both are null for
+    a file that was deleted. A new file is removed.
+    """
+
+    type: Literal["workspace.revert"]
+    path: str = Field(min_length=1, max_length=PATH_LENGTH)
+    """One of the files that `workspace.diff` lists."""
+    old_path: str | None = Field(default=None, min_length=1, max_length=PATH_LENGTH)
+    """Its `old_path`, if it has one."""
+    version: str | None = Field(default=None, max_length=NAME_LENGTH)
+    """Its `version` there; refused with `changed` where the file was written since. Needed for a file that has one."""
+    hunk: str | None = Field(default=None, min_length=1, max_length=1 << 20)
+    """One hunk as in `patch`, from its `@@` line on; the whole file when absent."""
 
 
 class WorkspaceFiles(WorkspaceCommand):
@@ -353,11 +449,133 @@ class WorkspaceFiles(WorkspaceCommand):
     """How many."""
 
 
+class WorkspaceList(WorkspaceCommand):
+    """List a folder of the workspace: result {entries, complete}, folders first.
+
+    Each entry has `name`, `kind` (`folder`, `file`, `link`, `other`) and `size`, which is null but for files. `complete` is false where
+    there are more than 2000. `.git`, `.turnwire`, turnwire's own state and folders with keys are left out.
+    """
+
+    type: Literal["workspace.list"]
+    path: str = Field(default="", max_length=PATH_LENGTH)
+    """From the workspace; the workspace itself when empty. A link may not lead out of it."""
+
+
+class WorkspaceRead(WorkspaceCommand):
+    """Read a file of the workspace: result {size, text, media_type, base64, cut}.
+
+    `text` is null of a file that is no UTF-8. `media_type` and `base64` are of a PNG, JPEG, GIF or WebP image up to 4 MiB, else null. `cut` is
+    true where there is more: `text` ends after 1 MiB. Pipes, devices and files of the kernel are refused with `unknown_file`.
+    """
+
+    type: Literal["workspace.read"]
+    path: str = Field(min_length=1, max_length=PATH_LENGTH)
+    """From the workspace. A link may not lead out of it."""
+
+
+class WorktreeCommand(SessionCommand):
+    """A command about the git worktree that turnwire made for a session."""
+
+
+class WorktreeStatus(WorktreeCommand):
+    """Ask how a session's worktree stands: result {path, repository, branch, base, ahead, behind, uncommitted, conflicts, remote, pushed}.
+
+    `base` is the branch that it started from, or null where it was a commit. `ahead` and `behind` count commits between branch and base.
+    `uncommitted` lists the files that differ from the last commit, at most 200. `conflicts` lists the files that a merge into the base could
+    not join. `remote` is the name of the remote that `push` sends to, or null. `pushed` is true when the remote has every commit.
+    """
+
+    type: Literal["worktree.status"]
+
+
+class WorktreeAct(WorktreeCommand):
+    """Do something with a session's worktree, after a preview.
+
+    Without `plan` nothing is done: result {plan, does, commands, warnings, refusal}. `does` has sentences that say what will be done. `commands`
+    are the same as commands of git. `warnings` has what a person should know before. `refusal` says why it cannot be done and what to do, and
+    is null where it can. With the `plan` of a preview it is done: result {done, output, backup}. `done` has sentences, `output` what git
+    said, `backup` the name under which the state before is kept, or null. Where the worktree or its base has changed since the preview, it
+    is refused with `changed`.
+    """
+
+    type: Literal["worktree.act"]
+    action: Literal["commit", "merge", "rebase", "push", "pull_request", "discard"]
+    """`commit` takes all changes. `merge` joins the branch into its base, `rebase` moves it onto its base. `push` sends it. `pull_request` gives the
+    command of `gh` and runs nothing. `discard` removes the worktree and its branch, of a session whose agent does not run."""
+    message: str | None = Field(default=None, min_length=1, max_length=1 << 16)
+    """Of `commit`: the message. Of `pull_request`: the title."""
+    plan: str | None = Field(default=None, min_length=1, max_length=NAME_LENGTH)
+    """The `plan` of the preview that a person has agreed to."""
+
+
+class WorktreeList(Command):
+    """List the worktrees that turnwire made here: result {place, worktrees}; refused with `no_worktrees` if the setting is off.
+
+    Each has `path`, `repository`, `branch` (null when detached) and `sessions` (ids). `unsaved` has sentences about work that would be lost.
+    `ignored` names at most 200 files and folders that git ignores, which go with it. `removable` is true without a session and without
+    unsaved work.
+    """
+
+    type: Literal["worktree.list"]
+
+
+class WorktreeRemove(Command):
+    """Remove a worktree that no session uses. Its branch stays. Refused if it has work that is saved nowhere else."""
+
+    type: Literal["worktree.remove"]
+    path: str = Field(min_length=1, max_length=PATH_LENGTH)
+    """As `worktree.list` has it."""
+
+
+class PortCommand(SessionCommand):
+    """A command about servers that an agent in the sandbox `network` has started: they listen in its own network."""
+
+
+class PortList(PortCommand):
+    """Ask which ports servers listen on in a session's sandbox: result {ports}, each with `port` and `open`."""
+
+    type: Literal["port.list"]
+
+
+class PortOpen(PortCommand):
+    """Let a browser reach a port of a session's sandbox, on an origin of its own: result {url, port, path}.
+
+    `url` is for a browser on the hub's machine. Elsewhere it is `http://HOST:` with the host that reaches the hub, then `port`
+    and `path`. It admits
+    one browser, once. The browser's rights follow the frontend's role: `view` may only read (GET and HEAD).
+    """
+
+    type: Literal["port.open"]
+    port: int = Field(ge=1, le=65535)
+    """Where the server listens in the sandbox, on 127.0.0.1 or ::1."""
+
+
+class PortClose(PortCommand):
+    """Close a port of a session's sandbox to browsers."""
+
+    type: Literal["port.close"]
+    port: int = Field(ge=1, le=65535)
+    """Which."""
+
+
+class WorkspaceFolders(Command):
+    """Ask for the folders in which a session can begin.
+
+    Result {path, parent, folders, complete}. Without a path `folders` are those that frontends may choose from, with all below them, and
+    `path` and `parent` are null. With one, `folders` are the paths of the folders in it, and `parent` is the folder above it, null where
+    that may not be chosen. Hidden folders are left out. `complete` is false where there are more than 500.
+    """
+
+    type: Literal["workspace.folders"]
+    path: str | None = Field(default=None, min_length=1, max_length=PATH_LENGTH)
+    """A folder that may be chosen."""
+
+
 class LibraryCommand(Command):
-    """A command about conversations that agents on the sidecar's machine have kept themselves; of a fleet, on all workers'."""
+    """A command about conversations in agents' own files on the sidecar's machine; in a fleet, on all workers."""
 
     worker: str | None = Field(default=None, max_length=NAME_LENGTH)
-    """Of a fleet: name or label of the worker whose conversations are meant; all of them when absent."""
+    """In a fleet: name or label of the worker with the conversations. Default: all workers."""
 
 
 class LibraryList(LibraryCommand):
@@ -380,13 +598,14 @@ class LibraryList(LibraryCommand):
     before: str | None = Field(default=None, max_length=NAME_LENGTH)
     """The `next` of the page before."""
     agent: str | None = Field(default=None, max_length=NAME_LENGTH)
-    """Only those of an agent."""
+    """Only conversations of this agent."""
     folder: str | None = Field(default=None, max_length=PATH_LENGTH)
-    """Only those in a folder, and below it."""
+    """Only conversations in this folder and below."""
     known: str | None = Field(default=None, max_length=NAME_LENGTH)
-    """The `version` of the answer to the same command before: the reply comes when the list is another one, or after some 25 seconds."""
+    """The `version` of an earlier answer to the same command. The reply waits until the list has changed, at most about 25
+    seconds."""
     conversation: str | None = Field(default=None, max_length=NAME_LENGTH)
-    """Only the one of this id; refused with `unknown_conversation` where there is none."""
+    """Only the conversation with this id. Refused with `unknown_conversation` if there is none."""
 
 
 class LibrarySearch(LibraryCommand):
@@ -402,9 +621,9 @@ class LibrarySearch(LibraryCommand):
     limit: int = Field(default=50, ge=1, le=500)
     """How many hits."""
     agent: str | None = Field(default=None, max_length=NAME_LENGTH)
-    """Only those of an agent."""
+    """Only conversations of this agent."""
     folder: str | None = Field(default=None, max_length=PATH_LENGTH)
-    """Only those in a folder, and below it."""
+    """Only conversations in this folder and below."""
 
 
 class LibraryOpen(LibraryCommand):
@@ -426,7 +645,7 @@ class LibraryRename(LibraryCommand):
     conversation: str = Field(max_length=NAME_LENGTH)
     """Its id."""
     title: str | None = Field(default=None, min_length=1, max_length=NAME_LENGTH)
-    """What to call it; as its agent does when absent."""
+    """Title of the session. Default: the agent's own title."""
 
 
 class LibraryExport(LibraryCommand):
@@ -436,7 +655,7 @@ class LibraryExport(LibraryCommand):
     conversation: str = Field(max_length=NAME_LENGTH)
     """Its id; or `live:SESSION` for one of turnwire's own sessions."""
     format: Literal["markdown", "html"] = "markdown"
-    """What to write."""
+    """The output format."""
     redact: bool = False
     """Replace secrets, tokens, e-mail addresses and home paths."""
 
@@ -456,8 +675,9 @@ class LibraryUsage(LibraryCommand):
         ]
         | None
     ) = None
-    """What to sum up by; the day when absent. A week is named by its Monday, a block of five hours by its beginning; all times are those
-    of the hub's machine."""
+    """The grouping. Default: by day. A week is named by its Monday, a block of five hours by its beginning. All times are
+    local to the hub's machine.
+    """
     since: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}$")
     """From this day on, in the time of the hub's machine."""
     until: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}$")
@@ -467,7 +687,7 @@ class LibraryUsage(LibraryCommand):
 
 
 class PushCommand(Command):
-    """A command about web push: what reaches a browser while no page of turnwire is open in it."""
+    """A command about web push: notifications for a browser without an open page of turnwire."""
 
 
 class PushKey(PushCommand):
@@ -477,11 +697,11 @@ class PushKey(PushCommand):
 
 
 class PushSubscribe(PushCommand):
-    """Have a browser told of what any session asks, finishes or fails at, until it unsubscribes or the tokens are new."""
+    """Notify a browser when any session asks, finishes or fails, until it unsubscribes or the tokens change."""
 
     type: Literal["push.subscribe"]
     endpoint: str = Field(max_length=2048)
-    """Of its PushSubscription: https, of a push service that is known or that `push_services` names."""
+    """The endpoint of its PushSubscription: https, of a known push service or one that `push_services` names."""
     p256dh: str = Field(max_length=100)
     """Its public key, base64url."""
     auth: str = Field(max_length=40)
@@ -497,11 +717,11 @@ class PushUnsubscribe(PushCommand):
 
 
 class AccessInvite(Command):
-    """Ask for a code that logs one more browser in, such as a phone's: result {code, seconds}. Good once, in the place of a token."""
+    """Get a code that logs in one more browser, for example on a phone: result {code, seconds}. The code replaces a token, once."""
 
     type: Literal["access.invite"]
     role: Role = "view"
-    """What it may do."""
+    """The browser's rights."""
 
 
 class ReplayControl(SessionCommand):
@@ -509,7 +729,7 @@ class ReplayControl(SessionCommand):
 
     type: Literal["replay.control"]
     action: Literal["play", "pause", "seek"]
-    """What to do."""
+    """The action."""
     speed: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Times the recorded pace."""
     position: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
@@ -518,6 +738,7 @@ class ReplayControl(SessionCommand):
 
 AnyCommand = Annotated[
     Hello
+    | Ping
     | Subscribe
     | Unsubscribe
     | SessionCreate
@@ -527,7 +748,11 @@ AnyCommand = Annotated[
     | SessionRetry
     | SessionRename
     | SessionClose
+    | SessionMove
     | SessionDelete
+    | NativeBegin
+    | NativeEnd
+    | NativeTakeBack
     | Prompt
     | PromptWithdraw
     | Interrupt
@@ -540,6 +765,17 @@ AnyCommand = Annotated[
     | EventsGet
     | WorkspaceDiff
     | WorkspaceFiles
+    | WorkspaceList
+    | WorkspaceRead
+    | WorkspaceRevert
+    | WorktreeStatus
+    | WorktreeAct
+    | WorktreeList
+    | WorktreeRemove
+    | PortList
+    | PortOpen
+    | PortClose
+    | WorkspaceFolders
     | LibraryList
     | LibrarySearch
     | LibraryOpen
