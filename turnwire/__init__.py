@@ -8,6 +8,7 @@ TYPE_CHECKING = False  # known to type checkers; typing itself need not be loade
 if TYPE_CHECKING:
     from turnwire import client, events, payloads
     from turnwire.adapter.session.agent import AnswerRefused
+    from turnwire.embedded.asgi import User, asgi, user
     from turnwire.embedded.hub import Hub, open_hub
     from turnwire.embedded.session import Session, open_session
     from turnwire.embedded.translation import translate
@@ -18,12 +19,15 @@ __all__ = [
     "Hub",
     "Session",
     "TurnwireError",
+    "User",
+    "asgi",
     "client",
     "events",
     "open_hub",
     "open_session",
     "payloads",
     "translate",
+    "user",
 ]
 
 _HOMES = {
@@ -31,9 +35,12 @@ _HOMES = {
     "Hub": "turnwire.embedded.hub",
     "Session": "turnwire.embedded.session",
     "TurnwireError": "turnwire.protocol.errors",
+    "User": "turnwire.embedded.asgi",
+    "asgi": "turnwire.embedded.asgi",
     "open_hub": "turnwire.embedded.hub",
     "open_session": "turnwire.embedded.session",
     "translate": "turnwire.embedded.translation",
+    "user": "turnwire.embedded.asgi",
 }
 
 

@@ -1,1 +1,1 @@
-"""What every shell needs of the system: private files, tasks that have an owner, and this turnwire's version."""
+"""Shared by all shells: private files, tasks with an owner, and turnwire's version."""

@@ -1,8 +1,8 @@
-"""Files and folders that only their owner can read, because they hold everything that an agent read and wrote.
+"""Files and folders that only their owner can read, because they contain everything that an agent read and wrote.
 
-Whoever can write to a folder we write to may have put a link there beforehand, and our writing would go where it points.
-So a file is opened without following a link, looked at through its descriptor, and refused unless it is a regular file
-of ours under one name; one that others could read is shut. Functions of the operating system, no policy of their own.
+Someone who can write to our folder may have put a link there, and our writing would follow it.
+So a file is opened without following a link, checked through its descriptor, and refused unless it is a regular file
+of ours with one name. A file that others could read is shut.
 """
 
 import errno
@@ -13,10 +13,10 @@ from pathlib import Path
 
 
 def open_private(path: Path, flags: int) -> int:
-    """Open a file of our own and return its descriptor; with O_CREAT it is made with mode 0600.
+    """Open a file of our own and return its descriptor. With O_CREAT it is created with mode 0600.
 
-    `flags` as of os.open; the file gets mode 0600 if it has more. Raises OSError, whose strerror says what is wrong with
-    a link, a file under a second name, another user's file, or what is no file.
+    `flags` as in os.open. A file with a wider mode gets 0600. Raises OSError, whose strerror names the problem:
+    a link, a file with a second name, another user's file, or not a regular file.
     """
     # Without O_NONBLOCK the opening of somebody's named pipe would wait for its other end.
     try:
@@ -42,9 +42,9 @@ def open_private(path: Path, flags: int) -> int:
 
 
 def read_private(path: Path, *, owners: Collection[int], follows_links: bool, limit: int = 1 << 20) -> str:
-    """Read what only its owner may read or write, and leave it as it is; text beyond `limit` characters is left.
+    """Read a file that only its owner may read or write, without changing it. Text beyond `limit` characters is ignored.
 
-    `owners` are user ids. Raises OSError, whose strerror says what is wrong.
+    `owners` are user ids. Raises OSError, whose strerror names the problem.
     """
     links = 0 if follows_links else os.O_NOFOLLOW
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | links)
@@ -63,10 +63,10 @@ def read_private(path: Path, *, owners: Collection[int], follows_links: bool, li
 
 
 def make_private(folder: Path, base: Path | None = None) -> None:
-    """Make a folder, or shut one that is there, so that its owner alone gets in: mode 0700.
+    """Create a folder, or shut an existing one, so that only its owner has access: mode 0700.
 
-    With `base`, a folder above it, so are those between, the base included. Raises OSError, whose strerror says what is
-    wrong: another user's folder or link, a folder all users share (such as /tmp), or none at all.
+    With `base`, an ancestor, the folders between are shut too, `base` included. Raises OSError, whose strerror names the
+    problem: another user's folder or link, a folder that all users share (such as /tmp), or not a folder.
     """
     above = [one for one in folder.parents if base is not None and one.is_relative_to(base)]
     for one in (*reversed(above), folder):

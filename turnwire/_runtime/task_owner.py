@@ -1,7 +1,7 @@
 """Every task has an owner that ends it and logs its failure.
 
-An `asyncio.TaskGroup` does this for tasks that stand or fall together. This is for the others: what is opened in one call and
-closed in another, and what must neither end its neighbours when it fails nor wrap what the caller's own block raises.
+An `asyncio.TaskGroup` does this for tasks that fail together. This is for the others: tasks that one call starts and
+another ends, and tasks whose failure must neither end their neighbours nor wrap the errors of the caller's block.
 """
 
 import asyncio
@@ -13,13 +13,13 @@ from typing import Any, Self, TypeVar
 log = logging.getLogger(__name__)
 
 AGAIN_S = 0.1
-"""How long a task that was cancelled has until it is cancelled again: redis-py swallows a cancellation that comes while it connects."""
+"""Seconds until a cancelled task is cancelled again: redis-py swallows a cancellation during a connect."""
 
 Result = TypeVar("Result")
 
 
 class TaskOwner:
-    """Starts tasks, and ends those that are left when it is closed, or its block is left."""
+    """Starts tasks, and ends the remaining ones when it is closed or its block ends."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -40,7 +40,7 @@ class TaskOwner:
         return task
 
     async def close(self) -> None:
-        """Cancel what still runs, until it is over."""
+        """Cancel the running tasks and wait until they end."""
         while left := [task for task in self._tasks if not task.done()]:
             for task in left:
                 task.cancel()
@@ -62,10 +62,10 @@ class TaskOwner:
 
 
 def heed_cancellation() -> None:
-    """Raise CancelledError where the running task was cancelled, and what it awaited swallowed that.
+    """Raise CancelledError if the running task was cancelled and its awaited call swallowed that.
 
-    For tasks that try again whatever fails: without it they would outlive their cancellation, and who cancels once, as
-    `asyncio.run` does at its end, would wait for ever.
+    For tasks that retry after every error. Without it they would survive their cancellation, and a caller that cancels once, as
+    `asyncio.run` does at its end, would wait forever.
     """
     task = asyncio.current_task()
     if task is not None and task.cancelling():
@@ -78,6 +78,6 @@ def _tell(task: asyncio.Task[Any]) -> None:
 
 
 def _hear(task: asyncio.Task[Any]) -> None:
-    """Note that the outcome is the caller's: one that was cancelled meanwhile does not ask for it."""
+    """Mark the outcome as the caller's, so that a caller cancelled meanwhile causes no log line."""
     if not task.cancelled():
         task.exception()

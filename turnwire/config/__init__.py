@@ -1,1 +1,1 @@
-"""What was configured: settings, trust, rules, agents, and where state and journal are kept."""
+"""The configuration: settings, trust, rules, agents, and the places of state and journal."""

@@ -1,10 +1,11 @@
-"""Which command starts an agent: one that is known by name, the scripted one, or one that the user names."""
+"""Find the command that starts an agent: a known one, the scripted one, or one that the user names."""
 
 import difflib
 import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Literal
 
@@ -24,17 +25,17 @@ from turnwire.normalize.vocabulary import SandboxLevel
 from turnwire.protocol.errors import TurnwireError
 
 DEMOS: Mapping[str, Family] = {"demo": "claude", "demo-acp": "acp"}
-"""The scripted agent's demo, by what it speaks."""
+"""The scripted agent's demos -> family."""
 
 
 OWN_FAMILIES = ("claude", "qwen", "acp", "codex-app-server")
-"""The families of turnwire's own whose agents are run."""
+"""turnwire's own families whose agents can be run."""
 
 ClientFiles = Literal["none", "read", "write"]
 
 
 class AgentNotFoundError(TurnwireError):
-    """There is no such agent, or its program is not here; the message says what to do."""
+    """An unknown agent, or a missing program. The message says what to do."""
 
 
 class AgentSetting(BaseModel):
@@ -43,13 +44,13 @@ class AgentSetting(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     family: Family | None = None
-    """What it speaks; that of the known agent of this name or program when absent, else claude."""
+    """The family. Default: that of the known agent with this name or program, otherwise claude."""
     command: list[str] = []
-    """Program and arguments; empty takes those of the known agent of this name."""
+    """Program and arguments. Empty: those of the known agent with this name."""
     env: dict[str, str] = {}
     """Variables of its environment, in addition to the usual ones."""
     client_files: ClientFiles = "none"
-    """What an agent that speaks ACP may have turnwire do with the workspace's files: none, read, or write."""
+    """What turnwire may do with the workspace's files for an ACP agent: none, read, or write."""
     client_terminals: bool = False
     """Whether it may have turnwire run commands."""
     sandbox: SandboxLevel | None = None
@@ -65,19 +66,19 @@ class Agent(Struct, frozen=True):
     """A way to start an agent."""
 
     name: str
-    """What frontends call it."""
+    """The name for frontends."""
     argv: tuple[str, ...]
     """Program and its own arguments, before the flags that turnwire adds."""
     scripted: bool = False
-    """True for the stand-in; it is labelled wherever it shows."""
+    """True for the scripted agent. It is labelled wherever it is shown."""
     family: Family = "claude"
-    """What it speaks."""
+    """The family."""
     variables: tuple[str, ...] = ()
     """Names of variables, with wildcards, that reach it in addition to the usual ones."""
     env: Mapping[str, str] = field(default_factory=dict)
-    """Variables of its own."""
+    """Variables for this agent only."""
     client_files: ClientFiles = "none"
-    """What it may have its client do with the workspace's files."""
+    """What its client may do with the workspace's files."""
     client_terminals: bool = False
     """Whether it may have its client run commands."""
     sandbox: SandboxLevel | None = None
@@ -89,7 +90,7 @@ class Agent(Struct, frozen=True):
 
 
 def checked_family(family: str) -> Family:
-    """Return the name of a family whose agents are run; raises ValueError with the names there are."""
+    """Return the name of a family whose agents can be run. Raises ValueError with the valid names."""
     if family in OWN_FAMILIES:
         return family
     from turnwire.adapter.families import FAMILIES  # noqa: PLC0415 - few configurations name another
@@ -102,7 +103,7 @@ def checked_family(family: str) -> Family:
 
 
 def add_agents(path: Path) -> None:
-    """Add the agents of a user's file to the known ones; raises AgentsFileError."""
+    """Add the agents of a user's file to the known ones. Raises AgentsFileError."""
     agents = read_agents(path)
     for name, agent in agents.items():
         try:
@@ -127,7 +128,7 @@ def family_named(name: str, configured: Mapping[str, AgentSetting]) -> Family:
 
 
 def goes_on_with(name: str, kept: str, configured: Mapping[str, AgentSetting]) -> bool:
-    """Tell whether the agent of that name can go on with conversations that another, one of KNOWN, has kept."""
+    """Return whether the named agent can continue conversations of another agent in KNOWN."""
     if name in DEMOS and name not in configured:
         return False  # a script knows nothing of what was said
     family = family_named(name, configured)
@@ -170,8 +171,27 @@ def find(name: str, configured: Mapping[str, AgentSetting]) -> Agent:
     )
 
 
+def interface(name: str, configured: Mapping[str, AgentSetting], conversation: str | None) -> list[str]:
+    """Return the command of an agent's own interface, on a conversation or a new one; raises AgentNotFoundError."""
+    argv = list(find(name, configured).argv)
+    setting = configured.get(name, AgentSetting())
+    about = recognised(setting.command) or (None if setting.command else KNOWN.get(name))
+    if about is None or not about.interface:
+        raise AgentNotFoundError(
+            f"turnwire does not know how the interface of {name!r} goes on with a conversation; it can for "
+            + ", ".join(one for one, known in KNOWN.items() if known.interface)
+        )
+    speaking = list(about.command[1:])
+    if speaking and argv[-len(speaking) :] == speaking:
+        del argv[-len(speaking) :]
+    if conversation is None:
+        # such as Codex's --no-daemon: a process in the background would keep the conversation
+        return [*argv, *takewhile(lambda one: one.startswith("-") and "{}" not in one, about.interface)]
+    return [*argv, *(argument.replace("{}", conversation) for argument in about.interface)]
+
+
 def sandbox_named(name: str, configured: Mapping[str, AgentSetting], usual: SandboxLevel) -> SandboxLevel:
-    """Return the sandbox that is configured for the agent of that name."""
+    """Return the configured sandbox of the named agent."""
     setting = configured.get(name)
     return usual if setting is None or setting.sandbox is None else setting.sandbox
 
@@ -188,9 +208,9 @@ def check_name(name: str, configured: Mapping[str, AgentSetting]) -> None:
 
 
 def spoken(argv: Sequence[str], family: Family | None) -> AgentSetting:
-    """Return the setting of an agent that is named by its command line alone; raises AgentNotFoundError.
+    """Return the setting of an agent that is given only by its command line. Raises AgentNotFoundError.
 
-    A known program without the arguments that make it speak would wait for a human at a terminal.
+    A known program without its protocol arguments would wait for a human at a terminal.
     """
     if family is None and recognised(argv) is None:
         program = Path(argv[0]).name
@@ -212,7 +232,7 @@ def with_spoken(
 
 
 def program_of(agent: KnownAgent) -> str | None:
-    """Return where a known agent's program is; None when it is not here."""
+    """Return the path of a known agent's program; None if it is not installed."""
     places = [agent.program, *(str(Path.home() / place) for place in agent.also)]
     return next(filter(None, map(shutil.which, places)), None)
 

@@ -1,7 +1,7 @@
-"""How a sidecar is reached, kept from one start to the next, so that open tabs and bookmarks go on working.
+"""Tokens and port of a sidecar, kept from one start to the next, so that open tabs and bookmarks continue to work.
 
-A file in the state directory, for its owner alone: the tokens that were made because none are configured, and the port that
-was taken because none was given. Configured tokens are never written to it. And the logins that are over.
+A file in the state directory, readable by its owner only: generated tokens if none are configured, the port if
+none was given, and the logins that are over. Configured tokens are never written to it.
 """
 
 import json
@@ -14,16 +14,16 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from turnwire._runtime.private_files import make_private, read_private
-from turnwire.hub.server.access import MINIMUM_TOKEN, Tokens
+from turnwire.hub.server.access import MINIMUM_TOKEN, RoleTokens
 from turnwire.hub.server.cookies import LoggedOut
 
 log = logging.getLogger(__name__)
 
 
 class KeptFile(Struct, frozen=True):
-    """What the file says."""
+    """The file's contents."""
 
-    tokens: Tokens
+    tokens: RoleTokens
     port: int | None = None
     listening: int | None = None
     logged_out: LoggedOut = field(default_factory=LoggedOut)
@@ -36,11 +36,11 @@ class KeptAccess:
         """Read the file; without `keeps_tokens` its tokens are not used, and none are written to it."""
         self.path = directory / "access.json"
         self._keeps_tokens = keeps_tokens
-        self._kept = self._read() or KeptFile(Tokens.random())
+        self._kept = self._read() or KeptFile(RoleTokens.random())
         """What is, or can be, in the file."""
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> RoleTokens:
         """The tokens of the last start; new ones when there was none."""
         return self._kept.tokens
 
@@ -51,7 +51,7 @@ class KeptAccess:
 
     @property
     def listening(self) -> int | None:
-        """The port that the last start listened on, also one that was given."""
+        """The port of the last start, including a given one."""
         return self._kept.listening
 
     @property
@@ -65,8 +65,8 @@ class KeptAccess:
         self.keep(self.port)
 
     def renew(self) -> None:
-        """Make new tokens: what the old ones opened they open no more."""
-        self._kept = replace(self._kept, tokens=Tokens.random())
+        """Create new tokens. The old ones become invalid."""
+        self._kept = replace(self._kept, tokens=RoleTokens.random())
 
     def keep(self, port: int | None, listening: int | None = None) -> None:
         """Write the file for the next start, with a port or without; a failure is logged, and costs the next start.
@@ -107,7 +107,7 @@ class KeptAccess:
             why = error.strerror or str(error)
         else:
             if (kept := _parsed(text)) is not None:
-                return kept if self._keeps_tokens else replace(kept, tokens=Tokens.random())
+                return kept if self._keeps_tokens else replace(kept, tokens=RoleTokens.random())
             why = "it does not hold two tokens"
         log.warning(
             "the stored access tokens cannot be used; new ones are made",
@@ -126,14 +126,14 @@ def _parsed(text: str) -> KeptFile | None:
             control != view and (control + view).isascii() and min(len(control), len(view)) >= MINIMUM_TOKEN
         ):
             return KeptFile(
-                Tokens(control, view),
+                RoleTokens(control, view),
                 _port(content, "port"),
                 _port(content, "listening"),
                 _logged_out(content),
             )
         case {"port": _} if not content.keys() & {"control", "view"}:
             return KeptFile(
-                Tokens.random(), _port(content, "port"), _port(content, "listening"), _logged_out(content)
+                RoleTokens.random(), _port(content, "port"), _port(content, "listening"), _logged_out(content)
             )
         case _:
             return None

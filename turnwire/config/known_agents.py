@@ -53,6 +53,8 @@ class KnownAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The mode or the setting in which it asks; None if unknown."""
     conversations: str | None = None
     """Where it keeps its conversations, below HOME."""
+    interface: tuple[str, ...] = ()
+    """Arguments with which its own interface goes on with a conversation, `{}` for its id; empty if that was not tried."""
     quirks: tuple[str, ...] = ()
     """What it does otherwise than others."""
     tried: str | None = None

@@ -2,14 +2,17 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from turnwire.adapter.sandbox.settings import SandboxSettings
-from turnwire.config.agents import Agent
-from turnwire.config.settings import Settings
 from turnwire.normalize.vocabulary import SandboxLevel
 
+if TYPE_CHECKING:  # the library reads no settings
+    from turnwire.config.agents import Agent
+    from turnwire.config.settings import Settings
 
-def sandbox_settings(agent: Agent, settings: Settings, *, level: SandboxLevel) -> SandboxSettings:
+
+def sandbox_settings(agent: "Agent", settings: "Settings", *, level: SandboxLevel) -> SandboxSettings:
     """Return what the sandbox of an agent holds."""
     return SandboxSettings(
         level=level,
@@ -27,7 +30,7 @@ def own_packages() -> list[str]:
     return [one for one in sys.path if Path(one).is_absolute() and Path(one).is_dir()]
 
 
-def hidden_places(settings: Settings, level: SandboxLevel) -> list[str]:
+def hidden_places(settings: "Settings", level: SandboxLevel) -> list[str]:
     """Return turnwire's own files and folders, where a sandbox is to hide them."""
     if level == "off":
         return []

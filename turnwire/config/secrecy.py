@@ -1,8 +1,8 @@
 """Hide the access tokens from programs that turnwire starts: remove them from the environment, and make the process unreadable.
 
-Who runs as the same user reads /proc/PID/environ, and there stands what a process was begun with, whatever it removes
-later. So a process that was begun with a secret starts over without it, before it has started anything, and hands the
-secret to itself through a pipe. Standard library alone: it comes before everything else.
+Another process of the same user can read /proc/PID/environ, which shows a process's initial environment, whatever it removes
+later. So a process that starts with a secret restarts itself without it, before it has started anything, and passes the
+secret through a pipe. Uses only the standard library, since it runs before everything else.
 """
 
 import os
@@ -26,7 +26,7 @@ _kept: dict[str, str] = {}
 
 
 class SecretsNotPassed(TurnwireError):
-    """The process cannot restart without its secrets; the message says why and what to do."""
+    """The process cannot restart without its secrets. The message says why and what to do."""
 
 
 def is_secret(name: str) -> bool:
@@ -52,9 +52,9 @@ def take_secrets_out() -> None:
 
 
 def be_unreadable() -> None:
-    """Keep other processes of this user from reading our memory, environment and descriptors; Linux only.
+    """Prevent other processes of this user from reading our memory, environment and descriptors. Linux only.
 
-    Root reads them all the same. Descendants are not affected: it ends with the exec of another program.
+    Root can still read them. Descendants are not affected: the protection ends with exec.
     """
     if not sys.platform.startswith("linux"):
         return

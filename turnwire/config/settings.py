@@ -27,6 +27,7 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+from pydantic_core import from_json
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -43,7 +44,14 @@ from turnwire.config.known_agents import AgentsFileError
 from turnwire.config.trust import HARMLESS, PROJECT_FILE, TrustStore, full_name
 from turnwire.hub.principals import BadPrincipal, Scope
 from turnwire.hub.wire.agent_options import AgentOptions
-from turnwire.journal.plugins import DEFAULT_REDIS, REDIS, JournalPlugin, UnknownJournal, journal_plugin
+from turnwire.journal.plugins import (
+    DEFAULT_PREFIX,
+    DEFAULT_REDIS,
+    REDIS,
+    JournalPlugin,
+    UnknownJournal,
+    journal_plugin,
+)
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.vocabulary import Policy, Role, SandboxLevel
 from turnwire.protocol.errors import TurnwireError
@@ -54,16 +62,20 @@ FILE_LIMIT = 1 << 20
 """Bytes of a configuration file."""
 
 OTHER_VARIABLES = frozenset({"TURNWIRE_CONFIG", "TURNWIRE_PROCESS", "TURNWIRE_AGENT_SCRIPT"})
-"""Variables of ours that are no settings: the file's name, the mark of what we start, the scripted agent's script."""
+"""Our variables that are not settings: the file's name, the mark of started processes, the scripted agent's script."""
 
 
 def _split(value: object) -> object:
-    """Read a comma-separated list, as environment variables have them."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+    """Read a list as environment variables have them: separated by commas, or as JSON; raises ValueError for bad JSON."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        return from_json(value)
+    return [part.strip() for part in value.split(",") if part.strip()]
 
 
 Names = Annotated[list[str], NoDecode, BeforeValidator(_split)]
-"""A list of names; in the environment separated by commas."""
+"""A list of names; in the environment separated by commas, or a JSON array."""
 
 
 FrontendOption = Literal[
@@ -91,13 +103,13 @@ def _scope(words: list[str]) -> list[str]:
 
 
 def _captures(value: object) -> object:
-    """Read the words that OpenTelemetry has for where content goes; ours goes into spans or nowhere."""
+    """Read OpenTelemetry's values for the place of content. turnwire puts content into spans or nowhere."""
     words = {"no_content": None, "event_only": False, "span_only": True, "span_and_event": True}
     return words.get(value.lower(), value) if isinstance(value, str) else value
 
 
 def _command_alone(value: object) -> object:
-    """Read an argument vector, all that there once was to say of an agent."""
+    """Read an argument vector: the older form of an agent's table."""
     if isinstance(value, str):
         raise ValueError("must be a list, the program and its arguments, or a table")  # noqa: TRY004 - what pydantic reports
     return {"command": value} if isinstance(value, list) else value
@@ -113,11 +125,11 @@ class SpanOptions(TypedDict):
 
 
 class ConfigurationError(TurnwireError):
-    """The configuration is wrong; the message names the setting, where it came from, and what it takes."""
+    """The configuration is wrong. The message names the setting, its source, and its valid values."""
 
 
 def state_directory() -> Path:
-    """Return where turnwire keeps what outlives it: $XDG_STATE_HOME/turnwire, or ~/.local/state/turnwire."""
+    """Return the folder of turnwire's state: $XDG_STATE_HOME/turnwire, or ~/.local/state/turnwire."""
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base else Path.home() / ".local" / "state") / "turnwire"
 
@@ -129,7 +141,7 @@ def user_file() -> Path:
 
 
 def trust_store() -> TrustStore:
-    """Return the memory of what the user trusts; no setting moves it, since settings are what is trusted."""
+    """Return the store of trusted files. No setting moves it, since it decides about settings."""
     return TrustStore(state_directory() / "trusted")
 
 
@@ -143,7 +155,7 @@ class HostedMcp(BaseModel):
     command: list[str] = []
     """Program and arguments."""
     env: dict[str, str] | None = None
-    """Environment of the command, beside PATH and HOME."""
+    """Environment of the command, in addition to PATH and HOME."""
 
 
 WebhookEvent = Literal[
@@ -159,7 +171,7 @@ WebhookEvent = Literal[
     "rate_limit",
     "notice",
 ]
-"""Events that a webhook can be told of: those that somebody who is not looking may want to know."""
+"""Events that a webhook can report: those of interest to someone who is not watching."""
 
 
 def _journal_name(value: str) -> str:
@@ -168,7 +180,7 @@ def _journal_name(value: str) -> str:
 
 
 def _web_address(value: str) -> str:
-    """Check a webhook's URL: what carries no credentials in a place that is shown, and is asked by http alone."""
+    """Check a webhook's URL: http or https, without credentials where the URL is shown."""
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("must be an http or https URL")
@@ -190,15 +202,30 @@ class Webhook(BaseModel):
     secret_file: Path | None = None
     """File with the secret that messages are signed with; refused while anybody but its owner can read it."""
     secret_env: str | None = Field(default=None, pattern="^TURNWIRE_WEBHOOK_SECRET[A-Z0-9_]*$")
-    """Variable with the secret: TURNWIRE_WEBHOOK_SECRET, or a name that begins so."""
+    """Variable with the secret: TURNWIRE_WEBHOOK_SECRET, or a name that begins with it."""
     events: list[WebhookEvent] = ["permission_request", "question_request", "complete", "process_status"]
-    """What it is told of."""
+    """Events to report."""
 
     @model_validator(mode="after")
     def _one_secret(self) -> "Webhook":
         if (self.secret_file is None) == (self.secret_env is None):
             raise ValueError("needs a secret: one of secret_file and secret_env")
         return self
+
+
+class Quota(BaseModel):
+    """What one principal may use; what is left out has no limit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sessions: int | None = Field(default=None, ge=0)
+    """Sessions that exist at a time."""
+    agents: int | None = Field(default=None, ge=0)
+    """Agents that run at a time."""
+    bytes: int | None = Field(default=None, ge=0)
+    """Bytes of the events of its sessions. Beyond them nothing new begins."""
+    dollars_a_day: float | None = Field(default=None, ge=0)
+    """What its turns may cost a day (UTC). A turn that has begun goes on."""
 
 
 class Settings(BaseSettings):
@@ -217,33 +244,35 @@ class Settings(BaseSettings):
     port: int = Field(default=8790, ge=0, le=65535)
     """Port to listen on; 0 takes any free one. Without one it is the port of the last time, or else the first free one from the default on."""
     token: SecretStr | None = None
-    """Access token with the role control; when absent a random one, which is kept in the state directory."""
+    """Access token of the role control. Default: a random one, kept in the state directory."""
     view_token: SecretStr | None = None
-    """Access token with the role view; when absent a random one, which is kept in the state directory."""
+    """Access token of the role view. Default: a random one, kept in the state directory."""
     token_file: Path | None = None
-    """File with the token of the role control alone; refused while anybody but its owner can read it."""
+    """File that contains only the token of the role control. Refused if anyone but its owner can read it."""
     view_token_file: Path | None = None
-    """File with the token of the role view alone; as `token_file`."""
+    """File that contains only the token of the role view; as `token_file`."""
     token_fd: int | None = Field(default=None, ge=3, lt=1 << 20)
     """Descriptor that the token of the role control is read from, to its end; then it is closed."""
     view_token_fd: int | None = Field(default=None, ge=3, lt=1 << 20)
     """Descriptor that the token of the role view is read from; as `token_fd`."""
     keep_tokens: bool = True
-    """Keep random tokens in the state directory for the next start. Without, they are in memory alone, where an agent of the same user does not find them; open tabs then end with the process."""
+    """Keep random tokens in the state directory for the next start. Without it they exist only in memory, where an agent of the
+    same user does not find them. Open tabs then end with the process."""
     tls_certificate: Path | None = None
     """PEM file with the certificate chain; together with tls_key the hub speaks TLS."""
     tls_key: Path | None = None
     """PEM file with the private key."""
     allowed_origins: Names = []
-    """Origins of pages that may connect, beside the hub's own."""
+    """Origins of pages that may connect, in addition to the hub's own."""
     allowed_hosts: Names = []
-    """Values of the Host header that are served, beside loopback and `host`."""
+    """Accepted values of the Host header, in addition to loopback and `host`."""
     trusted_proxies: Names = []
     """Addresses and networks of reverse proxies: their `X-Forwarded-For` or `Forwarded` header says where a request comes from."""
     proxy_user_header: str | None = Field(default=None, pattern=r"^[A-Za-z0-9-]{1,64}$")
-    """Header in which one of `trusted_proxies` names whom it has logged in, such as by OIDC; from anybody else a request with it is refused. Without one no proxy is asked."""
+    """Header in which one of `trusted_proxies` names the user that it has logged in, for example by OIDC. A request with it from
+    any other address is refused. Default: proxies log nobody in."""
     proxy_user_role: Role = "control"
-    """What such a user may: control or view."""
+    """Role of such a user: control or view."""
     proxy_user_sessions: Annotated[Names, AfterValidator(_scope)] = ["own"]
     """Which sessions such a user may see: own, folder:/PATH, all."""
     public_url: Annotated[str, AfterValidator(_web_address)] | None = None
@@ -254,33 +283,41 @@ class Settings(BaseSettings):
     """Frontends at a time; the last eighth of them must have the role control."""
 
     journal: Annotated[str, AfterValidator(_journal_name)] = "sqlite"
-    """Where events are kept: sqlite, memory, redis, or the name of an installed plug-in. An address such as redis://HOST works as well."""
+    """Storage of events: sqlite, memory, redis, or the name of an installed plug-in. An address such as redis://HOST works as
+    well."""
     journal_url: str | None = None
     """Address for the journal of a plug-in. `--journal NAME://HOST` sets it."""
     durability: Literal["process", "power"] = "process"
-    """What the SQLite journal survives: the death of the sidecar, or a power failure too, with a sync for each group of events."""
+    """What the SQLite journal survives: the end of the sidecar, or also a power failure, with a sync for each group of events."""
     redis_url: str = DEFAULT_REDIS
     """The Redis of the journal: redis://, rediss:// (TLS) or unix://, or redis+sentinel://HOST,HOST/NAME, or redis+cluster://HOST,HOST; docs/journal.md. `journal` takes it, too: `--journal redis://HOST:PORT/0`."""
     redis_replicas: int = Field(default=0, ge=0)
     """Replicas of that Redis that must have an event before any frontend gets it, so that a failover loses nothing that was seen."""
+    redis_prefix: str = Field(default=DEFAULT_PREFIX, pattern=r"^[A-Za-z0-9._-]{1,64}:$")
+    """How all keys in that Redis begin. Fleets with different ones can share a Redis; the same in all workers and hubs of a fleet."""
     worker: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
     """Name in a fleet, whose hubs (`turnwire hub`) then reach the sessions of `serve`; needs the redis journal. Keep it, with the state directory: sessions are known by it."""
     worker_labels: Names = []
-    """What else a frontend may choose this worker by."""
+    """Labels by which frontends may choose this worker, in addition to its name."""
     worker_group: str | None = Field(default=None, min_length=1, max_length=64)
-    """Workers of one group see the same workspaces and the same files of the CLI: one takes the sessions of another that is gone. Without one they wait for it."""
+    """Workers of one group see the same workspaces and the same files of the CLI: one takes over the sessions of another that is
+    gone. Without a group the sessions wait for it."""
     fleet_lease_s: float = Field(default=10, ge=1, le=600)
-    """Seconds after which a worker that is not heard of is gone; the same in all workers and hubs of a fleet."""
+    """Seconds without a sign of life after which a worker counts as gone. The same in all workers and hubs of a fleet."""
+    fleet_drain_s: float = Field(default=10, ge=0, le=600)
+    """Seconds that open turns of a worker have to end after SIGTERM or `turnwire fleet drain`, at most half of `stop_timeout_s`. Meanwhile its sessions go to other workers of its group."""
     state_dir: Path = Field(default_factory=state_directory)
-    """Directory of the journal, the session store, the access tokens and the audit trail. Without one `run` takes one of the workspace's own below the default. It is shut to others (mode 700), and refused when it is another user's."""
+    """Directory of the journal, the session store, the access tokens and the audit trail. By default `run` uses a folder per
+    workspace below the usual one. It gets mode 700, and is refused if it belongs to another user."""
     retain_days: float | None = Field(default=30, gt=0)
-    """Events older than this are dropped; empty keeps them. A clock that jumps ahead is not believed at once: docs/journal.md."""
+    """Events older than this are deleted; empty keeps them. A clock that jumps ahead is not trusted at once: docs/journal.md."""
     retain_events: int | None = Field(default=None, ge=1)
-    """Events kept of each session."""
+    """Most events of each session."""
     retain_bytes: int | None = Field(default=1 << 30, ge=1)
-    """Bytes kept of each session; where events are kept in memory, 64 MiB unless this is set."""
+    """Most bytes of each session. If events are kept in memory: 64 MiB unless this is set."""
     memory_bytes: int | None = Field(default=512 << 20, ge=1 << 20)
-    """Bytes of memory for the events of all sessions, where they are kept in memory; the oldest of the largest session go first."""
+    """Most bytes of memory for the events of all sessions, if they are kept in memory. The oldest events of the largest session
+    are deleted first."""
     field_limit: int = Field(default=262_144, ge=1024)
     """Bytes of UTF-8 above which a field of a tool payload is cut; payload.get gives the whole."""
     keep_raw: bool = True
@@ -293,7 +330,7 @@ class Settings(BaseSettings):
     agents_file: Path | None = None
     """A file of agents that are known by name beside turnwire's own, or in their place; docs/agents.md has its form."""
     dialect: Literal["auto", "claude", "miriad", "json_rpc"] = "auto"
-    """What the agent speaks."""
+    """The agent's dialect."""
     model: str | None = None
     """Model to ask for."""
     policy: Policy | None = None
@@ -303,15 +340,17 @@ class Settings(BaseSettings):
     mcp_servers: JsonObject = {}
     """MCP servers as in --mcp-config."""
     session_options: AgentOptions = AgentOptions()
-    """What else a CLI is started with: `options` of session.create, each for the sessions that name no other."""
+    """Further options for the start of a CLI: `options` of session.create, each for sessions that do not name it."""
     hosted_mcp: dict[str, HostedMcp] = {}
     """MCP servers that live in the sidecar, by name."""
     pass_env: Names = []
-    """Names of environment variables that reach the CLI, beside the usual ones; a trailing * matches any rest."""
+    """Names of environment variables that the CLI gets, in addition to the usual ones. A trailing * matches any rest."""
     frontend_policy: Literal["supervised", "cli", "plan", "autonomous"] | None = None
     """The loosest policy that a frontend may ask for, from the strictest: supervised, cli (none of turnwire's), plan, autonomous. Without one it is `policy`. Permission modes in which nobody is asked need `autonomous`."""
     frontend_workspaces: Annotated[list[Path], NoDecode, BeforeValidator(_split)] | None = None
     """Directories that sessions of frontends may work in, and what is below them; without any the one that turnwire was started in. One that is started in / and names none takes / alone."""
+    worktrees: Path | None = None
+    """Folder for the git worktrees that sessions of frontends get on request; without one there are none. A worktree stays until somebody removes it; docs/worktrees.md."""
     frontend_env: Names = list(REQUESTABLE)
     """Names of environment variables that a frontend may set; a trailing * matches any rest."""
     frontend_options: Annotated[list[FrontendOption], NoDecode, BeforeValidator(_split)] = []
@@ -325,7 +364,8 @@ class Settings(BaseSettings):
     check_uncommitted: bool = True
     """Under `supervised` and `plan`: send the agent back once when it stops with uncommitted changes."""
     accept_unasked: bool = False
-    """Under `supervised`: start also an agent that does not ask about everything, or of which nobody knows whether it does. Without it such an agent is refused."""
+    """Under `supervised`: also start an agent that does not ask about everything, or for which that is unknown. Otherwise such an
+    agent is refused."""
     sandbox: SandboxLevel = "off"
     """What agents are kept from: `files` shows them their workspace, their own files and the system alone; `network` also has them ask for each host that is not listed. A session whose sandbox cannot be had is refused; docs/sandbox.md."""
     sandbox_floor: SandboxLevel | None = None
@@ -356,6 +396,8 @@ class Settings(BaseSettings):
     """Sessions that exist at a time."""
     max_processes: int = Field(default=50, ge=1)
     """CLIs that run at a time."""
+    quotas: dict[str, Quota] = {}
+    """What principals may use, by name; `*` is for each that is not named. Tables with `sessions`, `agents`, `bytes` and `dollars_a_day`: docs/access.md."""
     stop_timeout_s: float = Field(default=25, gt=0)
     """Seconds from SIGTERM, SIGINT or SIGHUP to the end of turnwire, whatever does not end by itself."""
 
@@ -503,7 +545,7 @@ def unreadable(path: Path, error: Exception, option: str) -> str:
     if isinstance(error, OSError):
         return f"{_shown(path)}: {error.strerror or error}; name a TOML file with {option}"
     if isinstance(error, UnicodeDecodeError):
-        return f"{_shown(path)}: this is no text in UTF-8, which TOML is; name a TOML file with {option}"
+        return f"{_shown(path)}: this is not UTF-8, which TOML requires; name a TOML file with {option}"
     return f"{_shown(path)}: cannot be read as TOML ({error}); mend the file or name another with {option}"
 
 
@@ -585,7 +627,7 @@ def _check_environment() -> None:
             hint = (
                 f"did you mean {meant[0]}?" if meant else "unset it, or see docs/settings.md for the settings"
             )
-            raise ConfigurationError(f"the environment variable {name} is no setting; {hint}")
+            raise ConfigurationError(f"the environment variable {name} is not a setting; {hint}")
 
 
 def _shown(path: Path) -> str:

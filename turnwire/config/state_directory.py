@@ -33,6 +33,7 @@ def journal_options(settings: Settings) -> JournalOptions:
         memory_bytes=settings.memory_bytes,
         worker=settings.worker,
         replicas=settings.redis_replicas,
+        prefix=settings.redis_prefix,
     )
 
 

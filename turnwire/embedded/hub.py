@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from turnwire._runtime.task_owner import TaskOwner
 from turnwire.config.settings import load
 from turnwire.config.state_directory import claimed
 from turnwire.hub.hub import Hub as RunningHub
+from turnwire.hub.principals import Principals
 from turnwire.sessions.live_host import LiveHost
 from turnwire.sidecar.serving.serve import serve
 
@@ -50,6 +51,13 @@ async def open_hub(**settings: Any) -> AsyncIterator[Hub]:
     Raises:
         TurnwireError: a setting is wrong, the journal cannot be opened, or nothing can listen at the address.
     """
+    async with hub_with(settings, None) as hub:
+        yield hub
+
+
+@asynccontextmanager
+async def hub_with(settings: Mapping[str, Any], principals: Principals | None) -> AsyncIterator[Hub]:
+    """Serve a hub as `open_hub` does. With `principals` these alone have tokens, besides the hub's two."""
     configured = load({"port": 0, **settings}, Path(os.devnull))
     reached, over = asyncio.Event(), asyncio.Event()
     running: list[Hub] = []
@@ -63,7 +71,16 @@ async def open_hub(**settings: Any) -> AsyncIterator[Hub]:
         async with TaskOwner() as tasks:
             grants = configured.state_dir / "grants.json"
             serving = tasks.begin(
-                "hub", serve(placed, _nothing, _unannounced, grants=grants, work=work, signals=False)
+                "hub",
+                serve(
+                    placed,
+                    _nothing,
+                    _unannounced,
+                    grants=grants,
+                    work=work,
+                    signals=False,
+                    principals=principals,
+                ),
             )
             waiting = tasks.begin("start of the hub", reached.wait())
             await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)

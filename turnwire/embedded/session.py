@@ -14,10 +14,12 @@ from turnwire.adapter.options import CommandOptions, SessionOptions
 from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from turnwire.adapter.process.environment import ALLOWED, build_environment
 from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.sandbox.settings import SandboxSettings
 from turnwire.adapter.session.agent import AgentSession
 from turnwire.config.agents import AgentSetting, find, with_spoken
+from turnwire.config.sandbox import own_packages
 from turnwire.normalize.events import AgentEvent
-from turnwire.normalize.vocabulary import Policy
+from turnwire.normalize.vocabulary import Policy, SandboxLevel
 from turnwire.protocol.json_values import JsonObject
 
 BY = "program"
@@ -122,6 +124,8 @@ async def open_session(
     resume: str | None = None,
     environment: Mapping[str, str] | None = None,
     answer_timeout: float | None = None,
+    sandbox: SandboxLevel = "off",
+    sandbox_hosts: Sequence[str] = (),
 ) -> AsyncIterator[Session]:
     """Run an agent while the context is open; leaving it stops the agent and all processes that it started.
 
@@ -133,12 +137,16 @@ async def open_session(
         resume: the agent's id of an earlier conversation to continue.
         environment: variables for the agent, beside the usual ones of this process.
         answer_timeout: seconds until an unanswered request is denied; None waits without end.
+        sandbox: `files` keeps the agent to its workspace, its own files and the system. `network` also asks about each new host.
+        sandbox_hosts: hosts that need no asking: `HOST`, `HOST:PORT`, `*.HOST` or `*`.
 
     Raises:
-        TurnwireError: the agent cannot be started; the message says why and what to do.
+        TurnwireError: the agent, or its sandbox, cannot be started; the message says why and what to do.
     """
+    started = _started_as(agent, environment or {})
     options = structs.replace(
-        _started_as(agent, environment or {}),
+        started,
+        sandbox=structs.replace(started.sandbox, level=sandbox, hosts=sandbox_hosts),
         workspace=_whole(workspace),
         command=CommandOptions(model=model, resume=resume),
         policy=policy,
@@ -170,4 +178,7 @@ def _started_as(agent: str | Sequence[str], environment: Mapping[str, str]) -> S
         executable=found.argv,
         environment=build_environment(os.environ, allowed=(*ALLOWED, *found.variables), given=environment),
         family="auto" if found.family == "claude" else found.family,
+        sandbox=SandboxSettings(
+            state=found.state, api_hosts=found.hosts, readable=own_packages() if found.scripted else ()
+        ),
     )

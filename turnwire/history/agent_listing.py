@@ -21,7 +21,7 @@ from turnwire.config.settings import Settings
 from turnwire.config.state_directory import own_places
 from turnwire.history.index import HistoryError, ListedConversation
 
-READ = frozenset({"claude", "codex", "gemini", "qwen"})
+READ = frozenset({"claude", "codex", "copilot", "cursor", "droid", "gemini", "kimi", "opencode", "qwen"})
 """Agents whose files are read."""
 
 MOST = 1000

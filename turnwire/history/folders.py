@@ -9,9 +9,16 @@ from typing import NamedTuple
 import msgspec
 
 from turnwire.config.settings import Settings
+from turnwire.recordings.database import stored_in
+from turnwire.recordings.recorded import is_database
+from turnwire.recordings.session_file import MAIN
 
 _DIGITS = re.compile(r"\d{2,4}")
 """Years, months and days, as folders."""
+
+
+_NOTES = ".settings.json"
+"""What ends the name of a file beside a conversation's, which has its sums of tokens (Droid)."""
 
 
 class SessionPath(NamedTuple):
@@ -36,6 +43,11 @@ def folders(settings: Settings) -> Sequence[Path]:
             ("CODEX_HOME", home / ".codex", "sessions"),
             ("GEMINI_CLI_HOME", home, ".gemini/tmp"),
             ("QWEN_HOME", home / ".qwen", "projects"),
+            ("COPILOT_HOME", home / ".copilot", "session-state"),
+            ("FACTORY_HOME_OVERRIDE", home, ".factory/sessions"),
+            ("KIMI_CODE_HOME", home / ".kimi-code", "sessions"),
+            ("XDG_DATA_HOME", home / ".local" / "share", "opencode"),
+            ("CURSOR_CONFIG_DIR", home / ".cursor", "projects"),
         )
     ]
 
@@ -43,17 +55,26 @@ def folders(settings: Settings) -> Sequence[Path]:
 def files_in(folder: Path) -> Iterator[SessionPath]:
     """Yield the session files below a folder, in no order; what cannot be read is skipped.
 
-    They lie in a folder for each project (Claude Code), in `chats` in such a folder (Gemini CLI, Qwen Code), or in folders
-    for year, month and day (Codex). Links are not followed: they could lead out of what the settings allow.
+    Claude Code and Droid have a folder for each project, Copilot one for each conversation. Gemini CLI and Qwen Code have `chats` in a
+    project's folder. Codex has folders for year, month and day. Cursor and Kimi Code have deeper ones. A database has several conversations.
+    Links are not followed: they could lead out of what the settings allow.
     """
-    waiting = [(entry, 1) for entry in _entries(folder) if _is_folder(entry)]
+    entries = _entries(folder)
+    yield from _in_databases(entries)
+    waiting = [(entry, 1) for entry in entries if _is_folder(entry)]
     while waiting:
         inside, depth = waiting.pop()
         dated = _DIGITS.fullmatch(inside.name) is not None
-        for entry in _entries(inside.path):
+        within = _entries(inside.path)
+        notes = {
+            entry.name.removesuffix(_NOTES): entry for entry in within if entry.name.endswith(_NOTES)
+        }  # fmt: skip
+        for entry in within:
             if _is_folder(entry):
-                if (depth == 1 and entry.name == "chats") or (
-                    dated and depth < 3 and _DIGITS.fullmatch(entry.name)
+                if (
+                    (depth == 1 and entry.name == "chats")
+                    or (dated and depth < 3 and _DIGITS.fullmatch(entry.name))
+                    or _is_deeper(inside, entry, depth)
                 ):
                     waiting.append((entry, depth + 1))
             elif entry.name.endswith(".jsonl") and not entry.name.startswith("agent-"):
@@ -61,9 +82,38 @@ def files_in(folder: Path) -> Iterator[SessionPath]:
                     if not entry.is_file(follow_symlinks=False):
                         continue
                     about = entry.stat(follow_symlinks=False)
+                    beside = notes.get(entry.name.removesuffix(".jsonl"))
+                    changed = 0 if beside is None else beside.stat(follow_symlinks=False).st_mtime_ns
                 except OSError:
                     continue
-                yield SessionPath(entry.path, about.st_mtime_ns, about.st_size)
+                yield SessionPath(entry.path, max(about.st_mtime_ns, changed), about.st_size)
+
+
+def _is_deeper(inside: os.DirEntry[str], entry: os.DirEntry[str], depth: int) -> bool:
+    """Tell whether conversations may lie in a folder that is no project's: Cursor's transcripts, and Kimi's main agents."""
+    return (
+        (depth == 1 and (entry.name == "agent-transcripts" or entry.name.startswith("session_")))
+        or (depth == 2 and (inside.name == "agent-transcripts" or entry.name == "agents"))
+        or (depth == 3 and inside.name == "agents" and entry.name == MAIN.parent.name)
+    )
+
+
+def _in_databases(entries: Sequence[os.DirEntry[str]]) -> Iterator[SessionPath]:
+    """Yield the conversations of databases; the path of each is below that of its database."""
+    for entry in entries:
+        if (
+            entry.name.endswith(".db")
+            and entry.is_file(follow_symlinks=False)
+            and is_database(Path(entry.path))
+        ):
+            try:
+                stored = stored_in(Path(entry.path))
+            except OSError:
+                # the index says of it what it says of other files that cannot be read
+                yield SessionPath(f"{entry.path}/conversations", 1, 1)
+                continue
+            for one in stored:
+                yield SessionPath(f"{entry.path}/{one.id}", one.changed * 1_000_000, one.size)
 
 
 def _entries(folder: Path | str) -> list[os.DirEntry[str]]:

@@ -4,7 +4,7 @@ Only whole lines are taken. Blocking: who has an event loop calls it in a thread
 """
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,7 +13,8 @@ from turnwire.normalize.core import Core
 from turnwire.normalize.families import new_core
 from turnwire.normalize.inputs import SessionInput
 from turnwire.normalize.recordings.session_files import Reader, SessionFiles, Survey
-from turnwire.recordings.session_file import agent_files, call_of, records_in
+from turnwire.recordings.recorded import in_database
+from turnwire.recordings.session_file import agent_files, call_of, format_of, notes_beside, records_in
 from turnwire.tracing.prices import prices
 
 CHUNK = 1 << 20
@@ -36,10 +37,24 @@ class _Place(Struct):
     chunk: int
     """Bytes that are read at a time."""
     offset: int = 0
+    """Bytes; of a conversation in a database lines."""
     size: int = -1
+    """Bytes; of a conversation in a database the time of its newest change."""
 
     def lines(self) -> Iterator[bytes]:
-        """Yield the whole lines that were added."""
+        """Yield the whole lines that were added, or whose messages were changed in a database."""
+        if in_database(self.path):
+            from turnwire.recordings.database import timed_lines  # noqa: PLC0415 - most conversations are files of lines
+
+            try:
+                for at, line in timed_lines(self.path, self.size):
+                    self.offset += 1
+                    if isinstance(line, bytes):
+                        yield line
+                    self.size = max(self.size, at)
+            except OSError:
+                pass
+            return
         try:
             size = self.path.stat().st_size
         except OSError:
@@ -70,6 +85,14 @@ class _Place(Struct):
             return
 
 
+def follower_of(path: Path) -> "Follower":
+    """Return a reader of a conversation's file, of whatever agent. Raises OSError, and ValueError for another kind of file."""
+    found = format_of(path)
+    if found is None:
+        raise ValueError(f"{path} is no conversation that turnwire can read")
+    return Follower(path, found.files, core=lambda turns: new_core(found.family, first_turn=turns + 1))
+
+
 class Follower:
     """Reads a conversation's file as it grows."""
 
@@ -95,19 +118,46 @@ class Follower:
         self._longest, self._chunk = longest, chunk
         self._places = [_Place(path, None, longest, chunk)]
 
-    def first(self) -> Iterator[Sequence[SessionInput]]:
-        """Yield all that is there, in pieces; at first the file is looked over. KeyError for a message that it has not."""
+    @property
+    def read(self) -> dict[str, int]:
+        """How many bytes of each file have been read."""
+        return {str(place.path): place.offset for place in self._places}
+
+    def first(self, read: Mapping[str, int] | None = None) -> Iterator[Sequence[SessionInput]]:
+        """Yield all that is there, in pieces; at first the file is looked over. KeyError for a message that it has not.
+
+        `read`: up to there, as `read` said; `more` then returns the rest.
+        """
         ends = []
+        notes = notes_beside(self._path, self._files)
+        for note in notes:
+            self._survey.handle(note)
         for place in self._agents(self._places):
+            end = None if read is None else read.get(str(place.path), 0)
             for line in place.lines():
+                if end is not None and place.offset > end:
+                    place.offset, place.size = end, -1
+                    break
                 self._survey.handle(line, place.agent)
             ends.append((place, place.offset))
         self._reader = self._survey.reader(self._leaf)
+        for note in notes:
+            if found := [happened for _, happened in self._reader.read(note)]:
+                yield found
         # read again, up to where it was looked over
         again = [self._until(place.path, place.agent, end) for place, end in ends]
         for _, agent, line in heapq.merge(*again, key=lambda one: one[0]):
             if found := [happened for _, happened in self._reader.read(line, agent)]:
                 yield found
+
+    def skip(self, read: Mapping[str, int] | None = None) -> None:
+        """Take all that is there as known, the end of its last turn as well. What `more` returns follows it.
+
+        `read`: only what was read before, as `read` said.
+        """
+        for _ in self.first(read):
+            pass
+        self.close()
 
     def more(self) -> list[SessionInput]:
         """Return what was added since."""

@@ -2,6 +2,7 @@
 
 import glob
 import json
+import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
@@ -20,9 +21,9 @@ from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import new_core, recorded_core
 from turnwire.normalize.recordings.session_files import ConversationSummary
 from turnwire.protocol.visible import visible
-from turnwire.recordings.recorded import Timed, lines, timed_happenings
+from turnwire.recordings.recorded import Timed, timed_happenings
 from turnwire.recordings.redaction.redaction import Redaction
-from turnwire.recordings.session_file import KeptFormat, format_of, read_session_file
+from turnwire.recordings.session_file import KeptFormat, format_of, read_session_file, session_lines
 from turnwire.tracing.prices import Prices, PricesError, prices
 
 Format = Literal["markdown", "html"]
@@ -60,6 +61,13 @@ def unfiled_usd(
         return 0.0
     found = unfiled(turns, outline.answers, outline.other_cost_usd, known().estimate) if turns else None
     return 0.0 if found is None else found.cost_usd
+
+
+def _is_in_group(pid: int, other: int) -> bool:
+    try:
+        return os.getpgid(pid) == os.getpgid(other)
+    except OSError:
+        return False
 
 
 class History:
@@ -109,6 +117,17 @@ class History:
         last = self.index.newest_in(one.agent, one.folder)
         return set() if last is None or last.ended is None or last.ended < one.began else {last.id}
 
+    def opened_by(self, pid: int) -> ListedConversation | None:
+        """Return the conversation that a process, or one of its group, has open; None if none is known. Looks for new ones first."""
+        self.look()
+        noted = {pid: session for folder in self.folders for pid, session in running(folder).items()}
+        names = {noted[pid]} if pid in noted else set()
+        for one in self._agents() if not names else ():
+            if one.pid == pid or _is_in_group(one.pid, pid):
+                names |= self._opened_by(one)
+        found = [listed for name in names if (listed := self.index.find(name)) is not None]
+        return found[0] if len(found) == 1 else None
+
     def find(self, name: str) -> ListedConversation:
         """Return a conversation by its id, or by how that begins; raises HistoryError."""
         found = self.index.find(name)
@@ -152,7 +171,7 @@ class History:
             named += folder.glob(f"*/{glob.escape(conversation)}.jsonl")
         for path in named:
             try:
-                return any(isinstance(line, bytes) and wanted in line for line in lines(path))
+                return any(isinstance(line, bytes) and wanted in line for line in session_lines(path))
             except OSError:
                 continue
         return None

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,7 +33,7 @@ from turnwire.protocol.errors import TurnwireError
 from turnwire.recordings.session_file import format_of, survey_of
 from turnwire.tracing.prices import Prices
 
-VERSION = 4
+VERSION = 5
 """Version of the tables; those of another version are dropped and rebuilt."""
 
 BATCH = 32
@@ -394,7 +394,8 @@ class Index:
             f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 20)})",
             (
                 identity, file.path, agent, told.folder, None if told.title is None else told.title[:SHOWN],
-                None if told.first_prompt is None else told.first_prompt[:SHOWN], told.began, told.ended, told.turns,
+                None if told.first_prompt is None else told.first_prompt[:SHOWN], told.began,
+                told.ended or file.changed / 1e9, told.turns,
                 told.cost_usd, told.cost_is_whole, told.other_cost_usd, told.shared_usd, told.git_branch, told.model, told.version,
                 file.size, told.leaf, len(told.branches), told.unreadable,
             ),
@@ -476,12 +477,12 @@ class Index:
         self,
         *,
         limit: int,
-        agent: str | None = None,
+        agent: str | Collection[str] | None = None,
         folder: str | None = None,
         before: tuple[float, str] | None = None,
         within: VisibleConversations | None = None,
     ) -> list[ListedConversation]:
-        """Return conversations, the newest first; `before` is the end and the id of the last one seen."""
+        """Return conversations of an agent or of several, the newest first; `before` is the end and the id of the last one seen."""
         conditions, values = _wanted(agent, folder)
         if within is not None:
             condition, seen = within.condition("id", "folder")
@@ -558,7 +559,7 @@ class Index:
         """Return what only turnwire's own logs know, of all conversations, as a JSON array; while reading."""
         rows = self._db.execute(
             "SELECT id FROM sessions WHERE agent = ? AND id IN ("
-            "SELECT rtrim(substr(key, 6, 36)) FROM answers WHERE key >= 'live:' AND key < 'live;')",
+            "SELECT rtrim(substr(key, 6, instr(substr(key, 6), ':') - 1)) FROM answers WHERE key >= 'live:' AND key < 'live;')",
             (_TOTALS_OF,),
         ).fetchall()
         found = ((identity, self._unfiled(identity)) for (identity,) in rows)
@@ -582,8 +583,8 @@ class Index:
             estimated_usd=round(one.estimated_usd + dollars, 10),
         )
 
-    def count(self, agent: str | None = None, folder: str | None = None) -> int:
-        """Return how many conversations there are, of an agent and in a folder and below it."""
+    def count(self, agent: str | Collection[str] | None = None, folder: str | None = None) -> int:
+        """Return how many conversations there are, of an agent or of several and in a folder and below it."""
         conditions, values = _wanted(agent, folder)
         with self._reading():
             (count,) = self._db.execute(
@@ -718,7 +719,7 @@ class Index:
                      once.told IS NULL AND once.estimate IS NULL AS unknown, origin
               FROM once JOIN sessions ON sessions.id = once.session
               WHERE once.session NOT LIKE 'live:%'
-                 OR NOT EXISTS (SELECT 1 FROM sessions AS kept WHERE kept.id = rtrim(substr(once.key, 6, 36)) AND {kept})
+                 OR NOT EXISTS (SELECT 1 FROM sessions AS kept WHERE kept.id = rtrim(substr(once.key, 6, instr(substr(once.key, 6), ':') - 1)) AND {kept})
               UNION ALL
               SELECT id, ended, folder, '(other)', agent, 0, 0, 0, 0, 0, other_usd, NULL, 0, NULL FROM sessions WHERE other_usd > 0
               UNION ALL
@@ -806,12 +807,13 @@ def query_of(text: str) -> str:
     return " ".join(phrases)
 
 
-def _wanted(agent: str | None, folder: str | None) -> tuple[list[str], list[object]]:
-    """Return the conditions for conversations of an agent and in a folder, with their values."""
+def _wanted(agent: str | Collection[str] | None, folder: str | None) -> tuple[list[str], list[object]]:
+    """Return the conditions for conversations of agents and in a folder, with their values."""
     conditions, values = ["id NOT LIKE 'live:%'"], list[object]()
     if agent is not None:
-        conditions.append("agent = ?")
-        values.append(agent)
+        agents = [agent] if isinstance(agent, str) else sorted(agent)
+        conditions.append(f"agent IN ({', '.join('?' * len(agents))})")
+        values += agents
     if folder is not None:
         conditions.append("(folder = ? OR folder LIKE ? ESCAPE '\\')")
         values += [folder, f"{_escaped(folder.rstrip('/'))}/%"]

@@ -22,11 +22,16 @@ _AGENTS = {
     "codex": re.compile(r"(?:^|/)(?:codex|codex\.js)$"),
     "gemini": re.compile(r"(?:^|/)(?:gemini|gemini-cli/bundle/gemini\.js)$"),
     "qwen": re.compile(r"(?:^|/)(?:qwen|qwen-code/cli\.js)$"),
+    "copilot": re.compile(r"(?:^|/)copilot$"),
+    "cursor": re.compile(r"(?:^|/)cursor-agent$"),
+    "droid": re.compile(r"(?:^|/)droid$"),
+    "kimi": re.compile(r"(?:^|/)(?:kimi|kimi-code/dist/main\.mjs)$"),
+    "opencode": re.compile(r"(?:^|/)opencode$"),
 }
 """What a program or the script that it runs is called."""
 
-_NAMED = frozenset({"--resume", "-r", "resume", "--session-id"})
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_NAMED = frozenset({"--resume", "-r", "resume", "--session-id", "--session", "-s", "-S"})
+_ID = re.compile(r"(?:session_)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|ses_[0-9a-zA-Z]{10,60}")
 
 LONGEST = 1 << 16
 """Bytes of a command line or an environment that are looked at."""

@@ -110,6 +110,12 @@ def _explain(found: Sequence[ListedConversation] | Sequence[UsageSum], console: 
         console.print("~ estimated by the prices of models, where the agent tells no cost", style="dim")
 
 
+def short_id(identity: str) -> str:
+    """Return how an id begins, enough to name a conversation by: behind what all ids of an agent begin with."""
+    agent, line, own = identity.partition("_")
+    return f"{agent[:8]}_{own[:8]}" if line and agent.isalpha() else identity[:8]
+
+
 def table(
     found: Sequence[ListedConversation], running: Collection[str], count: int, *, whole: bool = True
 ) -> None:
@@ -127,7 +133,7 @@ def table(
     for one in found:
         ended = "running" if one.id in running else (moment(one.ended) or "")[:16].replace("T", " ")
         rows.add_row(
-            _plain(one.id[:8], 8),
+            _plain(short_id(one.id), 16),
             ended,
             _plain(one.agent, 8),
             "" if one.turns is None else str(one.turns),
@@ -152,7 +158,7 @@ def hits(found: Sequence[SearchHit]) -> None:
     if not found:
         console.print("nothing found")
     for one in found:
-        head = _plain(one.id.removeprefix("live:")[:8], 8)
+        head = _plain(short_id(one.id.removeprefix("live:")), 16)
         head.stylize("bold")
         head.append(f"  {(moment(one.at) or '')[:10]}  {one.kind}  ")
         head.append_text(_plain(one.title, 60))

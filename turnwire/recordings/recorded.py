@@ -15,6 +15,8 @@ from turnwire.protocol.framing import LineFramer, OversizeLine
 
 CHUNK = 1 << 20
 
+_DATABASE = b"SQLite format 3\0"
+
 
 class RecordingError(TurnwireError):
     """A recording cannot be read or written; the message says which, why, and what to do."""
@@ -88,6 +90,20 @@ def lines(path: Path) -> Iterator[bytes | OversizeLine]:
         yield last
 
 
+def is_database(path: Path) -> bool:
+    """Tell a database by how it begins; False also for what cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_DATABASE)) == _DATABASE
+    except OSError:
+        return False
+
+
+def in_database(path: Path) -> bool:
+    """Tell whether a path names a conversation in a database."""
+    return path.parent.suffix == ".db" and path.parent.is_file() and is_database(path.parent)
+
+
 PACKED = {
     b"\x1f\x8b": ("compressed by gzip", "gunzip"),
     b"\x28\xb5\x2f\xfd": ("compressed by zstd", "unzstd"),
@@ -101,7 +117,11 @@ PACKED = {
 
 
 def check_unpacked(name: Path | str, head: bytes) -> None:
-    """Raise RecordingError for a compressed file, because neither its lines nor its secrets could be read."""
+    """Raise RecordingError for a database or a compressed file, because neither its lines nor its secrets could be read."""
+    if head.startswith(_DATABASE[:8]):
+        raise RecordingError(
+            f"{name}: this is a database; name one of its conversations as {name}/ID, with an id of `turnwire sessions`"
+        )
     for magic, (what, program) in PACKED.items():
         if head.startswith(magic):
             raise RecordingError(f"{name}: this is {what}; make plain lines of it first, with {program}")

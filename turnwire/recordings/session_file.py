@@ -7,7 +7,8 @@ a folder of its name may hold files of subagents, which are woven in by their ti
 import heapq
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -17,10 +18,13 @@ from turnwire.normalize.inputs import Ended
 from turnwire.normalize.recordings.lines import tells_nothing
 from turnwire.protocol.framing import LineFramer, OversizeLine
 from turnwire.protocol.parsing import glued
-from turnwire.recordings.recorded import CHUNK, Timed, lines
+from turnwire.recordings.recorded import CHUNK, Timed, in_database, lines
 
 if TYPE_CHECKING:
     from turnwire.normalize.recordings.session_files import SearchableText, SessionFiles, Survey
+
+MAIN = PurePath("main/wire.jsonl")
+"""How a conversation's own file is called that lies beside folders of its subagents."""
 
 LOOKED_AT = 50
 """Lines in which a session file must show that it is one."""
@@ -57,6 +61,9 @@ class KeptFormat(NamedTuple):
 
 def format_of(path: Path) -> KeptFormat | None:
     """Return what a session file is, by its first lines; None for what is none."""
+    if in_database(path):
+        found = list(islice((line for line in session_lines(path) if isinstance(line, bytes)), LOOKED_AT))
+        return _format_of(found, path)
     framer = LineFramer()
     with path.open("rb") as file:
         chunk = file.read(CHUNK)
@@ -64,30 +71,30 @@ def format_of(path: Path) -> KeptFormat | None:
     if not found and (last := framer.close()) is not None and isinstance(last, bytes):
         found = [last]  # one line alone, which may still be written
     found = [piece for line in found[:LOOKED_AT] for piece in records_in(line)]
-    return _format_of(found, path.stem)
+    return _format_of(found, path)
 
 
 def is_session_line(line: bytes) -> bool:
     """Tell whether a line is one of a session file."""
-    return _format_of(records_in(line), "") is not None
+    return _format_of(records_in(line), Path()) is not None
 
 
-def _format_of(found: Sequence[bytes], name_of_file: str) -> KeptFormat | None:
+def _format_of(found: Sequence[bytes], path: Path) -> KeptFormat | None:
     """Return what lines are of: turnwire's own families are asked first, others about lines that say nothing to these."""
     for name, files in with_session_files():
         if any(files.recognises(line) for line in found):
-            return _kept(name, files, found, name_of_file)
+            return _kept(name, files, found, path)
     if not found or not tells_nothing(found[0]):
         return None
     for name, files in session_files_of_others():
         if any(files.recognises(line) for line in found):
-            return _kept(name, files, found, name_of_file)
+            return _kept(name, files, found, path)
     return None
 
 
-def _kept(name: str, files: "SessionFiles", found: Sequence[bytes], name_of_file: str) -> KeptFormat:
+def _kept(name: str, files: "SessionFiles", found: Sequence[bytes], path: Path) -> KeptFormat:
     told = next((told for line in found if (told := files.session_of(line))), None)
-    return KeptFormat(name, files, told or name_of_file)
+    return KeptFormat(name, files, told or files.named(path))
 
 
 def records_in(line: bytes) -> list[bytes]:
@@ -97,7 +104,34 @@ def records_in(line: bytes) -> list[bytes]:
 
 def is_session_file(path: Path) -> bool:
     """Tell a session file from other recordings by its lines."""
-    return path.is_file() and format_of(path) is not None
+    return is_readable(path) and format_of(path) is not None
+
+
+def is_readable(path: Path) -> bool:
+    """Tell whether there is a file, or a conversation in a database."""
+    return path.is_file() or in_database(path)
+
+
+def session_lines(path: Path) -> Iterator[bytes | OversizeLine]:
+    """Yield the lines of a file, or of a conversation in a database; raises OSError."""
+    if not in_database(path):
+        return lines(path)
+    from turnwire.recordings.database import database_lines  # noqa: PLC0415 - most conversations are files of lines
+
+    return database_lines(path)
+
+
+def notes_beside(path: Path, files: "SessionFiles") -> list[bytes]:
+    """Return what files beside say of the conversation, each as a line; those that are links, damaged or too long are left out."""
+    found = []
+    for beside in files.beside(path):
+        file = Path(beside)
+        try:
+            if _is_plain(file) and file.stat().st_size <= CHUNK:
+                found.append(msgspec.json.format(file.read_bytes(), indent=-1))
+        except (OSError, msgspec.MsgspecError, RecursionError):
+            continue
+    return found
 
 
 def agent_files(path: Path, named: Collection[str] = ()) -> list[AgentFile]:
@@ -105,6 +139,11 @@ def agent_files(path: Path, named: Collection[str] = ()) -> list[AgentFile]:
     folder = path.with_suffix("") / "subagents"
     inside = [] if _leads_away(folder) else sorted(folder.glob("**/agent-*.jsonl"))
     found = {one.stem.removeprefix("agent-"): one for one in inside if _is_plain(one)}
+    if path.name == MAIN.name and path.parent.name == MAIN.parent.name:
+        others = sorted(path.parent.parent.glob(f"*/{MAIN.name}"))
+        found |= {
+            one.parent.name: one for one in others if one != path and _is_plain(one) and not _leads_away(one)
+        }
     for agent in named:
         beside = path.with_name(f"agent-{agent}.jsonl")
         if agent.isalnum() and agent not in found and _is_plain(beside):
@@ -131,6 +170,8 @@ def survey_of(
     for agent in agent_files(path):
         if (call := call_of(agent.path)) is not None:
             survey.calls(agent.agent, call)
+    for note in notes_beside(path, files):
+        survey.handle(note)
     _look_over(survey, path, None, tell)
     for agent in agent_files(path, survey.agents()):
         _look_over(survey, agent.path, agent.agent, tell)
@@ -140,7 +181,7 @@ def survey_of(
 def _look_over(
     survey: "Survey", path: Path, agent: str | None, tell: "Callable[[SearchableText], None] | None"
 ) -> None:
-    for line in lines(path):
+    for line in session_lines(path):
         if isinstance(line, OversizeLine):
             survey.skip()
             continue
@@ -158,6 +199,10 @@ def read_session_file(path: Path, files: "SessionFiles", leaf: str | None = None
     streams = [_timed(path, None, files)]
     streams += [_timed(one.path, one.agent, files) for one in agent_files(path, survey.agents())]
     last: float | None = None
+    for note in notes_beside(path, files):
+        for at, happened in reader.read(note):
+            last = later(last, at)
+            yield Timed(last, happened)
     for _, agent, line in heapq.merge(*streams, key=lambda one: one.at):
         for at, happened in reader.read(line, agent):
             last = later(last, at)
@@ -184,7 +229,7 @@ class _Line(NamedTuple):
 def _timed(path: Path, agent: str | None, files: "SessionFiles") -> Iterator[_Line]:
     """Give each line a time that is never before the one ahead of it in its file."""
     latest = 0.0
-    for line in lines(path):
+    for line in session_lines(path):
         for raw in records_in(line) if isinstance(line, bytes) else [line.head]:
             latest = max(latest, files.moment(raw) or 0.0)
             yield _Line(latest, agent, raw)

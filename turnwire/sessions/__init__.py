@@ -1,1 +1,1 @@
-"""Live sessions: their life from launch to deletion, and what is known of them."""
+"""Live sessions, from launch to deletion, and their records."""

@@ -1,4 +1,4 @@
-"""The agents that a frontend may choose for a new session, and what each can do."""
+"""The agents that a frontend can choose for a new session, and their abilities."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from turnwire.hub.wire.frames_out import AgentChoice
 
 
 def agent_choices(settings: Settings, names: Sequence[str]) -> list[AgentChoice]:
-    """Return those of the named agents whose programs are here, in that order."""
+    """Return the named agents whose programs are installed, in that order."""
     choices = []
     for name in names:
         try:
@@ -36,5 +36,5 @@ def agent_choices(settings: Settings, names: Sequence[str]) -> list[AgentChoice]
 
 
 def abilities(can: Capabilities) -> list[str]:
-    """Return the names of what an agent can do or not."""
+    """Return the names of an agent's abilities."""
     return [name for name in Capabilities.__struct_fields__ if getattr(can, name) is True]

@@ -1,9 +1,9 @@
 """Decide which conversation a session has when only its agent says so. Pure.
 
-An agent names its conversation itself: Claude Code in `init`, agents of the Agent Client Protocol in their answer to
-`session/new`. Somebody who steers an agent can make it name any conversation. So turnwire ignores its word in
-sessions that were begun or commanded by a principal with limited conversations. A conversation that turnwire itself
-opened out of the library is beyond doubt: the principal was allowed to see it.
+An agent names its conversation itself: Claude Code in `init`, ACP agents in their answer to
+`session/new`. Someone who steers an agent can make it name any conversation. So turnwire ignores the name in
+sessions that a principal with limited conversations started or steered. A conversation that turnwire itself
+opened from the history needs no such check: the principal was allowed to see it.
 """
 
 import math
@@ -21,13 +21,13 @@ CLOCK_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What an agent has said of its conversation."""
+    """An agent's statement about its conversation."""
 
     conversation: str
     since: float
-    """When the turn began in which it was said first, or the process; seconds since 1970."""
+    """When the turn or process began that made the statement first; seconds since 1970."""
     resumed: bool
-    """The process was to go on with a conversation or to branch off one, so that what it has may be older."""
+    """The process continued or forked a conversation, so its conversation may be older."""
     origin: str | None = None
     """Which conversation that was; None where it was not named."""
 
@@ -38,7 +38,7 @@ class Claim:
 
     @classmethod
     def of(cls, record: SessionRecord) -> "Claim | None":
-        """Return the claim of a session; None without one. Where its time was not kept, it is that of the session."""
+        """Return the claim of a session; None without one. Without a stored time the session's start counts."""
         if record.cli_session_id is None:
             return None
         options = RecordOptions.from_record(record)
@@ -64,13 +64,13 @@ def _created(record: SessionRecord) -> float:
 
 
 def is_believed(record: SessionRecord) -> bool:
-    """Tell whether the agent's word counts: all who steered the session may see every conversation."""
+    """Return whether the agent's statement counts: everyone who steered the session may see every conversation."""
     believed = RecordOptions.from_record(record).believed
     return record.owner is None if believed is None else believed
 
 
 def steered_by(record: SessionRecord, user: str | None, *, sees_all: bool) -> SessionRecord:
-    """Return the record of a session that this user begins or commands, who sees all conversations, or not all."""
+    """Return the record of a session that a user starts or steers. `sees_all`: the user may see all conversations."""
     if not sees_all:
         kept = RecordOptions.from_record(record)
         return with_options(record, believed=False, shared=kept.shared or user != record.owner)
@@ -80,7 +80,7 @@ def steered_by(record: SessionRecord, user: str | None, *, sees_all: bool) -> Se
 
 
 def conversation_of(record: SessionRecord, said: str | None) -> str | None:
-    """Return the conversation that a session has for certain, if its agent says this of it; None where that is open."""
+    """Return the session's certain conversation, given the agent's statement; None if it is uncertain."""
     return said if is_believed(record) else RecordOptions.from_record(record).conversation
 
 
@@ -93,10 +93,10 @@ def is_anothers(
     *,
     origin_began: float | None = None,
 ) -> bool:
-    """Tell whether a session's agent claims a conversation that is not its own.
+    """Return whether a session's agent claims a conversation that is not its own.
 
-    `others`: all sessions; `began` and `ended`: when the agent's own file of the conversation does, None without one;
-    `origin_began`: when that of the conversation does that the process was to go on with.
+    `others`: all sessions. `began` and `ended`: times of the agent's file of the conversation, None without one.
+    `origin_began`: the same of the conversation that the process continued.
     """
     is_shared = RecordOptions.from_record(record).shared
     for other in others:

@@ -47,27 +47,9 @@ async def execute(
             case frames.Interrupt():
                 return await cli.interrupt(INTERRUPT_DEADLINE_S, escalate_after=INTERRUPT_DEADLINE_S)
             case frames.PermissionRespond():
-                if command.mode is not None:
-                    limits.check_mode(command.mode, "mode")
-                if command.option_id.startswith(ALWAYS_MODE):
-                    limits.check_mode(command.option_id.removeprefix(ALWAYS_MODE), "option_id")
-                permission = PermissionAnswer(
-                    option_id=command.option_id,
-                    updated_input=command.updated_input,
-                    message=command.message,
-                    interrupt=command.interrupt,
-                    destination=command.destination,
-                    mode=command.mode,
-                )
-                cli.answer(command.pending_id, permission, by=frontend.name)
+                cli.answer(command.pending_id, tool_answer(command, limits), by=frontend.name)
             case frames.QuestionAnswer():
-                question = QuestionAnswer(
-                    answers=command.answers,
-                    action=command.action,
-                    content=command.content,
-                    message=command.message,
-                )
-                cli.answer(command.pending_id, question, by=frontend.name)
+                cli.answer(command.pending_id, question_answer(command), by=frontend.name)
             case frames.SetModel():
                 await cli.set_model(command.model)
             case frames.SetPermissionMode():
@@ -81,9 +63,32 @@ async def execute(
     return None
 
 
+def tool_answer(command: frames.PermissionRespond, limits: FrontendLimits) -> PermissionAnswer:
+    """Return an answer that frontends may give; raises CommandRefused for a mode that they may not choose."""
+    if command.mode is not None:
+        limits.check_mode(command.mode, "mode")
+    if command.option_id.startswith(ALWAYS_MODE):
+        limits.check_mode(command.option_id.removeprefix(ALWAYS_MODE), "option_id")
+    return PermissionAnswer(
+        option_id=command.option_id,
+        updated_input=command.updated_input,
+        message=command.message,
+        interrupt=command.interrupt,
+        destination=command.destination,
+        mode=command.mode,
+    )
+
+
+def question_answer(command: frames.QuestionAnswer) -> QuestionAnswer:
+    """Return the answer of a question."""
+    return QuestionAnswer(
+        answers=command.answers, action=command.action, content=command.content, message=command.message
+    )
+
+
 @contextmanager
 def refused() -> Iterator[None]:
-    """Raise as CommandRefused what an agent or its process refuses."""
+    """Raise refusals of an agent or its process as CommandRefused."""
     try:
         yield
     except AnswerRefused as error:
@@ -106,12 +111,13 @@ async def prompt(
     attachments: Sequence[frames.Attachment] = (),
     caller: Caller,
     priority: Priority = "next",
+    name: str | None = None,
 ) -> JsonValue:
-    """Send a prompt; return its id. Raises CommandRefused, and what `refused` tells of."""
+    """Send a prompt and return its id: `name`, if given. Raises CommandRefused, including the errors of `refused`."""
     files = [decode_attachment(item.base64, item.name) for item in attachments]
     if not text.strip() and not files:
         refuse("invalid_params", "a prompt needs text or an attachment", "text")
-    name = str(uuid4())
+    name = name or str(uuid4())
     session.prompt_history.say(name, SentPrompt(text, attachments))
     try:
         trace = await session.trace_prompt(name, caller)

@@ -1,4 +1,4 @@
-"""Where a conversation went back to or was branched off, what it left behind by that, and a copy of what remains."""
+"""Find the events that going back or forking leaves behind, and copy the remaining ones."""
 
 from collections.abc import AsyncIterator
 from typing import Literal
@@ -26,7 +26,7 @@ class LogCut(Struct):
     at: str | None
     """The message, as a frontend named it; None for the conversation's end, or for its beginning where nothing is left."""
     seq: int | None
-    """The last event that counts; None where the log does not know the message."""
+    """The last event that counts; None if the log has no such message."""
     within: str | None = None
     """The turn that counts up to there only."""
     void: list[str] = field(default_factory=list)
@@ -37,14 +37,14 @@ class LogCut(Struct):
     """The number of the last turn in the log."""
 
     def event(self, reason: Reason) -> ev.Cut:
-        """Return what is published of it."""
+        """Return the event to publish."""
         left = f"{len(self.void)} {'turn' if len(self.void) == 1 else 'turns'}" if self.void else "nothing"
         text = f"The conversation goes on from an earlier message; {left} of it no longer {'counts' if len(self.void) < 2 else 'count'}."
         return ev.Cut(text=text, reason=reason, at=self.at, within=self.within, void_turns=[*self.void])
 
 
 async def cut_at(journal: Journal, session: str, at: str) -> LogCut:
-    """Look up in a session's log what going back to a message leaves behind. Raises JournalError."""
+    """Find what going back to a message leaves behind in a session's log. Raises JournalError."""
     found = LogCut(at, None)
     turn: str | None = None
     async for seq, event in events_of(journal, session):
@@ -65,7 +65,7 @@ async def cut_at(journal: Journal, session: str, at: str) -> LogCut:
 
 
 async def cut_of_last_turn(journal: Journal, session: str, at: str | None) -> LogCut:
-    """Return what going back to before the last turn leaves behind. Raises JournalError."""
+    """Find what going back to before the last turn leaves behind. Raises JournalError."""
     found = LogCut(at, None)
     last: str | None = None
     async for _, event in events_of(journal, session):
@@ -93,9 +93,9 @@ async def whole(journal: Journal, session: str) -> LogCut:
 
 
 async def copy_to(journal: Journal, session: str, fork: str, cut: LogCut) -> None:
-    """Append to a new session's log what counts of another's up to a place, and close what is open there. Raises JournalError.
+    """Copy the events of a log up to a place into a new session's log, and close what is open there. Raises JournalError.
 
-    What processes did, and what was asked of people, is not copied: it was the other session's.
+    Events of processes and of requests to humans are not copied: they belong to the other session.
     """
     if cut.seq is None:
         return

@@ -1,7 +1,7 @@
-"""Limits of what frontends may ask for beyond the configuration, in every session that they start or steer.
+"""Limit what frontends may request beyond the configuration, in every session that they start or steer.
 
-A frontend with the control token may make a session stricter than configured. It may make it looser only where a
-setting allows that. The token is there to steer agents. A page or a script that has lost it must not become a way to
+A frontend with the control token may make a session stricter than configured. It may make it looser only if a
+setting allows that. The token is there to steer agents. A page or script that lost it must not become a way to
 run any program in any folder. turnwire checks the session's whole record, again at each later start. Configured
 values are the operator's and always allowed. All other values must be on a list, so new ones are refused until they
 are listed.
@@ -20,14 +20,14 @@ from turnwire.config.settings import Settings
 from turnwire.hub.host import CommandRefused
 from turnwire.journal.sessions import SessionRecord
 from turnwire.normalize.model import JsonObject
-from turnwire.sessions.records.options import RecordOptions
+from turnwire.sessions.records.options import RecordOptions, asked_folder
 from turnwire.sessions.records.sandbox import sandbox_of
 
 STRICTNESS = ("supervised", "cli", "plan", "autonomous")
 """Policies, the strictest first; `cli` is none, `plan` allows everything but the plan itself."""
 
 MODES = frozenset({"default", "plan", "dontAsk", "acceptEdits"})
-"""Permission modes that leave commands to be asked about: `acceptEdits` is no more than an always-answer gives."""
+"""Permission modes that still ask about commands. `acceptEdits` allows no more than an "always" answer gives."""
 
 FREE_OPTIONS = frozenset(
     {
@@ -51,7 +51,8 @@ NARROWED_OPTIONS = frozenset({"setting_sources", "tools"})
 SUBAGENT_FIELDS = frozenset(
     {"color", "description", "disallowedTools", "effort", "maxTurns", "model", "prompt", "tools"}
 )
-"""What a frontend's subagents may have; they can also have hooks, MCP servers and a permission mode of their own."""
+"""Members that a frontend's subagents may have. Subagents can also have hooks, MCP servers and a permission mode, which are
+refused."""
 
 CONTROLS = frozenset(
     {
@@ -74,10 +75,10 @@ CONTROLS = frozenset(
 
 
 class FrontendLimits:
-    """Refuses what frontends may not ask for, each time with the setting that would allow it."""
+    """Refuses what frontends may not request. Each refusal names the setting that would allow it."""
 
     def __init__(self, settings: Settings, start: Path) -> None:
-        """Take the folder that turnwire was started in: where nothing is configured, what is below it may be worked in."""
+        """`start`: the folder that turnwire was started in. Without a configuration, sessions may work in it and below."""
         self._settings = settings
         self._loosest = settings.frontend_policy or settings.policy or "cli"
         self._options: frozenset[str] = frozenset(settings.frontend_options)
@@ -86,30 +87,42 @@ class FrontendLimits:
 
     @property
     def policies(self) -> Sequence[str]:
-        """The policies that may be asked for, the strictest first."""
+        """The allowed policies, the strictest first."""
         return STRICTNESS[: STRICTNESS.index(self._loosest) + 1]
 
     @property
     def agents(self) -> Sequence[str]:
-        """The agents that may be chosen, the default one first."""
+        """The allowed agents, the default one first."""
         configured = [self._settings.agent, *self._settings.agents]
         return list(dict.fromkeys([*configured, *KNOWN] if "agent" in self._options else configured))
 
     @property
     def workspaces(self) -> Sequence[Path]:
-        """The directories that may be worked in, and what is below them."""
+        """The directories that sessions may work in, and below."""
         configured = self._settings.frontend_workspaces
         if configured is None:
             return [self._start, *self._operators]
         return [place.expanduser().resolve() for place in configured]
 
+    def is_workspace(self, folder: Path) -> bool:
+        """Tell whether a folder, given without links, may be worked in."""
+        # a service is started in / without having meant the whole machine
+        alone = Path("/") if self._settings.frontend_workspaces is None else None
+        return any(
+            folder == root or (root != alone and folder.is_relative_to(root)) for root in self.workspaces
+        )
+
+    def check_workspace(self, folder: str, field: str) -> None:
+        """Refuse a folder that may not be worked in."""
+        self._check_workspace(folder, field=field)
+
     def allow_workspace(self, folder: Path) -> None:
-        """Take a folder that the operator has an agent work in for one that frontends may choose, too."""
+        """Allow frontends a folder in which the operator runs an agent."""
         if folder not in self._operators:
             self._operators.append(folder)
 
     def new(self, record: SessionRecord, env: Mapping[str, str]) -> SessionRecord:
-        """Return the record of a session that a frontend wants, with what is configured; raises CommandRefused."""
+        """Return the record of a session that a frontend requests, completed from the configuration. Raises CommandRefused."""
         for name in sorted(env):
             if not is_allowed(name, self._settings.frontend_env):
                 _refuse(f"the variable {name!r} is not one that frontends may set", "frontend_env", "env")
@@ -119,11 +132,11 @@ class FrontendLimits:
         return self._checked(record)
 
     def again(self, record: SessionRecord) -> SessionRecord:
-        """Return the record of a session that goes on, as what is to be started now; raises CommandRefused.
+        """Return the record with which a session may continue now. Raises CommandRefused.
 
-        It was accepted once, by whatever was configured then. A permission mode that came about since does not count.
+        An earlier configuration accepted it. A permission mode set since then does not count.
         """
-        workspace = record.workspace or "."
+        workspace = asked_folder(record) or "."
         if self._settings.frontend_workspaces is not None or str(Path(workspace).resolve()) != workspace:
             self._check_workspace(workspace)
         mode = record.permission_mode
@@ -131,8 +144,10 @@ class FrontendLimits:
         return self._checked(replace(record, permission_mode=kept))
 
     def check_folder(self, record: SessionRecord) -> None:
-        """Refuse to look into a session's workspace, if it may not be worked in: of a conversation that is only read, say."""
-        workspace = record.workspace or "."
+        """Refuse to read a session's workspace if sessions may not work in it, for example that of a conversation that is only
+        read.
+        """
+        workspace = asked_folder(record) or "."
         reading = RecordOptions.from_record(record).reading
         if (
             reading
@@ -226,11 +241,8 @@ class FrontendLimits:
         self, folder: str, setting: str = "frontend_workspaces", field: str = "workspace"
     ) -> None:
         resolved = Path(folder).resolve()
-        roots = self.workspaces
-        # a service is started in / without having meant the whole machine
-        alone = Path("/") if self._settings.frontend_workspaces is None else None
-        if not any(resolved == root or (root != alone and resolved.is_relative_to(root)) for root in roots):
-            named = ", ".join(map(repr, map(str, roots))) or "nothing"
+        if not self.is_workspace(resolved):
+            named = ", ".join(map(repr, map(str, self.workspaces))) or "nothing"
             _refuse(
                 f"{str(resolved)!r} is not below {named}, where frontends may let agents work", setting, field
             )

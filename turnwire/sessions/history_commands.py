@@ -1,6 +1,6 @@
-"""Conversations of the library as sessions, and the commands about the library.
+"""Conversations of the history as sessions, and the commands about the history.
 
-What is there is read in threads; an event loop waits for the first look at the folders only a moment, and then answers with
+Threads read the files. The event loop waits only a moment for the first scan of the folders, and then answers with
 what is known so far.
 """
 
@@ -53,23 +53,23 @@ PIECE = 512
 
 
 class HistoryTimes(Struct, frozen=True, kw_only=True):
-    """How often the folders are looked at, and what waits for that. Seconds."""
+    """How often the folders are scanned, and what waits for a scan. Seconds."""
 
     patience_s: float = 2.0
     """How long an answer waits for a look."""
     fresh_s: float = 1.0
-    """A look that is no older is not repeated."""
+    """A scan no older than this is not repeated."""
     every_s: float = 2.0
-    """Seconds between looks while somebody waits for a new list."""
+    """Time between scans while someone waits for a new list."""
     share: float = 0.05
-    """How much of the time may pass in such looks: where one takes long they are fewer."""
+    """Largest share of the time for such scans. If a scan takes long, scans are rarer."""
     wait_s: float = 25.0
     """How long an answer waits for another list."""
     most_waiting: int = 256
     """Answers that wait for another list at a time; one more is refused."""
 
     def pause(self, took: float) -> float:
-        """Return how long to wait between two looks, where one takes so long."""
+        """Return the pause between two scans that take so long, in seconds."""
         return max(self.every_s, took / self.share)
 
 
@@ -80,7 +80,7 @@ Seen: TypeAlias = tuple[Sequence[LiveSession], VisibleConversations | None]
 
 
 class HistoryCommands:
-    """The library as a host has it: opened when it is first asked for."""
+    """The history of a host, opened on first use."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class HistoryCommands:
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="turnwire-library")
 
     def close(self) -> None:
-        """Let go of the index; who waits for another list is answered."""
+        """Close the index. Commands that wait for a new list are answered."""
         self._closed.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
         if self._library is not None:
@@ -127,7 +127,7 @@ class HistoryCommands:
         return self._library
 
     async def _in_pool(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run what blocks in a thread of the library's own, so that it keeps none from anything else."""
+        """Run a blocking function in a thread of the history's own pool, so that it delays nothing else."""
         call = partial(function, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
@@ -152,7 +152,7 @@ class HistoryCommands:
             refuse("unknown_conversation", str(error), "conversation")
 
     async def follower(self, listed: "ListedConversation", leaf: str | None = None) -> Follower:
-        """Return a reader of a conversation's file, or of its part up to a message; refuses one that cannot be read."""
+        """Return a reader of a conversation's file, or of its part up to a message. Raises CommandRefused if it cannot be read."""
         from turnwire.history.index import HistoryError  # noqa: PLC0415 - as above
 
         try:
@@ -163,9 +163,9 @@ class HistoryCommands:
     async def remembered(
         self, agent: str, folder: str | None, resume: str | None
     ) -> "ListedConversation | None":
-        """Return the conversation of an agent that is called so, or without a name the newest of a folder.
+        """Return the named conversation of an agent, or without a name the newest of a folder.
 
-        None where no file of it is known, and where nothing is listed.
+        None if there is no file of it, or if nothing is listed.
         """
         if not self._settings.history:
             return None
@@ -184,6 +184,12 @@ class HistoryCommands:
                 return one
         return None
 
+    async def opened_by(self, pid: int) -> "ListedConversation | None":
+        """Return the conversation that a process has open; None if none is known, and where nothing is listed."""
+        if not self._settings.history:
+            return None
+        return await self._in_pool(self.library().opened_by, pid)
+
     async def is_running(self, conversation: str) -> bool:
         """Tell whether another CLI has a conversation open."""
         if not self._settings.history:
@@ -191,9 +197,9 @@ class HistoryCommands:
         return conversation in await self._in_pool(self.library().running)
 
     async def times(self, conversation: str) -> tuple[float | None, float | None] | None:
-        """Return when a conversation began and ended; None where it has no file, and where nothing is listed.
+        """Return when a conversation began and ended. None if it has no file, or if nothing is listed.
 
-        Refuses while the first look at the folders goes on: whether there is a file is not known yet.
+        Raises CommandRefused during the first scan of the folders: whether there is a file is not known yet.
         """
         if not self._settings.history:
             return None
@@ -204,7 +210,7 @@ class HistoryCommands:
         return None if listed is None else (listed.began, listed.ended)
 
     async def has_message(self, conversation: str | None, message: str) -> bool | None:
-        """Tell whether an agent's own file has a message; None where there is no such file, or none may be read."""
+        """Return whether an agent's own file has a message. None if there is no such file, or if none may be read."""
         from turnwire.history.index import HistoryError  # noqa: PLC0415 - as above
 
         if not self._settings.history or conversation is None:
@@ -215,7 +221,7 @@ class HistoryCommands:
             return None
 
     async def take_in(self, session: LiveSession) -> None:
-        """Take what one of turnwire's own sessions has used and said into the index, once it is journaled."""
+        """Add a session's journaled usage and texts to the index."""
         from turnwire.history.index import HistoryError  # noqa: PLC0415 - as above
 
         try:
@@ -235,7 +241,7 @@ class HistoryCommands:
             await self._in_pool(self._library.index.forget_log, session)
 
     async def _look(self) -> bool:
-        """Look for what is new, and tell whether that is done; a look that takes its time goes on."""
+        """Scan for changes. Returns whether the scan is complete; a slow scan continues."""
         library = self.library()
         now = time.monotonic()
         if self._looking is None or self._looking.done():
@@ -255,7 +261,7 @@ class HistoryCommands:
         return looking.done()
 
     async def execute(self, command: frames.LibraryCommand, seen: Callable[[], Seen]) -> JsonValue:
-        """Do a command, but for opening; refuses. It tells of these sessions alone, and of conversations within what is given."""
+        """Run a command, except opening. Raises CommandRefused. The answer covers only the given sessions and conversations."""
         from turnwire.history.index import HistoryError  # noqa: PLC0415 - as above
 
         try:
@@ -283,7 +289,7 @@ class HistoryCommands:
             case frames.LibraryExport():
                 return await self._export(command, sessions, within)
             case _:
-                refuse("invalid_params", "this is no command about the library", "type")
+                refuse("invalid_params", "this is not a command about the history", "type")
 
     async def _other_list(self, command: frames.LibraryList, seen: Callable[[], Seen]) -> JsonValue:
         """Answer once the list differs from the known one, or when the time is over."""
@@ -317,7 +323,7 @@ class HistoryCommands:
         return not self._closed.is_set()
 
     async def _stamp(self, seen: Callable[[], Seen]) -> Hashable:
-        """Return what is another value wherever a list may be another one, and is cheaper than a list."""
+        """Return a value that differs whenever the list may differ. It is cheaper than the list."""
         changes = await self._in_pool(self.library().index.changes)
         own = tuple(_certain(session) for session in seen()[0])
         return changes, self._running, own, self._looked is not None
@@ -458,7 +464,7 @@ class HistoryCommands:
             cursor = page.cursor
 
     async def _index(self, sessions: Sequence[LiveSession]) -> None:
-        """Take in what turnwire's own sessions have journaled since, up to the last turn's end."""
+        """Add what turnwire's own sessions have journaled since, up to the last turn's end."""
         index = self.library().index
         async with self._indexing:
             for session in sessions:
@@ -505,7 +511,7 @@ def _certain(session: LiveSession) -> str | None:
 
 
 def about(listed: "ListedConversation") -> ev.History:
-    """Return what begins an old conversation in a log."""
+    """Return the event that begins an old conversation in a log."""
     from turnwire.history.history import moment  # noqa: PLC0415 - as above
 
     return ev.History(
@@ -519,7 +525,7 @@ def about(listed: "ListedConversation") -> ev.History:
 
 
 def listed_title(listed: "ListedConversation") -> str:
-    """Return what a conversation is called."""
+    """Return a conversation's title."""
     from turnwire.history.history import shown_title  # noqa: PLC0415 - as above
 
     return shown_title(listed)
@@ -540,7 +546,7 @@ def _answer(session: str, model: str | None, ts: str, event: ev.Complete) -> Ans
 
 
 def _place(listed: "ListedConversation") -> str:
-    """Return what `_cursor` reads."""
+    """Return the text that `_cursor` parses."""
     return f"{listed.ended or 0!r}:{listed.id}"
 
 

@@ -1,4 +1,4 @@
-"""What the host asks of a session, live or replayed, and what both have in common."""
+"""The interface of a session for the host, live or replayed."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -8,14 +8,14 @@ from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire.frames_out import SessionSummary
 
 Changed = Callable[[], None]
-"""Called when what a list of sessions shows has changed."""
+"""Called when the session's entry in the list of sessions has changed."""
 
 
 class HostedSession(Protocol):
     """A session that frontends can see."""
 
     def summary(self) -> SessionSummary:
-        """Return what a list of sessions shows."""
+        """Return the session's entry in the list."""
         ...
 
 

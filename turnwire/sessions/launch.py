@@ -1,4 +1,4 @@
-"""From a session's record and the settings to what the adapter starts."""
+"""Turn a session's record and the settings into the adapter's options."""
 
 import os
 from collections.abc import Mapping
@@ -37,15 +37,15 @@ CANNOT_START = (
     ProgramNotFound,
     SandboxUnavailable,
 )
-"""What is wrong with a session that cannot be started; each says what to do."""
+"""Errors of a session that cannot be started. Each says what to do."""
 
 
 MAX_ATTACHED = 11 << 20
-"""Bytes of all attachments of a prompt: what fits as base64 into the largest frame of a frontend."""
+"""Most bytes of a prompt's attachments: as base64 they fit into a frontend's largest frame."""
 
 
 def family_of(record: SessionRecord, settings: Settings) -> AgentFamily:
-    """Return what a session's agent speaks, and how it is run."""
+    """Return the family of a session's agent."""
     family = family_named(record.agent or settings.agent, settings.agents)
     return FAMILIES[settings.dialect if family == "claude" else family]
 
@@ -57,7 +57,7 @@ def options_for(
     resume_point: ResumePoint,
     requested: Mapping[str, str],
 ) -> SessionOptions:
-    """Return what to start; raises one of CANNOT_START."""
+    """Return the options of the start. Raises one of CANNOT_START."""
     agent = find(record.agent or settings.agent, settings.agents)
     environment = build_environment(
         os.environ,
@@ -114,7 +114,7 @@ def options_for(
 
 
 def merged(configured: AgentOptions, asked: AgentOptions | None) -> JsonObject:
-    """Return the options of a new session: what was asked for, and what is configured of the rest."""
+    """Return the options of a new session: the requested ones, completed from the configuration."""
     return {
         **configured.model_dump(mode="json", exclude_none=True),
         **(asked.model_dump(mode="json", exclude_none=True) if asked else {}),
@@ -122,7 +122,7 @@ def merged(configured: AgentOptions, asked: AgentOptions | None) -> JsonObject:
 
 
 def _agent_options(record: SessionRecord) -> dict[str, Any]:
-    """The fields of CommandOptions that a session's record has; it may be of an older or newer turnwire."""
+    """Return the CommandOptions in a session's record. An older or newer turnwire may have written it."""
     try:
         options = AgentOptions.model_validate(RecordOptions.from_record(record).agent_options)
     except ValidationError as error:

@@ -1,7 +1,7 @@
 """One live session: a CLI, its pipeline, and its record.
 
-The session outlives its CLI: when the process ends, the log and the record stay, and the next prompt or
-`session.resume` starts another CLI that goes on with the conversation (turnwire/sessions/commands.py).
+The session outlives its CLI. When the process ends, the log and the record stay. The next prompt or
+`session.resume` starts another CLI that continues the conversation (turnwire/sessions/commands.py).
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -22,7 +23,7 @@ from turnwire.adapter.session.agent import AgentSession, RequestFailed, RequestT
 from turnwire.adapter.session.attachments import AttachmentFolder
 from turnwire.adapter.session.notices import SessionNotice
 from turnwire.history.following import Follower
-from turnwire.hub.wire.frames_out import Abilities, SessionSummary
+from turnwire.hub.wire.frames_out import Abilities, SessionSummary, SessionWorktree
 from turnwire.journal.base import JournalError
 from turnwire.journal.sessions import SessionRecord
 from turnwire.normalize import events as ev
@@ -43,6 +44,10 @@ from turnwire.sessions.services import SessionServices
 from turnwire.sessions.state import ObservedState, short
 from turnwire.sessions.trace_context import Caller, context_event, headers, variables
 
+if TYPE_CHECKING:  # few sessions are ever in a terminal or a worktree
+    from turnwire.adapter.workspace.worktree_actions import Presence
+    from turnwire.sessions.in_terminal import InTerminal
+
 log = logging.getLogger(__name__)
 
 PAUSED = "The agent is paused until there is room again: its output is not read, and nothing of it is lost."
@@ -51,11 +56,11 @@ IMPORTED_AT_ONCE = 256
 """Inputs of an old conversation that are taken in at a time."""
 
 LOOK_S = 1.0
-"""How often someone who stops a session looks whether the journal still has room for its end."""
+"""Seconds between checks, while a session stops, whether the journal still has room for its end."""
 
 
 def _some(pieces: Iterator[Sequence[SessionInput]]) -> list[SessionInput]:
-    """Take some inputs at a time."""
+    """Return the next few inputs."""
     batch: list[SessionInput] = []
     for piece in pieces:
         batch += piece
@@ -65,26 +70,30 @@ def _some(pieces: Iterator[Sequence[SessionInput]]) -> list[SessionInput]:
 
 
 class LiveSession:
-    """A session as long as the sidecar knows it, with or without a running CLI."""
+    """A session during the sidecar's life, with or without a running CLI."""
 
     def __init__(
         self, record: SessionRecord, services: SessionServices, env: Mapping[str, str] | None = None
     ) -> None:
         self.record = record
         self.env = dict(env or {})
-        """Environment that a frontend asked for; kept as long as the sidecar lives, never written."""
+        """Environment that a frontend requested. Kept in memory, never written."""
         self.caller = Caller.of_environment()
-        """The trace context that its agent's spans belong to; kept as long as the sidecar lives."""
+        """The trace context of its agent's spans. Kept in memory."""
         self.changing = asyncio.Lock()
         """Held while a CLI is started or stopped, so that only one change runs at a time."""
+        self.in_terminal: InTerminal | None = None
+        """The agent's own interface, while it has the conversation."""
+        self.background: list[str] = []
+        """What the agent says that it runs in the background."""
         self.prompt_history = PromptHistory()
-        """What was said last."""
+        """The latest prompts."""
         self._services = services
         self._cli: AgentSession | None = None
         self._task: asyncio.Task[None] | None = None
         self._machine = machine.SessionState()
         self._follower: Follower | None = None
-        """Reads what others add to the conversation, while our CLI does not run."""
+        """Reads what others add to the conversation while our CLI does not run."""
         self._following = asyncio.Lock()
         self._before_turn: str | None = None
         self._since = 0.0
@@ -122,7 +131,7 @@ class LiveSession:
         return self._cli if self._machine.has_agent else None
 
     def summary(self) -> SessionSummary:
-        """Return what a list of sessions shows."""
+        """Return the session's entry in the list."""
         record, state = self.record, self._state
         return SessionSummary(
             session=record.session,
@@ -130,6 +139,7 @@ class LiveSession:
             state=state.state,
             agent=record.agent,
             workspace=record.workspace,
+            worktree=worktree_of(record),
             owner=record.owner,
             model=state.model,
             policy=record.policy,
@@ -143,12 +153,14 @@ class LiveSession:
             updated=RecordOptions.from_record(record).updated or record.created,
             trouble=self._trouble(),
             abilities=_abilities(self.capabilities),
-            followed=self._machine.conversation == "open_elsewhere" or None,
+            followed=(self._machine.conversation == "open_elsewhere" and self.in_terminal is None) or None,
+            in_terminal=None if self.in_terminal is None else self.in_terminal.host,
+            wanted_back=(self.in_terminal is not None and self.in_terminal.is_wanted_back) or None,
         )
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the agent can do: the one that runs, or else what agents like it can."""
+        """Return the abilities of the running agent, or else those of agents like it."""
         if (cli := self.cli) is not None:
             return cli.capabilities
         return family_of(self.record, self._services.settings).capabilities(self.record.cli_version)
@@ -164,13 +176,22 @@ class LiveSession:
         """True from the start of a CLI to its last event."""
         return self._task is not None and not self._task.done()
 
+    @property
+    def presence(self) -> "Presence":
+        """What its agent does; in its own interface it may always be at work."""
+        if self.in_terminal is not None:
+            return "working"
+        if not self.has_process:
+            return "away"
+        return "working" if self.is_busy else "idle"
+
     async def cleared(self) -> None:
         """Wait until nothing is left of a CLI that has ended."""
         if self._machine.is_clearing and self._task is not None:
             await asyncio.wait([self._task])
 
     async def import_history(self, follower: Follower, begins: ev.History, *, running: bool) -> None:
-        """Fill the log with an earlier conversation, between two events. `follow` reads what others add.
+        """Copy an earlier conversation into the log, between two events. `follow` then reads what others add.
 
         Raises JournalError, OSError, and KeyError if the conversation does not have its last message.
         """
@@ -202,7 +223,7 @@ class LiveSession:
         return self._follower is not None
 
     async def follow(self, *, running: bool) -> None:
-        """Take in what others have added to the conversation since; `running`: a CLI of theirs has it open."""
+        """Read what others have added to the conversation since. `running`: a CLI outside turnwire has it open."""
         if self.cli is not None or self.has_process:
             return
         await self._catch_up(over=not running)
@@ -216,15 +237,105 @@ class LiveSession:
             added = await asyncio.to_thread(self._follower.more)
             if added:
                 await self._pipeline.feed(added)
+                self.note_terminal()
             if not over and self._pipeline.core.busy and (settled := self._follower.settle()):
                 await self._pipeline.feed(settled)
-            if over and self._pipeline.core.busy:
-                await self._pipeline.feed(self._follower.close())
-                if self._pipeline.core.busy:
-                    await self._pipeline.feed([Ended("end_of_input")])
+            if over:
+                await self._close_turn()
+
+    async def _close_turn(self) -> None:
+        """End the turn of a conversation that nobody adds to."""
+        if self._follower is not None and self._pipeline.core.busy:
+            await self._pipeline.feed(self._follower.close())
+            if self._pipeline.core.busy:
+                await self._pipeline.feed([Ended("end_of_input")])
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn is open."""
+        return self._state.state in {"running", "waiting"}
+
+    async def hand_over(
+        self, held: "InTerminal", follower: Follower | None, read: Mapping[str, int] | None = None
+    ) -> None:
+        """Let the agent's own interface have the conversation. Raises JournalError, OSError.
+
+        A `follower` reads on from what the log has: all that is there, or what was `read`.
+        """
+        self.in_terminal = held
+        self._state.state = "idle"
+        await self.announce(
+            ev.Notice(kind="in_terminal", level="info", text=f"In the terminal on {held.host} from here on.")
+        )
+        if follower is not None:
+            await self.read_on(follower, is_known=True, read=read)
+        # a sidecar that is killed leaves a log to be closed
+        self.amend(state="idle")
+        await self.keep_terminal()
+        self._services.changed()
+
+    def note_terminal(self) -> None:
+        """Keep what the next sidecar must know of the agent's own interface."""
+        if self.in_terminal is not None:
+            read = {} if self._follower is None else self._follower.read
+            kept = {**self.in_terminal.kept(), "read": read}
+            self.amend(options=with_options(self.record, terminal=kept).options)
+
+    async def keep_terminal(self) -> None:
+        """Have that written before anything else happens: who has the conversation is to be known after a kill."""
+        self.note_terminal()
+        await self._services.keep(self.record)
+
+    async def read_on(
+        self, follower: Follower, *, is_known: bool, read: Mapping[str, int] | None = None
+    ) -> None:
+        """Follow a file. `is_known`: the log has what is in it now, or what was `read`. Raises JournalError and OSError."""
+        async with self._following:
+            await self._close_turn()
+            if not follower.core_goes_on:
+                self._pipeline.core = follower.core(self.record.turns)
+            if is_known:
+                await asyncio.to_thread(follower.skip, read)
+            else:
+                pieces = follower.first()
+                while batch := await asyncio.to_thread(_some, pieces):
+                    await self._pipeline.feed(batch)
+            self._follower = follower
+            self._step(machine.ImportEnds(True))
+            self._step(machine.OpenElsewhere(True))
+
+    def moved_to(self, conversation: str) -> None:
+        """Go on with another conversation from here on, as the agent's own interface does after `/clear`."""
+        self._state.cli_session_id = conversation
+        self.amend(cli_session_id=conversation, resume_token=None)
+
+    async def hear(self, inputs: Sequence[SessionInput]) -> None:
+        """Take in what the agent's own interface asks, or how that was answered."""
+        await self._pipeline.feed(inputs)
+
+    def want_back(self) -> None:
+        """Let the list of sessions say that the agent's own interface is to end."""
+        if self.in_terminal is not None:
+            self.in_terminal.is_wanted_back = True
+            self._services.changed()
+
+    async def take_back_from_terminal(self) -> None:
+        """Take in all that was said in the agent's own interface, which has ended; frontends lead the conversation again."""
+        held = self.in_terminal
+        if held is None:
+            return
+        await self._catch_up(over=True)
+        self._step(machine.OpenElsewhere(False))
+        self.in_terminal = None
+        self._state.state = "exited"
+        self.amend(state="exited", options=with_options(self.record, terminal=None).options)
+        await self.announce(
+            ev.Notice(kind="in_terminal", level="info", text=f"The terminal on {held.host} was left.")
+        )
+        self._services.changed()
 
     async def start(self, options: SessionOptions, resume_point: ResumePoint) -> None:
-        """Start a CLI; returns once it runs. Raises what turnwire.sessions.launch.CANNOT_START names, and JournalError."""
+        """Start a CLI and return once it runs. Raises the errors of turnwire.sessions.launch.CANNOT_START, and JournalError."""
         if self._follower is not None:
             await self._catch_up(over=True)
             if not self._follower.core_goes_on:
@@ -258,7 +369,7 @@ class LiveSession:
         return f"{self.record.agent} ended at once, {self._end()}"
 
     async def refusal(self, deadline: float) -> str | None:
-        """Wait until the agent has opened a conversation; return why it has not, None when it has or has not said."""
+        """Wait until the agent has opened a conversation. Returns why it failed; None if it succeeded or the deadline passed."""
         cli = self._cli
         try:
             if cli is not None:
@@ -279,9 +390,9 @@ class LiveSession:
         return f"{how} and the words {' '.join(said.split())[-300:]!r}" if said else f"{how}, saying nothing"
 
     async def stop(self) -> None:
-        """Stop the CLI, and wait until its last event can be read; with `changing` held.
+        """Stop the CLI, and wait until its last event can be read. The caller holds `changing`.
 
-        Does not wait for a journal that is full or cannot be written; the event is journaled later.
+        Does not wait for a journal that is full or cannot be written; it journals the event later.
         """
         if (cli := self._cli) is not None:
             self._state.state = "stopping"
@@ -313,7 +424,7 @@ class LiveSession:
         self._services.save(self.record)
 
     def rename(self, title: str) -> None:
-        """Set the title that a human gave; nothing else renames the session afterwards."""
+        """Set a human's title. Nothing else renames the session afterwards."""
         self.amend(title=title, options=with_options(self.record, title_from=None).options)
 
     def _call(self, text: str, source: str) -> None:
@@ -397,14 +508,14 @@ class LiveSession:
                 audit.close()
 
     async def _journaled(self, batch: Sequence[InputWithEvents]) -> None:
-        """Hand on what happened; while the journal has no room nothing more is read of the CLI, which so waits as well."""
+        """Journal a batch and pass it on. While the journal has no room, the CLI is not read, so it waits too."""
         self._step(machine.BatchRead())
         self._look_for_room()
         await self._pipeline.publish(batch)
         self._step(machine.BatchJournaled())
 
     def _look_for_room(self) -> None:
-        """See whether the agent waits for room: it may be that there was none before it is known why."""
+        """Note whether the agent waits for room: the room may end before the reason is known."""
         journal = self._services.journal
         if journal.is_full and journal.trouble is not None:
             self._step(machine.JournalFull())
@@ -415,7 +526,7 @@ class LiveSession:
         self._look_for_room()
 
     def _step(self, happened: machine.Input) -> None:
-        """Go on to the next state, and do what follows."""
+        """Change to the next state, and carry out its effects."""
         self._machine, effects = machine.step(self._machine, happened)
         for effect in effects:
             match effect:
@@ -437,7 +548,7 @@ class LiveSession:
         return family_of(self.record, self._services.settings).core(first_turn=turns + 1)
 
     async def _failed(self, error: Exception) -> bool:
-        """End the session after an error in turnwire, and log it; return whether the session's log says so."""
+        """End the session after an error in turnwire, and log it. Returns whether the session's log contains the end."""
         log.error("a session failed and was ended", exc_info=error, extra={"session": self.session})
         while isinstance(error, ExceptionGroup):
             error = error.exceptions[0]
@@ -468,7 +579,7 @@ class LiveSession:
     async def _begin(
         self, cli: AgentSession, resume_point: ResumePoint, context: ev.TraceContext | None
     ) -> None:
-        """Note the process, so that it can be reaped, and where it goes; then tell of it."""
+        """Record the process, so that it can be reaped, and the conversation; then publish the start."""
         state, going = self._state, None if resume_point == NEW else resume_point.json()
         state.resume_token = None if going is None else resume_point.at or state.resume_token
         version = self.record.cli_version if cli.version is None else cli.version
@@ -516,12 +627,18 @@ class LiveSession:
                 self._since = time.time()
             if state.cli_session_id not in (None, conversation):
                 self._claimed(state.cli_session_id)
+            if self.in_terminal is not None:
+                self.in_terminal.observe(event)
             match event:
                 case ev.Notice(kind="session_title_changed", text=text):
                     self._call(text, "agent")
-                case ev.Complete():
+                case ev.Notice(kind="background_tasks_changed", details=details):
+                    self.background = _named(details)
+                case ev.ProcessStatus(state="exited"):
+                    self.background = []
+                case ev.Complete(data=data):
                     self.amend(options=with_options(self.record, updated=timestamp()).options)
-                    self._services.turn_over(self.session)
+                    self._services.turn_over(self.session, data.cost_usd)
                 case _:
                     pass
             match event:
@@ -552,7 +669,7 @@ class LiveSession:
         self.amend(options=with_options(self.record, claim=claim.json()).options)
 
     def _imported(self, event: AgentEvent) -> None:
-        """Remember what a retry would go back to, and say again."""
+        """Remember, from imported events, where a retry goes back to and what it repeats."""
         match event:
             case ev.TurnStarted():
                 self._before_turn = self._state.resume_token
@@ -562,7 +679,7 @@ class LiveSession:
                 pass
 
     def _said(self, before: str | None, event: AgentEvent) -> None:
-        """A retry goes back to where the conversation was before this turn, and says all that it serves."""
+        """Remember where a retry of this turn goes back to, and the prompts that it repeats."""
         kept = with_options(self.record, attached=len(self.prompt_history.attachments()))
         self.amend(last_prompt=self.prompt_history.text(), options=kept.options)
         self._call(self.prompt_history.text(), "prompt")
@@ -570,7 +687,7 @@ class LiveSession:
             self.amend(retry_token=before)
 
     def _noticed(self, notice: SessionNotice) -> None:
-        """Publish what the adapter has to tell, as an event."""
+        """Publish a notice of the adapter as an event."""
         event: AgentEvent
         match notice.code:
             case "stalled":
@@ -586,6 +703,26 @@ class LiveSession:
             await self.announce(event)
         except JournalError as error:
             log.warning("a notice was not published", extra={"session": self.session, "error": str(error)})
+
+
+def _named(details: Mapping[str, object] | None) -> list[str]:
+    """Return what each task in the background is called."""
+    tasks = (details or {}).get("tasks")
+    return [
+        str(task.get("description") or task.get("task_id") or "a task")
+        for task in (tasks if isinstance(tasks, list) else ())
+        if isinstance(task, dict)
+    ]
+
+
+def worktree_of(record: SessionRecord) -> SessionWorktree | None:
+    """Return the worktree that was made for a session, as frontends see it."""
+    kept = RecordOptions.from_record(record).worktree
+    if kept is None:
+        return None
+    return SessionWorktree(
+        repository=str(kept.get("repository")), branch=str(kept.get("branch")), base=str(kept.get("base"))
+    )
 
 
 def _abilities(can: Capabilities) -> Abilities:

@@ -6,9 +6,9 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal, NoReturn, assert_never
+from typing import TYPE_CHECKING, Literal, NoReturn, assert_never
 
 from msgspec import structs, to_builtins
 from pydantic import JsonValue
@@ -44,7 +44,13 @@ from turnwire.sessions.rewind import place_of
 from turnwire.sessions.services import SessionServices
 from turnwire.sessions.state import short
 from turnwire.sessions.trace_context import Caller
-from turnwire.sessions.workspaces import Workspaces, workspace_of
+from turnwire.sessions.workspaces import Workspaces, folders, workspace_of
+
+if TYPE_CHECKING:  # most sidecars need none of these
+    from turnwire.sessions.in_terminal import InTerminal, Terminals
+    from turnwire.sessions.ports import OpenPorts
+    from turnwire.sessions.quotas import Quotas
+    from turnwire.sessions.worktrees import Worktrees
 
 log = logging.getLogger(__name__)
 
@@ -55,10 +61,10 @@ FOLLOW_S = 1.0
 """How often a conversation is looked at that others may go on with."""
 
 USAGE_S = 2.0
-"""Seconds that the end waits until the index has taken in what the last turns have used."""
+"""Seconds that the end waits until the index contains the usage of the last turns."""
 
 GREETING_S = 15.0
-"""How long a CLI that goes back to a message may take to answer `initialize` before it counts as running."""
+"""Seconds that a CLI may take to answer `initialize` when it goes back to a message. After that it counts as running."""
 
 
 class LiveHost:
@@ -91,7 +97,7 @@ class LiveHost:
             services.settings, services.journal, services.spawn, pace or HistoryTimes()
         )
         self._frontend_limits = FrontendLimits(services.settings, Path())
-        self._workspaces = Workspaces()
+        self._workspaces = Workspaces(self._settings)
         self._used: set[str] = set()
         """Sessions with a turn that the index has not taken in."""
         self._operator_sessions: set[str] = set()
@@ -103,16 +109,16 @@ class LiveHost:
         return sum(session.has_process for session in self._registry.sessions.values())
 
     def workspaces(self) -> Sequence[Path]:
-        """Return the directories that sessions of frontends may work in, and what is below them."""
+        """Return the directories that frontends' sessions may work in, and below."""
         return self._frontend_limits.workspaces
 
     def record(self, session: str) -> SessionRecord | None:
-        """Return what must be known of a session to go on with it; None where there is none."""
+        """Return the record with which a session can continue; None if there is no such session."""
         known = self._registry.sessions.get(session)
         return None if known is None else known.record
 
     async def take_over(self, record: SessionRecord) -> None:
-        """Go on with a session that another sidecar had, whose log is this one's now; raises JournalError."""
+        """Take over a session of another sidecar, whose log is in this journal now. Raises JournalError."""
         # What its record said of it then is not what its log says.
         known = await self._closed(replace(record, pid=None, process=None, state="starting"))
         await self._services.keep(known)
@@ -147,6 +153,15 @@ class LiveHost:
             self._registry.sessions[record.session] = LiveSession(known, self._services)
         if left:
             await asyncio.to_thread(reap, left)
+        for session in list(self._registry.sessions.values()):
+            if RecordOptions.from_record(session.record).terminal is None:
+                continue
+            try:
+                await self._terminals.again(session, self._keep_in_terminal)
+            except Exception:
+                log.exception(
+                    "a conversation in a terminal cannot be followed", extra={"session": session.session}
+                )
 
     async def _closed(self, record: SessionRecord) -> SessionRecord:
         """Return a record as it is after the end of its CLI, of which its log is told; raises JournalError."""
@@ -173,8 +188,10 @@ class LiveHost:
             log.warning("the usage of the last turns is not in the index yet; the next turn or look adds it")
         self._history.close()
 
-    def _turn_over(self, name: str) -> None:
-        """Take what a turn has used into the index, where `turnwire usage` finds it."""
+    def _turn_over(self, name: str, cost_usd: float | None) -> None:
+        """Count what a turn has cost, and take what it has used into the index, where `turnwire usage` finds it."""
+        if self._settings.quotas and (session := self._registry.sessions.get(name)) is not None:
+            self._services.spawn(f"cost of {name}", self.quotas.spent(session.record.owner, cost_usd))
         if self._settings.history and self._settings.journal_kind.durable:
             self._used.add(name)
             self._services.spawn(f"usage of {name}", self._take_in(name))
@@ -206,6 +223,11 @@ class LiveHost:
         ):
             self._steered(command.session, frontend)
         try:
+            if self._settings.quotas:
+                sizes = {one.session: one.size for one in await self._services.journal.logs()}
+                await self.quotas.check(
+                    command, frontend.user, self.sessions, lambda name: sizes.get(name, 0)
+                )
             match command:
                 case frames.SessionList():
                     return [to_builtins(summary) for summary in self.sessions()]
@@ -233,26 +255,119 @@ class LiveHost:
                 case frames.SessionClose():
                     await self._close(command.session)
                     return None
+                case frames.SessionMove():
+                    refuse(
+                        "not_supported",
+                        "this sidecar is not a worker of a fleet, so it cannot move the session",
+                    )
                 case frames.SessionDelete():
                     await self._forget(command.session)
                     return None
-                case frames.WorkspaceCommand():
-                    record = self._registry.find(command.session).record
-                    folder = workspace_of(record.workspace)
-                    if record.session not in self._operator_sessions:
-                        self._frontend_limits.check_folder(record)
-                    return await self._workspaces.execute(command, folder)
+                case frames.WorkspaceFolders():
+                    return await folders(command.path, self._frontend_limits)
+                case frames.WorkspaceCommand() | frames.PortCommand() | frames.WorktreeCommand():
+                    return await self._of_workspace(command, frontend)
+                case frames.WorkspaceRevert():
+                    return await self._of_workspace(command, frontend)
+                case frames.NativeBegin():
+                    return await self._terminals.begin(command, self._keep_in_terminal)
+                case frames.NativeEnd():
+                    return await self._terminals.end(command)
+                case frames.SessionCommand() if (
+                    held := self._registry.find(command.session).in_terminal
+                ) is not None:
+                    return await self._terminals.command(
+                        self._registry.find(command.session), held, command, frontend
+                    )
+                case frames.NativeTakeBack():
+                    refuse("not_running", "the conversation is in no terminal", "session")
                 case frames.SessionCommand():
                     session = self._registry.find(command.session)
                     says = isinstance(command, frames.Prompt)
                     cli = await self._woken(session) if says else self._running(session)
                     return await execute(session, cli, command, frontend, self._frontend_limits)
-                case frames.Hello() | frames.AccessInvite():
+                case frames.WorktreeList():
+                    return await self._worktrees.list(one.record for one in self._registry.sessions.values())
+                case frames.WorktreeRemove():
+                    records = [one.record for one in self._registry.sessions.values()]
+                    return await self._worktrees.remove(command.path, records)
+                case frames.Hello() | frames.Ping() | frames.AccessInvite():
                     refuse("invalid_params", f"{command.type} is the hub's own", "type")
                 case _ as never:
                     assert_never(never)
         except JournalError as error:
             refuse("journal_unavailable", str(error))
+
+    @cached_property
+    def quotas(self) -> "Quotas":
+        """What principals may use; of a worker the fleet counts what they spend."""
+        from turnwire.sessions.quotas import Quotas, SpendingFile  # noqa: PLC0415 - few sidecars have quotas
+
+        return Quotas(self._settings.quotas, SpendingFile(self._settings.state_dir))
+
+    @cached_property
+    def _ports(self) -> "OpenPorts":
+        from turnwire.sessions.ports import OpenPorts  # noqa: PLC0415 - few sessions have a sandbox
+
+        return OpenPorts(self._settings.host)
+
+    @cached_property
+    def _worktrees(self) -> "Worktrees":
+        from turnwire.sessions.worktrees import Worktrees  # noqa: PLC0415 - few sidecars make worktrees
+
+        return Worktrees(self._settings)
+
+    @cached_property
+    def _terminals(self) -> "Terminals":
+        from turnwire.sessions.in_terminal import Terminals  # noqa: PLC0415 - few conversations are ever in a terminal
+
+        return Terminals(
+            self._settings, self._history, self._frontend_limits, self._alone_with, self._say_waiting
+        )
+
+    def _keep_in_terminal(self, session: LiveSession, held: "InTerminal", folder: Path) -> None:
+        self._services.spawn(session.session, self._terminals.keep(session, held, folder))
+
+    async def _say_waiting(self, session: LiveSession, command: frames.Prompt, name: str) -> JsonValue:
+        """Send a prompt that has waited, under the id that its frontend knows; raises CommandRefused."""
+        cli = await self._woken(session)
+        with refused():
+            return await prompt(
+                session,
+                cli,
+                command.text,
+                attachments=command.attachments or (),
+                caller=Caller.of(command),
+                priority=command.priority,
+                name=name,
+            )
+
+    async def _of_workspace(
+        self,
+        command: frames.WorkspaceCommand
+        | frames.WorkspaceRevert
+        | frames.WorktreeCommand
+        | frames.PortCommand,
+        frontend: Frontend,
+    ) -> JsonValue:
+        """Do a command about what a session works with; raises CommandRefused."""
+        session = self._registry.find(command.session)
+        record = session.record
+        if isinstance(command, frames.PortCommand):
+            return await self._ports.execute(command, self._running(session), frontend)
+        if session.session not in self._operator_sessions:
+            self._frontend_limits.check_folder(record)
+        match command:
+            case frames.WorktreeCommand():
+                async with session.changing:
+                    return await self._worktrees.execute(command, record, agent=session.presence)
+            case frames.WorkspaceRevert():
+                return await self._worktrees.revert(command, workspace_of(record.workspace))
+            case _:
+                folder, base = workspace_of(record.workspace), None
+                if isinstance(command, frames.WorkspaceDiff) and command.against == "base":
+                    base = await self._worktrees.base_of(record, folder)
+                return await self._workspaces.execute(command, folder, base=base)
 
     def _steered(self, name: str, frontend: Frontend) -> None:
         """Note that somebody commands a session who may not see all conversations."""
@@ -267,8 +382,9 @@ class LiveHost:
         resume_point: ResumePoint = NEW,
         *,
         frontend: Frontend | None = None,
+        starts: bool = True,
     ) -> LiveSession:
-        """Start a new session; `resume_point` may lead to a conversation the CLI knows. Raises CommandRefused.
+        """Start a new session; `resume_point` may lead to a conversation the CLI knows. Without `starts`, no CLI runs yet. Raises CommandRefused.
 
         A frontend's must keep to the limits (turnwire/sessions/frontend_limits.py) and to the frontend's scope; without one it is the operator's own.
         """
@@ -304,7 +420,19 @@ class LiveHost:
             _check_scope(frontend, record)
             record = self._frontend_limits.new(record, wanted.env or {})
             record = steered_by(record, frontend.user, sees_all=frontend.scope.all)
-        return await self._add(record, resume_point, wanted.env, before=before, caller=wanted.caller)
+        if wanted.worktree is None:
+            return await self._add(
+                record, resume_point, wanted.env, before=before, caller=wanted.caller, starts=starts
+            )
+        made = await self._worktrees.make(wanted.worktree, workspace)
+        record = with_options(replace(record, workspace=made.folder), worktree=to_builtins(made))
+        try:
+            return await self._add(
+                record, resume_point, wanted.env, before=before, caller=wanted.caller, starts=starts
+            )
+        except BaseException:
+            await self._worktrees.unmake(made)
+            raise
 
     async def _with_past(
         self, record: SessionRecord, point: ResumePoint
@@ -317,7 +445,7 @@ class LiveHost:
             if await self._history.is_running(listed.id):
                 refuse(
                     "followed",
-                    f"somebody's own CLI has the conversation {listed.id} open; close it there, or go on with --fork-session",
+                    f"a CLI outside turnwire has the conversation {listed.id} open; close it there, or go on with --fork-session",
                 )
             record = with_options(record, conversation=listed.id)
         follower = await self._history.follower(listed, point.at)
@@ -387,6 +515,12 @@ class LiveHost:
 
     async def _create(self, command: frames.SessionCreate, frontend: Frontend) -> JsonValue:
         wanted = NewSession.of(command)
+        if command.worktree is not None and command.resume is not None:
+            refuse(
+                "invalid_params",
+                "a conversation that goes on has its folder already; leave `worktree` out",
+                "worktree",
+            )
         if command.resume is not None:
             session = await self._open_past(wanted, command.resume, frontend)
         else:
@@ -485,6 +619,7 @@ class LiveHost:
                 await session.import_history(follower, about(listed), running=running)
         except BaseException:
             del self._registry.sessions[record.session]
+            self._services.changed()
             await self._services.forget(record.session)
             await self._services.journal.delete(record.session)
             raise
@@ -532,7 +667,7 @@ class LiveHost:
         if record.cli_session_id == conversation and await self._history.is_running(conversation):
             refuse(
                 "followed",
-                f"somebody's own CLI has the conversation {conversation} open; close it there, or fork the session",
+                f"a CLI outside turnwire has the conversation {conversation} open; close it there, or fork the session",
                 "session",
             )
         if kept.reading:
@@ -604,7 +739,11 @@ class LiveHost:
         )
         kept = RecordOptions.from_record(origin)
         record = with_options(
-            record, mcp_servers=kept.mcp_servers, agent_options=kept.agent_options, sandbox=kept.sandbox
+            record,
+            mcp_servers=kept.mcp_servers,
+            agent_options=kept.agent_options,
+            sandbox=kept.sandbox,
+            worktree=kept.worktree,
         )
         record = steered_by(record, frontend.user, sees_all=frontend.scope.all and is_believed(origin))
         await self._check_claim(origin, origin.cli_session_id)
@@ -670,6 +809,7 @@ class LiveHost:
     async def _forget(self, name: str) -> None:
         async with self._alone_with(name) as session:
             await self._check_journal()
+            _check_terminal(session)
             await session.stop()
             # its events first: where they cannot be taken away, the session is still there to be deleted again
             await self._services.journal.delete(name)
@@ -709,6 +849,7 @@ class LiveHost:
         *,
         before: Callable[[LiveSession], Awaitable[None]] | None = None,
         caller: Caller | None = None,
+        starts: bool = True,
     ) -> LiveSession:
         """Begin a session; `before` fills its log before its CLI is started; `caller`: whose trace it belongs to."""
         if resume_point != NEW:
@@ -720,7 +861,11 @@ class LiveHost:
             async with session.changing:
                 if before is not None:
                     await before(session)
-                await self._start(session, resume_point)
+                if starts:
+                    await self._start(session, resume_point)
+                else:
+                    session.amend(state="exited")
+                    await self._services.keep(session.record)
         except BaseException:
             del self._registry.sessions[record.session]
             await self._services.forget(record.session)
@@ -732,6 +877,7 @@ class LiveHost:
     async def _start(self, session: LiveSession, resume_point: ResumePoint) -> None:
         """Start a CLI; nothing is awaited between the look at the limit and the start."""
         await session.cleared()
+        _check_terminal(session)
         await self._check_history(session)
         await self._check_claim(session.record, resume_point.resume)
         if self._stopping:
@@ -751,6 +897,15 @@ class LiveHost:
         except (*CANNOT_START, JournalError, OSError, ProcessGone) as error:
             refuse("cannot_start", str(error))
         self._services.changed()
+
+
+def _check_terminal(session: LiveSession) -> None:
+    if (held := session.in_terminal) is not None:
+        refuse(
+            "in_terminal",
+            f"the conversation is in the terminal on {held.host}; leave it there, or send native.take_back",
+            "session",
+        )
 
 
 def _new_id() -> str:

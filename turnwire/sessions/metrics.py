@@ -28,6 +28,8 @@ class Metrics:
         """Raises TracingError."""
         self.lines = 0
         """Lines that CLIs wrote."""
+        self.fleet: Callable[[], Sequence[Measurement]] = tuple
+        """What a hub or worker measures of its fleet."""
         self.spans_lost: Callable[[], int] = lambda: 0
         self._journal_size = 0
         self._journal_damaged: Callable[[], int] = lambda: 0
@@ -58,16 +60,19 @@ class Metrics:
         """Return content type and text of /metrics."""
         return self._prometheus.text()
 
-    async def watch(self, hub: Hub, host: Host, journal: Journal) -> None:
-        """Read what the sidecar's parts say of themselves, until cancelled."""
-        self._read = lambda: self._readings(hub, host)
+    async def watch(self, hub: Hub, host: Host, journal: Journal, *, has_sessions: bool = True) -> None:
+        """Read what the sidecar's parts say of themselves, until cancelled.
+
+        Where sessions are others', as at the hub of a fleet, these report them and their journal.
+        """
+        self._read = lambda: self._readings(hub, host) if has_sessions else self._of_frontends(hub)
         self._journal_damaged = lambda: journal.damaged
         while True:
             try:
                 self._journal_size = sum(log.size for log in await journal.logs())
             except JournalError:
                 pass  # /readyz says it; the last size stands
-            self._latest = self._readings(hub, host)
+            self._latest = self._read()
             await asyncio.sleep(REFRESH_S)
 
     def close(self) -> None:
@@ -83,16 +88,22 @@ class Metrics:
         sessions = host.sessions()
         states = Counter(session.state for session in sessions)
         return [
+            *self._of_frontends(hub),
             Measurement(m.LINES, self.lines),
             Measurement(m.SPANS_LOST, self.spans_lost()),
             Measurement(m.PENDING, sum(session.pending or 0 for session in sessions)),
+            Measurement(m.JOURNAL_SIZE, self._journal_size),
+            Measurement(m.JOURNAL_DAMAGED, self._journal_damaged()),
+            *(Measurement(m.SESSIONS, count, (state,)) for state, count in sorted(states.items())),
+        ]
+
+    def _of_frontends(self, hub: Hub) -> list[Measurement]:
+        return [
             Measurement(m.FRONTENDS, hub.frontends),
             Measurement(m.LAG, hub.lag),
             *(
                 Measurement(m.REFUSED, count, (reason,))
                 for reason, count in sorted(hub.refusals.counts.items())
             ),
-            Measurement(m.JOURNAL_SIZE, self._journal_size),
-            Measurement(m.JOURNAL_DAMAGED, self._journal_damaged()),
-            *(Measurement(m.SESSIONS, count, (state,)) for state, count in sorted(states.items())),
+            *self.fleet(),
         ]

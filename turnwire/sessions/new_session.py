@@ -6,7 +6,7 @@ from msgspec import Struct
 from pydantic import JsonValue
 
 from turnwire.hub.wire.agent_options import AgentOptions
-from turnwire.hub.wire.frames import SessionCreate
+from turnwire.hub.wire.frames import NewWorktree, SessionCreate
 from turnwire.normalize.vocabulary import SandboxLevel
 from turnwire.sessions.trace_context import Caller
 
@@ -16,6 +16,7 @@ class NewSession(Struct, frozen=True, kw_only=True):
 
     workspace: str | None = None
     agent: str | None = None
+    worktree: NewWorktree | None = None
     title: str | None = None
     policy: str | None = None
     model: str | None = None
@@ -31,6 +32,7 @@ class NewSession(Struct, frozen=True, kw_only=True):
         """Return what a frontend asks for."""
         return NewSession(
             workspace=command.workspace,
+            worktree=command.worktree,
             agent=command.agent,
             title=command.title,
             policy=command.policy,

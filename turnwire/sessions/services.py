@@ -37,5 +37,5 @@ class SessionServices(Struct, frozen=True):
     """Tells that a list of sessions would look different now."""
     observers: Callable[[str, str], Sequence[Observer]]
     """Who else sees a session's inputs and events: recording, tracing."""
-    turn_over: Callable[[str], None] = lambda _: None
-    """Tells that a turn of a session has ended."""
+    turn_over: Callable[[str, float | None], None] = lambda _name, _cost_usd: None
+    """Tells that a turn of a session has ended, and what it has cost in dollars, if that is known."""

@@ -25,6 +25,9 @@ KINDS = frozenset({"permission_request", "question_request", "complete", "proces
 LONGEST = 240
 """Maximum characters of a notification; the message stays well below the 4 KiB of a push service."""
 
+WHOLE = 120
+"""Characters of a command that a notification shows whole on most platforms: a longer one cannot be allowed there."""
+
 TITLE = 80
 
 Told = dict[str, str]
@@ -83,7 +86,7 @@ def _asked(event: PermissionRequest) -> tuple[str, bool]:
         whole = details["path"]
     if isinstance(whole, str) and whole.strip():
         shown, drawn = visible(whole), ordered(whole)
-        is_whole = len(shown) <= LONGEST and "\n" not in shown.strip() and drawn == shown
+        is_whole = len(shown) <= WHOLE and "\n" not in shown.strip() and drawn == shown
         return _visible(whole, LONGEST), is_whole
     return _visible(event.permission_title, LONGEST), False
 

@@ -24,6 +24,9 @@ from turnwire.tracing.prices import Prices
 STALLED_S = 30.0
 """Silence that is called stalled, in seconds."""
 
+MOST_REFUSED = 100
+"""Refusals of a sandbox that a turn tells."""
+
 EPOCH_S = 1e9
 """Seconds from which on a time is one since 1970: an earlier one counts from a recording's beginning."""
 
@@ -70,6 +73,8 @@ class Turn(Struct):
     where: WaitTimes = field(default_factory=WaitTimes)
     retries: int = 0
     errors: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    """What the sandbox refused, and why; at most MOST_REFUSED."""
     result: ev.CompleteData | None = None
     estimated_usd: float | None = None
     """What it may have cost, by the prices of models; None where its cost is known, or some model's price is not."""
@@ -260,6 +265,8 @@ def _within(turn: Turn, event: AgentEvent, at: float) -> None:
             span.ended, span.status = at, f"cancelled ({event.reason})"
         case ev.ApiRetry():
             turn.retries += 1
+        case ev.SandboxDenied() if len(turn.refused) < MOST_REFUSED:
+            turn.refused.append(f"{event.target}: {event.reason}")
         case _:
             pass
 

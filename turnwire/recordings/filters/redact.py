@@ -15,8 +15,13 @@ from turnwire.recordings.redaction.redaction import Redaction
 from turnwire.recordings.standard_output import standard_output
 
 
-def run(source: Path, target: Path | None) -> None:
-    """Write the copy, to standard output where none is named; raises OSError and RecordingError."""
+def run(source: Path, target: Path | None, family: str | None = None) -> None:
+    """Write the copy, to standard output where none is named; raises OSError, RecordingError and UnknownFamily.
+
+    `family` names the family that must be able to read the recording.
+    """
+    if family is not None:
+        _check(source, family)
     if target is None and source.is_dir():
         raise RecordingError(
             f"{source}: the copy of a folder is a folder; name a folder that does not exist yet"
@@ -39,6 +44,21 @@ def run(source: Path, target: Path | None) -> None:
         markup=False,
         soft_wrap=True,
     )
+
+
+def _check(source: Path, family: str) -> None:
+    from turnwire.normalize.families import recorded_core  # noqa: PLC0415 - most copies are made without a look at the lines
+    from turnwire.recordings.reading import read  # noqa: PLC0415 - as above
+    from turnwire.recordings.recorded import timed_happenings  # noqa: PLC0415 - as above
+
+    core = recorded_core(family)
+    for _ in timed_happenings(core, read(source, family)):
+        pass
+    stats = core.stats
+    if stats.unknown + stats.malformed and not stats.published + stats.counted + stats.control:
+        raise RecordingError(
+            f"{source}: no line of it is one of the family {family}; leave out --family, and the lines tell"
+        )
 
 
 def _copy(source: Path, target: Path | None, redaction: Redaction, progress: Callable[[int], None]) -> int:

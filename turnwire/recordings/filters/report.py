@@ -63,6 +63,8 @@ def _table(turn: Turn) -> Table:
     for kind, spans in (("tool", turn.tools), ("asked", turn.asked)):
         for span in spans.values():
             table.add_row(f"  {kind}", f"{span.seconds(now):.1f} s", _line(span))
+    for refusal in turn.refused:
+        table.add_row("  refused", "", _plain(_short(refusal, 200)))
     for error in turn.errors:
         table.add_row("  error", "", _plain(_short(error, 200)))
     return table

@@ -30,7 +30,7 @@ from turnwire.recordings.reading import (
     read,
     timed_happenings,
 )
-from turnwire.recordings.recorded import Unread, check_file, check_unpacked, unread
+from turnwire.recordings.recorded import Unread, check_file, check_unpacked, in_database, unread
 
 CHUNK = 1 << 16
 """Bytes read at a time: what a processor keeps near, and an allocator in its arenas."""
@@ -71,8 +71,26 @@ def _translate(
         _piped(core, sys.stdin.buffer, out, field_limit, family)
     elif source.is_dir():
         _recording(core, source, out, field_limit, family)
+    elif in_database(source):
+        _stored(core, source, out, field_limit)
     else:
         _file(core, source, out, field_limit, family)
+
+
+def _stored(core: AutoDetectingCore, source: Path, out: BinaryIO, field_limit: int) -> None:
+    """Translate a conversation in a database."""
+    import tempfile  # noqa: PLC0415 - few conversations are in one
+
+    from turnwire.recordings.database import save_lines  # noqa: PLC0415 - likewise
+
+    with tempfile.TemporaryDirectory(prefix="turnwire-") as folder:
+        try:
+            file = save_lines(source, Path(folder))
+        except OSError as error:
+            raise InputError(
+                f"{source}: {error.strerror}; `turnwire sessions` lists the conversations"
+            ) from error
+        _recording(core, file, out, field_limit, None)
 
 
 def _file(core: AutoDetectingCore, source: Path, out: BinaryIO, field_limit: int, family: str | None) -> None:

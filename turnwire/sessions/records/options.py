@@ -38,6 +38,10 @@ class RecordOptions:
     """Source of the title: folder, prompt or agent. None for a title of a human, which nothing else replaces."""
     sandbox: str | None = None
     """The sandbox that it was begun with: off, files or network; None where it is the configured one."""
+    worktree: JsonObject | None = None
+    """The git worktree that was made for it: path, folder, repository, branch, base."""
+    terminal: JsonObject | None = None
+    """The agent's own interface that has the conversation (turnwire/sessions/in_terminal.py)."""
     updated: str | None = None
     """When a turn began or ended last; RFC 3339."""
     unknown: JsonObject = field(default_factory=dict)
@@ -64,6 +68,8 @@ class RecordOptions:
             shared=kept.get("shared") is True,
             title_from=_text(kept.get("title_from")),
             sandbox=_text(kept.get("sandbox")),
+            worktree=_object(kept.get("worktree")),
+            terminal=_object(kept.get("terminal")),
             updated=_text(kept.get("updated")),
             unknown={name: value for name, value in kept.items() if name not in _NAMES},
         )
@@ -82,6 +88,12 @@ _NAMES = tuple(field.name for field in fields(RecordOptions) if field.name != "u
 def with_options(record: SessionRecord, **changes: object) -> SessionRecord:
     """Return a record with some of its options changed."""
     return replace(RecordOptions.from_record(record), **changes).put(record)  # type: ignore[arg-type]  # names are the fields
+
+
+def asked_folder(record: SessionRecord) -> str | None:
+    """Return the folder that a session was asked for: of one with a worktree its repository. What it may do there follows from it."""
+    made = RecordOptions.from_record(record).worktree
+    return record.workspace if made is None else str(made.get("repository"))
 
 
 def _object(value: object) -> JsonObject | None:

@@ -1,0 +1,511 @@
+"""A conversation in the agent's own interface: who has it, what it asks there, and the prompts that wait for its end.
+
+The session follows the conversation's file, as it does with one that somebody has opened in a terminal. The interface's hooks come
+in by a socket. A request is published as if a headless CLI had asked it. The first answer wins, in the terminal or elsewhere.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from pathlib import Path
+from uuid import uuid4
+
+from msgspec import Struct
+from pydantic import JsonValue
+
+from turnwire.adapter.hooks import relay
+from turnwire.adapter.interface import InterfaceHooks
+from turnwire.adapter.permissions.answers import InvalidAnswer, answer_tool, answer_user_question
+from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
+from turnwire.adapter.permissions.requests import ToolRequest
+from turnwire.adapter.process.identity import start_time
+from turnwire.config.agents import AgentNotFoundError, interface
+from turnwire.config.settings import Settings
+from turnwire.history.following import follower_of
+from turnwire.hub.host import CommandRefused, Frontend
+from turnwire.hub.wire import frames
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.inputs import Decision
+from turnwire.protocol.errors import TurnwireError
+from turnwire.protocol.json_values import JsonObject, text_at
+from turnwire.sessions.commands import question_answer, tool_answer
+from turnwire.sessions.frontend_limits import FrontendLimits
+from turnwire.sessions.history_commands import HistoryCommands
+from turnwire.sessions.hosted import refuse
+from turnwire.sessions.launch import family_of
+from turnwire.sessions.live import LiveSession
+from turnwire.sessions.prompt_history import SentPrompt
+from turnwire.sessions.records.options import RecordOptions, with_options
+from turnwire.sessions.records.sandbox import sandbox_of
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 0.4
+"""How often the processes and the file are looked at."""
+
+ANSWERED_THERE = 3
+"""Looks after which a request counts as allowed in the terminal: the interface waits no more, and no refusal came."""
+
+NEVER_WAITED = 10
+"""The same of an interface that was never seen waiting: it may not have shown the request yet."""
+
+FIND_CALL_S = 0.1
+"""Pause between two looks for the call of a request in the file."""
+
+FIND_CALL = 10
+"""Looks for it. Some calls are never there, such as those of subagents."""
+
+LEFT = "The agent's interface ended before anybody answered."
+
+HOOK_BYTES = 16 << 20
+"""Bytes of a hook's input."""
+
+WAITING = 100
+"""Prompts that may wait."""
+
+
+class _Process:
+    """A process by its id and its start."""
+
+    def __init__(self, pid: int, started: str | None = None) -> None:
+        """`started`: when, as kept of it; None to look."""
+        self.pid = pid
+        self._started = started or start_time(pid)
+
+    @classmethod
+    def of(cls, kept: JsonValue) -> "_Process | None":
+        """Return the process that was kept."""
+        match kept:
+            case [int(pid), str(started)]:
+                return cls(pid, started)
+            case _:
+                return None
+
+    def kept(self) -> JsonValue:
+        """Return what tells it from all others."""
+        return [self.pid, self._started]
+
+    @property
+    def is_alive(self) -> bool:
+        return self._started is not None and start_time(self.pid) == self._started
+
+
+class _Asked:
+    """A request that waits in the interface."""
+
+    def __init__(self, request: ToolRequest) -> None:
+        self.request = request
+        self.since = time.monotonic()
+        self.answer: asyncio.Future[JsonObject | None] = asyncio.get_running_loop().create_future()
+        self.was_waiting = False
+        self.looks = 0
+
+    @property
+    def waited_ms(self) -> int:
+        return int((time.monotonic() - self.since) * 1000)
+
+    def settle(self, answer: JsonObject | None) -> None:
+        if not self.answer.done():
+            self.answer.set_result(answer)
+
+
+class _Waiting(Struct, frozen=True):
+    """A prompt that waits."""
+
+    prompt: str
+    said: SentPrompt
+    command: frames.Prompt
+
+
+class InTerminal:
+    """The agent's own interface, and what is known of it."""
+
+    def __init__(self, host: str, pid: int, hooks: InterfaceHooks | None) -> None:
+        self.host = host
+        """The machine that its terminal is called by."""
+        self.owner = _Process(pid)
+        """What runs it."""
+        self.program: _Process | None = None
+        """The interface."""
+        self.hooks = hooks
+        self.since = time.time()
+        """When it was begun, in seconds since 1970."""
+        self.is_wanted_back = False
+        self.is_over = False
+        """Whether its owner says that it has ended."""
+        self.conversation: str | None = None
+        self.file: Path | None = None
+        self.folder: Path | None = None
+        """Where the socket of its hooks is."""
+        self.opened: tuple[str, Path, bool] | None = None
+        """A conversation that it has opened and that is not followed yet: id, file, and whether it has a past."""
+        self.asked: dict[str, _Asked] = {}
+        self.waiting: list[_Waiting] = []
+        self.look = asyncio.Event()
+        """There is something to look at."""
+        self.left = asyncio.Event()
+        """The session is led by frontends again."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the interface may still write."""
+        program = self.program is not None and self.program.is_alive
+        return program or (self.owner.is_alive and not self.is_over)
+
+    def kept(self) -> JsonObject:
+        """Return what the next sidecar must know."""
+        return {
+            "host": self.host,
+            "owner": self.owner.kept(),
+            "program": None if self.program is None else self.program.kept(),
+            "since": self.since,
+            "folder": None if self.folder is None else str(self.folder),
+            "conversation": self.conversation,
+            "file": None if self.file is None else str(self.file),
+        }
+
+    def observe(self, event: AgentEvent) -> None:
+        """See which requests are decided or void, by whatever the file says."""
+        match event:
+            case ev.PermissionResolved(pending_id=name) | ev.PermissionCancelled(pending_id=name):
+                if (asked := self.asked.pop(name, None)) is not None:
+                    asked.settle(None)
+            case _:
+                pass
+
+
+Alone = Callable[[str], AbstractAsyncContextManager[LiveSession]]
+Say = Callable[[LiveSession, frames.Prompt, str], Awaitable[JsonValue]]
+
+
+def _again(folder: Path) -> Path:
+    """Return the folder where the interface calls its hooks, without an earlier socket; another one if it is not ours."""
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if folder.lstat().st_uid == os.getuid():
+            (folder / "hooks").unlink(missing_ok=True)
+            return folder
+    return Path(tempfile.mkdtemp(prefix="turnwire-"))
+
+
+class Terminals:
+    """Hands conversations over to interfaces, and takes them back."""
+
+    def __init__(
+        self, settings: Settings, history: HistoryCommands, limits: FrontendLimits, alone: Alone, say: Say
+    ) -> None:
+        """`alone` gives a session that nobody else starts or stops meanwhile. `say` sends a prompt under an id."""
+        self._settings = settings
+        self._history = history
+        self._limits = limits
+        self._alone = alone
+        self._say = say
+
+    async def begin(
+        self, command: frames.NativeBegin, spawn: Callable[[LiveSession, InTerminal, Path], None]
+    ) -> JsonValue:
+        """Hand a conversation over; `spawn` starts `keep`. Refuses what cannot be."""
+        async with self._alone(command.session) as session:
+            if (held := session.in_terminal) is not None and held.is_running:
+                if held.owner.pid != command.pid:
+                    refuse("in_terminal", f"the terminal on {held.host} has the conversation", "session")
+                if command.program is not None:
+                    held.program = _Process(command.program)
+                    await session.keep_terminal()
+                return {}
+            record = session.record
+            if sandbox_of(record, self._settings) != "off":
+                refuse(
+                    "not_supported",
+                    "the session has a sandbox, and the agent's own interface would run without it; fork it without",
+                    "session",
+                )
+            family = family_of(record, self._settings)
+            conversation = record.cli_session_id if record.turns and not command.new else None
+            agent = record.agent or self._settings.agent
+            try:
+                argv = interface(agent, self._settings.agents, conversation)
+            except AgentNotFoundError as error:
+                refuse("not_supported", str(error), "session")
+            if session.cli is not None and session.is_busy:
+                refuse("busy", "a turn is open; wait for its end, or interrupt it", "session")
+            if session.cli is not None and session.background and not command.end_background:
+                refuse(
+                    "background_work", f"this would end: {'; '.join(session.background)}", "end_background"
+                )
+            held = InTerminal(command.host, command.pid, family.interface_hooks and family.interface_hooks())
+            if not held.owner.is_alive:
+                refuse("invalid_params", f"no process {command.pid} runs on the sidecar's machine", "pid")
+            await session.stop()
+            follower = None
+            if conversation is not None:
+                listed = await self._history.remembered(agent, record.workspace or "", conversation)
+                if listed is None:
+                    refuse(
+                        "unknown_conversation",
+                        f"the file of the conversation {conversation} is not found, so it could not be followed",
+                        "session",
+                    )
+                follower = await self._history.follower(listed)
+                held.conversation, held.file = conversation, Path(listed.path)
+            # a short path: a socket's address has 107 bytes
+            folder = held.folder = Path(tempfile.mkdtemp(prefix="turnwire-"))
+            await session.hand_over(held, follower)
+            spawn(session, held, folder)
+        if held.hooks is not None:
+            script = str(Path(relay.__file__))
+            argv += held.hooks.arguments([sys.executable, "-IS", script, str(folder / "hooks")])
+        if family.name in {"claude", "auto"} and not command.new:
+            argv.append(f"--permission-mode={record.permission_mode or 'default'}")
+        return {"argv": list(argv), "workspace": record.workspace or ".", "agent": agent}
+
+    async def again(
+        self, session: LiveSession, spawn: Callable[[LiveSession, InTerminal, Path], None]
+    ) -> None:
+        """Go on with an interface that an earlier sidecar has begun, or take in what it did until its end. Raises JournalError, OSError."""
+        kept = RecordOptions.from_record(session.record).terminal or {}
+        owner = _Process.of(kept.get("owner"))
+        if owner is None:
+            session.amend(options=with_options(session.record, terminal=None).options)
+            return
+        family = family_of(session.record, self._settings)
+        held = InTerminal(
+            text_at(kept, "host") or "", owner.pid, family.interface_hooks and family.interface_hooks()
+        )
+        held.owner, held.program = owner, _Process.of(kept.get("program"))
+        if isinstance(since := kept.get("since"), float):
+            held.since = since
+        held.conversation = text_at(kept, "conversation") or None
+        folder, file, read = text_at(kept, "folder"), text_at(kept, "file"), kept.get("read")
+        held.folder = _again(Path(folder)) if folder else Path(tempfile.mkdtemp(prefix="turnwire-"))
+        follower = None
+        if file:
+            held.file = Path(file)
+            with suppress(ValueError):
+                follower = await asyncio.to_thread(follower_of, held.file)
+        known = (
+            {name: end for name, end in read.items() if isinstance(end, int)}
+            if isinstance(read, dict)
+            else {}
+        )
+        await session.hand_over(held, follower, known)
+        spawn(session, held, held.folder)
+
+    async def end(self, command: frames.NativeEnd) -> JsonValue:
+        """Take back a conversation whose interface has ended."""
+        async with self._alone(command.session) as session:
+            held = session.in_terminal
+            if held is not None and held.owner.pid == command.pid:
+                held.is_over = True
+                held.look.set()
+        if held is not None:
+            await held.left.wait()
+        return None
+
+    async def keep(self, session: LiveSession, held: InTerminal, folder: Path) -> None:
+        """Follow the conversation and serve the hooks until the interface has ended; then send what waits."""
+        try:
+            async with self._hooks(session, held, folder):
+                while held.is_running:
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(LOOK_S):
+                            await held.look.wait()
+                    held.look.clear()
+                    await self._look(session, held)
+        finally:
+            for asked in held.asked.values():
+                asked.settle(None)
+            shutil.rmtree(folder, ignore_errors=True)
+        async with self._alone(session.session):
+            await self._open(session, held)
+            await session.follow(running=True)
+            left = [
+                Decision(name, "deny", f"terminal on {held.host}", asked.waited_ms, message=LEFT)
+                for name, asked in held.asked.items()
+            ]
+            await session.hear(left)
+            await session.take_back_from_terminal()
+        held.left.set()
+        for one in held.waiting:
+            try:
+                await self._say(session, one.command, one.prompt)
+            except CommandRefused as error:
+                await session.announce(ev.Withdrawn(prompt=one.prompt))
+                await session.announce(
+                    ev.Notice(
+                        kind="prompt_not_sent",
+                        level="warning",
+                        text=f"A prompt was not sent: {error.message}",
+                    )
+                )
+
+    async def command(
+        self, session: LiveSession, held: InTerminal, command: frames.SessionCommand, frontend: Frontend
+    ) -> JsonValue:
+        """Do a command about a conversation that is in a terminal; raises CommandRefused."""
+        match command:
+            case frames.Prompt():
+                return await self._wait(session, held, command)
+            case frames.PromptWithdraw():
+                left = [one for one in held.waiting if one.prompt != command.prompt]
+                if len(left) == len(held.waiting):
+                    return {"withdrawn": False}
+                held.waiting[:] = left
+                await session.announce(ev.Withdrawn(prompt=command.prompt))
+                return {"withdrawn": True}
+            case frames.NativeTakeBack():
+                if session.is_busy and not command.now:
+                    refuse(
+                        "busy",
+                        f"a turn is open in the terminal on {held.host}; wait for its end, or send `now`",
+                        "now",
+                    )
+                await session.announce(
+                    ev.Notice(
+                        kind="in_terminal", level="info", text=f"{frontend.name} takes the conversation back."
+                    )
+                )
+                session.want_back()
+                return None
+            case frames.PermissionRespond():
+                await self._decide(
+                    session, held, command.pending_id, tool_answer(command, self._limits), frontend.name
+                )
+            case frames.QuestionAnswer():
+                await self._decide(session, held, command.pending_id, question_answer(command), frontend.name)
+            case _:
+                refuse("in_terminal", f"the conversation is in the terminal on {held.host}", "session")
+        return None
+
+    async def _wait(self, session: LiveSession, held: InTerminal, command: frames.Prompt) -> JsonValue:
+        if not command.text.strip() and not command.attachments:
+            refuse("invalid_params", "a prompt needs text or an attachment", "text")
+        if len(held.waiting) >= WAITING:
+            refuse(
+                "in_terminal", f"{WAITING} prompts wait already for the terminal on {held.host}", "session"
+            )
+        prompt = str(uuid4())
+        held.waiting.append(_Waiting(prompt, SentPrompt(command.text, command.attachments or ()), command))
+        await session.announce(ev.Queued(position=len(held.waiting), prompt=prompt))
+        return {"prompt": prompt}
+
+    async def _decide(
+        self,
+        session: LiveSession,
+        held: InTerminal,
+        name: str,
+        answer: PermissionAnswer | QuestionAnswer,
+        by: str,
+    ) -> None:
+        asked = held.asked.get(name)
+        if asked is None or held.hooks is None:
+            refuse("already_answered", "it was answered, in the terminal or elsewhere", "pending_id")
+        request = asked.request
+        try:
+            if isinstance(answer, QuestionAnswer):
+                outcome = answer_user_question(request, answer, by, asked.waited_ms)
+            else:
+                outcome = answer_tool(request, answer, by, asked.waited_ms)
+        except InvalidAnswer as error:
+            refuse("invalid_answer", str(error), error.field)
+        del held.asked[name]
+        asked.settle(held.hooks.answer(request, outcome.reply))
+        await session.hear([outcome.decision])
+
+    async def _look(self, session: LiveSession, held: InTerminal) -> None:
+        async with self._alone(session.session):
+            await self._open(session, held)
+            await session.follow(running=True)
+        if not held.asked or held.hooks is None or held.file is None or held.program is None:
+            return
+        waits = await asyncio.to_thread(held.hooks.waits, held.file, held.program.pid)
+        for name, asked in list(held.asked.items()):
+            asked.was_waiting |= waits is True
+            asked.looks = asked.looks + 1 if waits is False else 0
+            enough = ANSWERED_THERE if asked.was_waiting else NEVER_WAITED
+            if asked.looks >= enough and name in held.asked:
+                # a refusal is in the file at once; a call that was allowed may run for long
+                del held.asked[name]
+                asked.settle(None)
+                await session.hear([Decision(name, "allow", f"terminal on {held.host}", asked.waited_ms)])
+
+    async def _open(self, session: LiveSession, held: InTerminal) -> None:
+        """Follow the conversation that the interface has opened last, once its file is there."""
+        if held.opened is None and held.conversation is None and held.program is not None:
+            # no hook says it
+            found = await self._history.opened_by(held.program.pid)
+            if found is not None:
+                is_old = found.began is not None and found.began < held.since
+                held.opened = found.id, Path(found.path), is_old
+        if held.opened is None:
+            return
+        conversation, file, is_old = held.opened
+        if not file.is_file() or file.stat().st_size == 0:
+            return
+        try:
+            follower = await asyncio.to_thread(follower_of, file)
+        except (OSError, ValueError):
+            return  # its first line is not whole yet
+        held.opened, held.conversation, held.file = None, conversation, file
+        await session.read_on(follower, is_known=is_old)
+        session.moved_to(conversation)
+        await session.keep_terminal()
+
+    @asynccontextmanager
+    async def _hooks(self, session: LiveSession, held: InTerminal, folder: Path) -> AsyncIterator[None]:
+        hooks = held.hooks
+        if hooks is None:
+            yield
+            return
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                said = json.loads(await reader.read(-1))
+                if isinstance(said, dict) and (answer := await self._hooked(session, held, hooks, said)):
+                    writer.write(json.dumps(answer).encode())
+                    await writer.drain()
+            except (ValueError, OSError, TurnwireError) as error:
+                log.warning(
+                    "a hook of an agent's interface failed",
+                    extra={"session": session.session, "error": str(error)},
+                )
+            finally:
+                writer.close()
+
+        server = await asyncio.start_unix_server(serve, folder / "hooks", limit=HOOK_BYTES)
+        try:
+            yield
+        finally:
+            server.close()
+
+    async def _hooked(
+        self, session: LiveSession, held: InTerminal, hooks: InterfaceHooks, said: JsonObject
+    ) -> JsonObject | None:
+        name = f"terminal-{uuid4()}"
+        call = hooks.read(said, name)
+        if call.opened and call.file is not None and call.conversation not in (None, held.conversation):
+            held.opened = call.conversation, call.file, call.is_old
+        held.look.set()
+        if call.request is None:
+            return None
+        for _ in range(FIND_CALL):
+            # the call first, then the request for it
+            await self._look(session, held)
+            if call.asked is not None and b'"tool_use_id"' in call.asked.line:
+                break
+            await asyncio.sleep(FIND_CALL_S)
+            call = hooks.read(said, name)
+        assert call.request is not None, "the same input was a request before"
+        assert call.asked is not None, "a request has its line"
+        asked = held.asked[name] = _Asked(call.request)
+        await session.hear([call.asked])
+        held.look.set()
+        return await asked.answer
