@@ -1,1 +1,1 @@
-"""turnwire as an agent of the Agent Client Protocol (version 1): what editors start, or connect to."""
+"""turnwire as an agent of the Agent Client Protocol: what editors start, or connect to."""

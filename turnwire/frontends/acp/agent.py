@@ -1,4 +1,4 @@
-"""turnwire as an agent of ACP 1: the methods that an editor may call.
+"""turnwire as an agent of ACP, version 1 or 2: the methods that an editor may call.
 
 Sessions are turnwire's own, by its own names. They are started by a `Starter`, which is the hub's `session.create` or, for
 an editor that has started the sidecar itself, the operator's own way, which may choose folders and MCP servers.
@@ -7,7 +7,7 @@ an editor that has started the sidecar itself, the operator's own way, which may
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
@@ -17,11 +17,13 @@ from turnwire.client.values import JsonObject, JsonValue
 from turnwire.frontends.acp import json_rpc
 from turnwire.frontends.acp.choices import DEFAULT_MODEL
 from turnwire.frontends.acp.dialogs import DialogCapabilities
+from turnwire.frontends.acp.editor_session import Editor, EditorSession
 from turnwire.frontends.acp.json_rpc import Lines, Peer, ResultThen, RpcError
 from turnwire.frontends.acp.prompts import BadPrompt
-from turnwire.frontends.acp.session import Editor, EditorSession
+from turnwire.frontends.acp.version2 import hello
 
-PROTOCOL_VERSION = 1
+FIRST, LATEST = 1, 2
+"""Versions of the protocol: an editor that asks for a later one gets the latest."""
 
 CODES = {
     "invalid_params": json_rpc.INVALID_PARAMS,
@@ -40,6 +42,8 @@ class Initialize(Params, frozen=True, kw_only=True):
 
     protocol_version: int
     client_capabilities: JsonObject = {}
+    capabilities: JsonObject = {}
+    """The same in version 2."""
 
 
 class NewSession(Params, frozen=True, kw_only=True):
@@ -62,6 +66,8 @@ class LoadSession(NewSession, frozen=True, kw_only=True):
     """A session that is taken up."""
 
     session_id: str
+    replay_from: JsonObject | None = None
+    """Version 2: `{"type": "start"}` has the past told, as session/load does in version 1."""
 
 
 class ListSessions(Params, frozen=True, kw_only=True):
@@ -131,6 +137,12 @@ class HubStarter:
         """It is as it was begun."""
 
 
+_Methods: TypeAlias = dict[str, tuple[type[Any], Callable[[Any], Awaitable[JsonValue | ResultThen]]]]
+
+_FIRST_ALONE = frozenset({"session/load", "session/set_mode"})
+"""Methods that version 2 has no more: it resumes with `replayFrom`, and modes are config options."""
+
+
 class Agent:
     """Serves one editor."""
 
@@ -144,7 +156,7 @@ class Agent:
         self._version = version
         self._editor: Editor | None = None
         self._sessions: dict[str, EditorSession] = {}
-        self._methods: dict[str, tuple[type[Any], Callable[[Any], Awaitable[JsonValue | ResultThen]]]] = {
+        self._methods: _Methods = {
             "initialize": (Initialize, self._initialize),
             "session/new": (NewSession, self._new),
             "session/load": (LoadSession, self._load),
@@ -161,7 +173,7 @@ class Agent:
 
     async def handle(self, method: str, params: JsonValue) -> JsonValue | ResultThen:
         """Do what an editor asks; raises RpcError."""
-        if method not in self._methods:
+        if method not in self._methods or (self._is_version2 and method in _FIRST_ALONE):
             raise RpcError(json_rpc.METHOD_NOT_FOUND, f"there is no method {method[: json_rpc.SHOWN]!r}")
         if self._editor is None and method != "initialize":
             raise RpcError(json_rpc.INVALID_REQUEST, "`initialize` comes first")
@@ -177,6 +189,10 @@ class Agent:
         except TurnwireError as error:
             raise RpcError(json_rpc.INTERNAL_ERROR, str(error)) from error
 
+    @property
+    def _is_version2(self) -> bool:
+        return self._editor is not None and self._editor.version > FIRST
+
     def leave(self) -> None:
         """Follow no session any more; they go on."""
         for session in self._sessions.values():
@@ -184,15 +200,21 @@ class Agent:
         self._sessions.clear()
 
     async def _initialize(self, params: Initialize) -> JsonObject:
-        offered = params.client_capabilities.get("elicitation")
+        version = LATEST if params.protocol_version >= LATEST else FIRST
+        capabilities = params.client_capabilities if version == FIRST else params.capabilities
+        offered = capabilities.get("elicitation")
         offers = offered if isinstance(offered, dict) else {}
-        meta = params.client_capabilities.get("_meta")
+        meta = capabilities.get("_meta")
         self._editor = Editor(
             DialogCapabilities(form=offers.get("form") is not None, url=offers.get("url") is not None),
-            shows_terminals=isinstance(meta, dict) and meta.get("terminal_output") is True,
+            shows_terminals=version > FIRST
+            or (isinstance(meta, dict) and meta.get("terminal_output") is True),
+            version=version,
         )
+        if version > FIRST:
+            return hello(self._version)
         return {
-            "protocolVersion": PROTOCOL_VERSION,
+            "protocolVersion": FIRST,
             "agentInfo": {"name": "turnwire", "title": "turnwire", "version": self._version},
             "agentCapabilities": {
                 "loadSession": True,
@@ -216,7 +238,8 @@ class Agent:
 
     async def _resume(self, params: LoadSession) -> ResultThen:
         await self._starter.claim(params.session_id, _wish(params))
-        return await self._joined(params.session_id, shows_past=False)
+        replay = params.replay_from or {}
+        return await self._joined(params.session_id, shows_past=replay.get("type") == "start")
 
     async def _fork(self, params: LoadSession) -> ResultThen:
         await self._starter.claim(params.session_id, _wish(params))
@@ -278,7 +301,8 @@ class Agent:
         return {}
 
     async def _prompt(self, params: PromptSession) -> JsonObject:
-        return await self._open(params.session_id).prompt(params.prompt)
+        session = self._open(params.session_id)
+        return await (session.insert if self._is_version2 else session.prompt)(params.prompt)
 
     async def _cancel(self, params: KnownSession) -> None:
         await self._open(params.session_id).cancel()
@@ -286,8 +310,7 @@ class Agent:
     async def _set_mode(self, params: SetMode) -> JsonObject:
         session = self._open(params.session_id)
         await self._running(params.session_id, self._client.set_permission_mode, params.mode_id)
-        for update in session.chosen(mode=params.mode_id):
-            await session.update(update)
+        await session.update(*session.chosen(mode=params.mode_id))
         return {}
 
     async def _set_option(self, params: SetOption) -> JsonObject:
@@ -304,8 +327,7 @@ class Agent:
                 raise RpcError(
                     json_rpc.INVALID_PARAMS, f"there is no config option {other[: json_rpc.SHOWN]!r}"
                 )
-        for update in updates:
-            await session.update(update)
+        await session.update(*updates)
         return {"configOptions": session.choices["configOptions"]}
 
     async def _running(
@@ -325,7 +347,7 @@ class Agent:
         if session is None:
             raise RpcError(
                 json_rpc.RESOURCE_NOT_FOUND,
-                f"the session {name[: json_rpc.SHOWN]!r} is not open; open it with session/load",
+                f"the session {name[: json_rpc.SHOWN]!r} is not open; open it with session/{'resume' if self._is_version2 else 'load'}",
             )
         return session
 

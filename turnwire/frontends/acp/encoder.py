@@ -28,11 +28,18 @@ class Encoder:
     """The updates of one session."""
 
     def __init__(
-        self, *, cwd: str | None = None, shows_terminals: bool = False, agent: str | None = None
+        self,
+        *,
+        cwd: str | None = None,
+        shows_terminals: bool = False,
+        agent: str | None = None,
+        version: int = 1,
     ) -> None:
+        """`version`: of the protocol. In version 2 each block of a message is a message, and changes show as patches."""
         self.choices = Choices(agent)
         """What its modes and models are."""
-        self._calls = ToolCalls(cwd=cwd, shows_terminals=shows_terminals)
+        self._by_block = version > 1
+        self._calls = ToolCalls(cwd=cwd, shows_terminals=shows_terminals, shows_patches=version > 1)
         self._texts = ShownTexts()
         self._plan = Plan()
         self._shown_calls: dict[str, None] = {}
@@ -73,8 +80,12 @@ class Encoder:
             ours["parentToolCallId"] = event.parent_tool_call_id
         if isinstance(event, ev.MessageChunk) and event.source is not None:
             ours["source"] = event.source
+        message = event.message_id
+        if self._by_block and message is not None and event.block_index:
+            message = f"{message}/{event.block_index}"
         for start in range(0, len(text), PIECE):
-            yield chunk(kind, text[start : start + PIECE], event.message_id, ours)
+            yield chunk(kind, text[start : start + PIECE], message, ours)
+            ours = {name: value for name, value in ours.items() if name != "replaces"}
 
     def _user(self, event: ev.UserMessage) -> Iterable[JsonObject]:
         if event.parent_tool_call_id is not None or event.synthetic:

@@ -8,9 +8,16 @@ PIECE = 64 * 1024
 """Characters of text after which a further piece begins."""
 
 STATES = frozenset(
-    {"available_commands_update", "config_option_update", "current_mode_update", "plan", "usage_update"}
+    {
+        "available_commands_update",
+        "config_option_update",
+        "current_mode_update",
+        "plan",
+        "state_update",
+        "usage_update",
+    }
 )
-"""Updates that the next of their kind makes void: `Encoder.state()` has the last."""
+"""Updates that the next of their kind makes void: `Encoder.state()` and `Activity` have the last."""
 
 
 class PastUpdates:

@@ -147,7 +147,7 @@ class Peer:
             message = msgspec.json.decode(line)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             shown = line[:SHOWN].decode(errors="replace")
-            self._refuse(None, PARSE_ERROR, f"the line is no JSON ({error}): {shown!r}")
+            self._refuse(None, PARSE_ERROR, f"the line is not JSON ({error}): {shown!r}")
             return
         match message:
             case {"method": "$/cancel_request", "params": {"requestId": str() | int() as number}}:

@@ -48,6 +48,7 @@ from turnwire.client.payloads import (
 from turnwire.client.shown import action_of
 from turnwire.client.values import JsonObject, JsonValue
 from turnwire.frontends.acp.diffs import changes
+from turnwire.frontends.acp.version2 import patches
 
 STATUS = {"running": "in_progress", "complete": "completed", "error": "failed", "unknown": "completed"}
 """The protocol has no word for a call whose end is unknown; `reason` beside it says no_result."""
@@ -64,10 +65,13 @@ _BACKTICKS = re.compile("`{3,}")
 class ToolCalls:
     """Makes ACP's tool calls of one session's."""
 
-    def __init__(self, *, cwd: str | None = None, shows_terminals: bool = False) -> None:
+    def __init__(
+        self, *, cwd: str | None = None, shows_terminals: bool = False, shows_patches: bool = False
+    ) -> None:
         self.cwd = cwd
         """What relative paths are relative to."""
         self._shows_terminals = shows_terminals
+        self._shows_patches = shows_patches
 
     def begun(self, event: ToolCall) -> JsonObject:
         """Return the fields of a call that begins."""
@@ -147,6 +151,8 @@ class ToolCalls:
         content, places = _content(payload)
         for each in (*places, *(item for item in content if item["type"] == "diff")):
             each["path"] = self._absolute(each["path"])
+        if self._shows_patches and isinstance(payload, ModifyFilePayload):
+            content = patches(payload.modify_file, self._absolute)
         return {
             **({"content": content} if content else {}),
             **({"locations": places} if places else {}),
@@ -307,7 +313,7 @@ def _modify(body: ModifyFile) -> _Shown:
     content: list[JsonObject] = []
     line: int | None = None
     for mutation in body.mutations:
-        first, diffs = _mutation(body.file_path, mutation)
+        first, diffs = _mutation(mutation.file_path or body.file_path, mutation)
         line = line or first
         content += diffs
     return content, [{"path": body.file_path, **_without_none(line=line)}]

@@ -61,6 +61,10 @@ class Prompts:
         """Return the prompts that are known to wait for their turn."""
         return [prompt for prompt in self._open if prompt in self._served and self._served[prompt] is None]
 
+    def is_known(self, prompt: str) -> bool:
+        """Whether a turn serves a prompt already, or has done so."""
+        return prompt in self._results or self._served.get(prompt) is not None
+
     def on_sent(self, prompt: str) -> TurnResult | None:
         """Note that a prompt is the editor's; returns how it came out if that is known already."""
         known = self._results.get(prompt) or self._results.get(self._served.get(prompt, ""))
@@ -105,7 +109,7 @@ class Prompts:
         return self._end([prompt] if prompt in self._open else [], CANCELLED)
 
     def _completed(self, event: ev.Complete) -> list[tuple[str, TurnResult]]:
-        turn, result = event.operation_id, _result(event)
+        turn, result = event.operation_id, turn_result(event)
         self._serve(event.data.prompts or (), turn)
         self._remember(turn, result)
         done = [prompt for prompt in self._open if turn is not None and self._served.get(prompt) == turn]
@@ -126,7 +130,8 @@ class Prompts:
         return ended
 
 
-def _result(event: ev.Complete) -> TurnResult:
+def turn_result(event: ev.Complete) -> TurnResult:
+    """Return how the prompts of a turn came out."""
     data = event.data
     outcome = data.outcome or ("error" if data.is_error else "completed")
     reason = STOP_REASONS.get(outcome)

@@ -21,8 +21,8 @@ from starlette.types import Receive, Scope, Send
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire.client import AccessRefused, Client, CommandFailed, TimedOut, TurnwireError, connect
 from turnwire.frontends.agui import run_request
-from turnwire.frontends.agui.access import PolicyMiddleware, RequestPolicy, refusal
 from turnwire.frontends.agui.runs import Limits, RunStore, SessionRun, session_of
+from turnwire.frontends.web.access import PolicyMiddleware, RequestPolicy, refusal
 
 log = logging.getLogger("turnwire.frontends.agui")
 

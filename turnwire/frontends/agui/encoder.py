@@ -55,7 +55,6 @@ from ag_ui.core import (
 
 from turnwire.client import events
 from turnwire.client.values import JsonObject, JsonValue
-from turnwire.frontends.agui.payload_text import fitting
 from turnwire.frontends.agui.question_answers import interrupt_of
 from turnwire.frontends.agui.thread import (
     ERROR,
@@ -70,6 +69,7 @@ from turnwire.frontends.agui.thread import (
     ToolReturned,
     UserSaid,
 )
+from turnwire.frontends.web.payload_text import fitting
 
 PROTOCOL = "1.0"
 """The version that is spoken with clients that name one."""

@@ -7,7 +7,7 @@ from ag_ui.core import Interrupt, ResumeEntry
 
 from turnwire.client import commands, events
 from turnwire.client.values import JsonObject, JsonValue
-from turnwire.frontends.agui.payload_text import fitting
+from turnwire.frontends.web.payload_text import fitting
 
 ANSWER_FIELDS = frozenset({"option_id", "updated_input", "message", "interrupt", "destination", "mode"})
 """What an answer to a permission request may have."""

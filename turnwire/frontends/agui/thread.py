@@ -32,8 +32,8 @@ from turnwire.client.payloads import (
     SubagentTaskPayload,
 )
 from turnwire.client.values import JsonObject, JsonValue
-from turnwire.frontends.agui import payload_text
-from turnwire.frontends.agui.payload_text import LARGEST, fitting, json_size
+from turnwire.frontends.web import payload_text
+from turnwire.frontends.web.payload_text import LARGEST, fitting, json_size
 
 HISTORY = 4 << 20
 """Bytes of the conversation that are kept, as JSON. The client refuses a server-sent event of more than 10 Mi characters."""

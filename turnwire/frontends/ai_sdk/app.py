@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from turnwire.client import AccessRefused, Answer, Client, CommandFailed, TimedOut, TurnwireError, connect
-from turnwire.frontends.agui.access import PolicyMiddleware, RequestPolicy, refusal
+from turnwire.frontends.web.access import PolicyMiddleware, RequestPolicy, refusal
 
 from . import request
 from .chat import Reply, answered, loaded, prompted, resumed, told

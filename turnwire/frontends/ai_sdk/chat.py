@@ -92,6 +92,8 @@ async def answered(client: Client, session: str, asked: ChatRequest) -> Reply:
     requests = {
         one.event.pending_id: one.event for one in frames if isinstance(one.event, events.PermissionRequest)
     }
+    if start == cursor and frames and isinstance(frames[-1].event, events.Complete):
+        raise BadRequest("messages", "the turn of this request has ended")  # nothing would end the response
     answers = []
     for approval in asked.approvals:
         request = requests.get(approval.id)
@@ -137,7 +139,7 @@ async def loaded(client: Client, session: str) -> list[JsonObject]:
         page = await client.events(session, after=reached, epoch=cursor.epoch)
         for frame in page.events:
             history.add(frame.event)
-        if page.seq is None or page.seq <= reached:
+        if page.seq <= reached:
             break
         reached = page.seq
     return history.messages
@@ -225,7 +227,7 @@ async def _last_turn(client: Client, session: str, end: Cursor) -> list[EventFra
         while reached < before - 1:
             page = await client.events(session, after=reached, before=before, epoch=end.epoch)
             older += page.events
-            if page.seq is None or page.seq <= reached:
+            if page.seq <= reached:
                 break
             reached = page.seq
         frames = older + frames

@@ -21,7 +21,7 @@ from turnwire.client.payloads import (
     NormalizedPayload,
 )
 from turnwire.client.values import JsonObject
-from turnwire.frontends.agui.payload_text import arguments, fitting, result
+from turnwire.frontends.web.payload_text import arguments, fitting, result
 
 REASONS = {
     "completed": "stop",

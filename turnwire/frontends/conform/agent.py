@@ -253,7 +253,7 @@ class AgentTrial:
                 await self._client.interrupt(talk.session)
             events = await turn
         if outcome_of(events) == "completed":
-            raise PromiseBroken("the turn ended as if nobody had interrupted it")
+            raise PromiseBroken("the turn ended as if it had not been interrupted")
         for _ in range(50):
             left = _running(f"sleep\0{seconds}\0")
             if not left:
@@ -334,7 +334,9 @@ class AgentTrial:
         events = [event for talk in self._talks for event in talk.events]
         malformed = [event for event in events if isinstance(event, Malformed)]
         if malformed:
-            raise PromiseBroken(f"{len(malformed)} lines are no messages, such as {str(malformed[0])[:200]}")
+            raise PromiseBroken(
+                f"{len(malformed)} lines are not messages of the protocol, such as {str(malformed[0])[:200]}"
+            )
         unknown = Counter(str(event.message_type) for event in events if isinstance(event, Unknown))
         calls, ends = _calls(events)
         if calls != ends:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Annotated, TypeAlias
 
+import msgspec
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
@@ -154,13 +155,14 @@ def _add_resources(server: MCPServer[None], hub: Connect) -> None:
         """Read the whole conversation of a session, in Markdown."""
         async with hub() as client:
             document = await client.command(LibraryExport(conversation=f"live:{session}"))
-            return str(document["content"])
+            return document.content
 
     @server.resource("turnwire://sessions/{session}/changes", mime_type="application/json")
     async def changes(session: str) -> str:
         """Read which files of a session's folder have changed since the last commit, with the lines added and removed."""
         async with hub() as client:
-            return to_json(await client.command(WorkspaceDiff(session=session)))
+            found = await client.command(WorkspaceDiff(session=session))
+            return to_json(msgspec.to_builtins(found))
 
 
 def _progress(context: Context) -> Progress:

@@ -8,7 +8,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from turnwire.frontends.agui.access import PolicyMiddleware, RequestPolicy, refusal
+from turnwire.frontends.web.access import PolicyMiddleware, RequestPolicy, refusal
 
 
 class TokenMiddleware:

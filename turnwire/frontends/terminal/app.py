@@ -13,16 +13,16 @@ from textual.css.query import NoMatches
 from textual.widgets import Static
 
 from turnwire.client import BEGINNING, CaughtUp, Client, Cursor, EventFrame, Gap, SessionSummary
-from turnwire.client.commands import WorkspaceFiles
+from turnwire.client.commands import LibrarySearch, WorkspaceFiles
 from turnwire.client.errors import TurnwireError
 from turnwire.client.events import PermissionRequest, QuestionRequest
-from turnwire.protocol.visible import ordered, visible_line
 
 from .composer import Composer
 from .conversation import Conversation, Request
-from .panels import Asked, Decision
+from .panels import Asked, Decision, Panel
 from .rows import Folded, RowWidget, widget_of
 from .screens import Choose, Find, Help, Leader, Sure, session_choices
+from .spelling import visible_line
 
 PAGE = 300
 """Events that are asked for first, and with each page of what came before."""
@@ -179,7 +179,7 @@ class Attached(App[str]):
             page = await self._client.events(self.session, after=reached, before=before, epoch=self._epoch)
             for frame in page.events:
                 older.add(frame.seq, frame.event)
-            if page.seq is None or page.seq <= reached:
+            if page.seq <= reached:
                 break
             reached = page.seq
         return older
@@ -251,13 +251,14 @@ class Attached(App[str]):
 
     def _draw_lines(self) -> None:
         facts, summary = self.conversation.facts, self._summary()
-        head = Text(no_wrap=True, overflow="ellipsis")
+        head = Text()
         if summary is not None:
             state = "no connection" if not self._client.is_connected else summary.state
-            head.append(ordered(visible_line(summary.title or summary.session)), "bold")
             head.append(f"  {state}", "yellow" if summary.pending or not self._client.is_connected else "")
             if summary.trouble:
                 head.append(f"  {visible_line(summary.trouble)}", "red")
+            if summary.in_terminal:
+                head.append(f"  in the terminal on {visible_line(summary.in_terminal)}", "yellow")
             mode = facts.mode or summary.permission_mode or ""
             head.append(f"  {visible_line(mode)}", "bold red" if mode in ASK_LESS else "")
             if summary.policy == "autonomous":
@@ -271,6 +272,9 @@ class Attached(App[str]):
                 head.append(
                     f"  never asks: {visible_line(', '.join(summary.abilities.never_asks))}", "yellow"
                 )
+            title = Text(visible_line(summary.title or summary.session), "bold")
+            title.truncate(max(12, self.size.width - 2 - head.cell_len), overflow="ellipsis")
+            head = title + head
         else:
             head.append(
                 "The hub has no such session (any more)" if self._client.is_connected else "no connection"
@@ -286,7 +290,7 @@ class Attached(App[str]):
         working = "working… Esc stops it   " if facts.running else ""
         others = sum(one.pending for one in self._client.known_sessions if one.session != self.session)
         elsewhere = f"{others} waiting in other sessions (Ctrl+O)   " if others else ""
-        foot = Text(no_wrap=True, overflow="ellipsis")
+        foot = Text()
         foot.append(f"{working}{elsewhere}{self._said or 'F1 help   Ctrl+B D leave'}", "dim")
         self._put("#foot", foot)
 
@@ -342,12 +346,11 @@ class Attached(App[str]):
             offers = [name for name in names if name.startswith(word)]
         elif word.startswith("@"):
             found = await self._client.command(WorkspaceFiles(session=self.session, text=word[1:], limit=8))
-            files = found.get("files", []) if isinstance(found, dict) else []
-            offers = [f"@{one['path'] if isinstance(one, dict) else one}" for one in files]
+            offers = [f"@{one}" for one in found.files]
         composer.offers = [offer for offer in offers if offer == visible_line(offer)]
         area = self.query_one("#offers", Static)
         area.display = bool(composer.offers)
-        area.update(Text("   ".join(composer.offers[:8]), "cyan", no_wrap=True, overflow="ellipsis"))
+        area.update(Text("   ".join(composer.offers[:8]), "cyan"))
 
     def on_decision_decided(self, message: Decision.Decided) -> None:
         """Send a decision."""
@@ -405,9 +408,9 @@ class Attached(App[str]):
 
     def action_page(self, by: int) -> None:
         """Scroll by a page; above the first row load what came before."""
-        for panel in self.query(Decision):
+        for panel in self.query(Panel):
             if panel.has_focus:
-                panel.action_scroll_by(by * 10)
+                panel.scroll_pages(by)
                 return
         area = self.query_one("#conversation", VerticalScroll)
         if by < 0 and area.scroll_y <= 0:
@@ -469,14 +472,32 @@ class Attached(App[str]):
         def found(words: str | None) -> None:
             if not words:
                 return
-            for row in reversed(self.conversation.rows.values()):
-                widget = self._widgets.get(row.key)
-                if widget is not None and words.casefold() in row.text.casefold():
-                    widget.scroll_visible(animate=False)
-                    return
-            self._tell("Not found in what is loaded; PageUp at the beginning loads more")
+            if not self._go_to(words):
+                self._do(self._find_before(words))
 
         self.push_screen(Find(), found)
+
+    def _go_to(self, words: str) -> bool:
+        """Scroll to words among the rows that are loaded; returns whether they are there."""
+        for row in reversed(self.conversation.rows.values()):
+            widget = self._widgets.get(row.key)
+            if widget is not None and words.casefold() in row.text.casefold():
+                self.call_after_refresh(widget.scroll_visible, animate=False)
+                return True
+        return False
+
+    async def _find_before(self, words: str) -> None:
+        """Find words in the whole log: the hub's search names the place, and all from there on is loaded."""
+        session = self.session
+        hits = (await self._client.command(LibrarySearch(text=words))).hits
+        places = [
+            hit.seq for hit in hits if (hit.source, hit.id) == ("live", session) and hit.seq is not None
+        ]
+        place = max((seq for seq in places if seq < self._first), default=self._first)
+        for _ in range(-(-(self._first - place) // PAGE)):
+            await self._load_earlier()
+        if session == self.session and not self._go_to(words):
+            self._tell("Not found in this session")
 
     def action_help(self) -> None:
         """Show the keys."""

@@ -3,11 +3,14 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from turnwire.client import BEGINNING, Client, Cursor, SessionSummary, TurnwireError, connect
 from turnwire.protocol.visible import visible
+
+from .guard import Guard
+from .problems import NotAttached
 
 NAME = "terminal"
 """Shown as `by` in the decisions that are taken here."""
@@ -19,8 +22,17 @@ LOOK_S = 5.0
 """How long a hub on this machine has to answer."""
 
 
-class NotAttached(Exception):
-    """There is nothing to attach to, or not one; the message says what to do."""
+@dataclass(frozen=True, slots=True)
+class Native:
+    """The agent's own interface is wanted."""
+
+    guard: Guard
+    end_background: bool = False
+    """Whether what the agent runs in the background may be ended."""
+    arguments: Sequence[str] | None = None
+    """Those of a new conversation."""
+    environments: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What the configuration adds to the environment, by agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +44,13 @@ class Hub:
 
 
 async def attach(
-    hubs: Sequence[Hub], session: str | None, *, folder: str, plain: bool, stays: bool = True
+    hubs: Sequence[Hub],
+    session: str | None,
+    *,
+    folder: str,
+    plain: bool,
+    stays: bool = True,
+    native: Native | None = None,
 ) -> int:
     """Attach to a session and return the exit code; raises NotAttached. `stays` says whether the hub outlives this terminal.
 
@@ -42,12 +60,14 @@ async def attach(
     try:
         async with connect(hub.url, hub.token, name=NAME, timeout=LOOK_S) as client:
             chosen = session or client.named_session or _of_folder(client.known_sessions, folder)
-            if chosen is None and plain:
+            if chosen is None and (plain or native):
                 raise NotAttached(f"name one of the sessions:\n{_listed(client.known_sessions)}")
             if chosen is not None and all(one.session != chosen for one in client.known_sessions):
                 raise NotAttached(
                     f"there is no session {chosen!r}; there are:\n{_listed(client.known_sessions)}"
                 )
+            if native is not None:
+                return await _native(client, chosen or "", native)
             return await (_plain(client, chosen or "") if plain else _interface(client, chosen, stays=stays))
     except TurnwireError as error:
         raise NotAttached(f"cannot attach: {error}") from error
@@ -110,6 +130,27 @@ async def _interface(client: Client, session: str | None, *, stays: bool) -> int
             visible(f"turnwire: left; the session goes on. Come back with: turnwire attach {left}\n")
         )
     return 0
+
+
+async def _native(client: Client, session: str, wanted: Native) -> int:
+    from .native import native  # noqa: PLC0415 - see above
+
+    agent = next((one.agent for one in client.known_sessions if one.session == session), None)
+    code = await native(
+        client,
+        session,
+        wanted.guard,
+        end_background=wanted.end_background,
+        arguments=wanted.arguments,
+        environment=wanted.environments.get(agent or ""),
+    )
+    if wanted.arguments is None:
+        sys.stderr.write(
+            visible(
+                f"turnwire: left; frontends lead the session. Come back with: turnwire attach {session}\n"
+            )
+        )
+    return code
 
 
 async def _plain(client: Client, session: str) -> int:

@@ -1,4 +1,4 @@
-"""When a key may decide: after the request has stood for a second, and all of what would be allowed has been in view. Pure.
+"""When a key may decide: after a second, and when all that would be allowed has been in view. Pure.
 
 Time is counted in ticks of the screen's own clock, not by the wall: while the terminal stands still no tick comes, and keys that
 were typed meanwhile come before the next one.
@@ -20,6 +20,8 @@ class Gate:
 
     def __init__(self) -> None:
         self._ticks = 0
+        self._reached = 0
+        self._total = 0
         self._seen = False
         self._confirmation_seen = False
         self.confirming: PermissionOption | None = None
@@ -32,16 +34,26 @@ class Gate:
 
     @property
     def seen(self) -> bool:
-        """Say whether the end of what would be allowed has been in view."""
+        """Say whether all of what would be allowed has been in view."""
         return self._seen
 
-    def tick(self, *, end_in_view: bool) -> None:
-        """Count a tick in which the request was on the screen, or what is to be confirmed."""
+    @property
+    def reached(self) -> int:
+        """Return the first row that has not been in view; a jump over rows does not count."""
+        return self._reached
+
+    def tick(self, first: int, beyond: int, total: int) -> None:
+        """Count a tick in which the rows from `first` up to `beyond` of `total` were on the screen, of what is to be seen."""
         self._ticks += 1
+        if total != self._total:  # the lines are wrapped anew
+            self._total, self._reached = total, 0
+        if first <= self._reached:
+            self._reached = max(self._reached, beyond)
+        whole = self._reached >= total
         if self.confirming is not None:
-            self._confirmation_seen = self._confirmation_seen or end_in_view
+            self._confirmation_seen = self._confirmation_seen or whole
         else:
-            self._seen = self._seen or end_in_view
+            self._seen = self._seen or whole
 
     def moved(self) -> None:
         """Begin the second anew: something else stands there now."""
@@ -59,6 +71,7 @@ class Gate:
         if is_permanent(option) and self.confirming is not option:
             self.confirming = option
             self._confirmation_seen = False
+            self._reached = 0
             self.moved()
             return None
         return option
@@ -66,7 +79,7 @@ class Gate:
     def refusal(self, option: PermissionOption) -> str:
         """Say why this answer cannot be given yet; empty when it can, or when it is only too early."""
         if self.confirming is option and not self._confirmation_seen:
-            return "scroll to the end of what is remembered first"
+            return "scroll through what is remembered first"
         if option.kind in {"reject_once", "reject_always"} or self._seen:
             return ""
-        return "scroll to the end of what is allowed first"
+        return "scroll through what is allowed first"

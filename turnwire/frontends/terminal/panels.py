@@ -7,27 +7,73 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.errors import NoWidget
 from textual.events import Key, Resize
 from textual.message import Message
 from textual.widgets import Input, Static
 
 from turnwire.client.events import PermissionOption, PermissionRequest, QuestionRequest
 from turnwire.client.requests import Answer
-from turnwire.protocol.visible import ordered, visible_line, visible_prose
+from turnwire.client.values import JsonValue
 
 from .deciding import TICK_S, Gate
+from .forms import Field, fields_of, value_of
 from .rows import drawn
 from .showing import asked, first_line, is_permanent, measured, option_words
+from .spelling import ordered, visible_line, visible_prose
 
 
-class Decision(Vertical, can_focus=True):
-    """A permission request. Nothing in it is chosen beforehand, and it never takes the focus by itself."""
+class Panel(Vertical, can_focus=True):
+    """What waits. It never takes the focus by itself."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll_by(-1)", show=False),
         Binding("down", "scroll_by(1)", show=False),
-        Binding("end", "scroll_last", show=False),
+        Binding("home", "scroll_edge(False)", show=False),
+        Binding("end", "scroll_edge(True)", show=False),
     ]
+
+    def __init__(self) -> None:
+        super().__init__(id="decision")
+        self._gate = Gate()
+
+    def action_scroll_by(self, lines: int) -> None:
+        """Scroll it, no further than what has been on the screen."""
+        area = self._area()
+        place = int(area.scroll_y) + lines
+        area.scroll_to(
+            y=place if lines < 0 or self._gate.seen else min(place, self._gate.reached), animate=False
+        )
+
+    def action_scroll_edge(self, end: bool) -> None:
+        """Go to its end, or back to its beginning."""
+        area = self._area()
+        area.scroll_to(y=area.max_scroll_y if end else 0, animate=False)
+
+    def scroll_pages(self, by: int) -> None:
+        """Scroll by what fits into the box."""
+        self.action_scroll_by(by * max(1, self._area().size.height - 1))
+
+    def _area(self) -> VerticalScroll:
+        return self.query_one("#asked", VerticalScroll)
+
+    def _count(self) -> None:
+        """Count a tick of the clock, and which rows are on the screen in it."""
+        if self.app.screen is not self.screen or not self.app.app_focus:
+            self._gate.moved()
+            return
+        area = self._area()
+        try:
+            rows = self.screen.find_widget(area).visible_region.height
+        except NoWidget:
+            rows = 0
+        if rows:
+            first = int(area.scroll_y)
+            self._gate.tick(first, first + rows, area.virtual_size.height)
+
+
+class Decision(Panel):
+    """A permission request. Nothing in it is chosen beforehand."""
 
     class Decided(Message):
         """The person has decided."""
@@ -41,11 +87,10 @@ class Decision(Vertical, can_focus=True):
         """The person goes back to the prompt."""
 
     def __init__(self, request: PermissionRequest, waiting: int) -> None:
-        super().__init__(id="decision")
+        super().__init__()
         self.request = request
         self._parts = asked(request)
         self._waiting = waiting
-        self._gate = Gate()
         self._said = ""
         self._drawn = Text()
 
@@ -53,7 +98,7 @@ class Decision(Vertical, can_focus=True):
         """Lay it out: the title, all of what would be allowed, the answers."""
         more = f" · {self._waiting} more wait" if self._waiting else ""
         title = f"{measured(self._parts)}{more} · {first_line(self.request.permission_title)}"
-        yield Static(Text(title, "bold yellow", no_wrap=True, overflow="ellipsis"))
+        yield Static(Text(title, "bold yellow"), id="title")
         with VerticalScroll(id="asked", can_focus=False):
             yield Static(Group(*(drawn(part) for part in self._parts)))
         with VerticalScroll(id="options", can_focus=False):
@@ -80,14 +125,6 @@ class Decision(Vertical, can_focus=True):
             event.stop()
             self._press(option)
 
-    def action_scroll_by(self, lines: int) -> None:
-        """Scroll what would be allowed."""
-        self._area().scroll_relative(y=lines, animate=False)
-
-    def action_scroll_last(self) -> None:
-        """Go to its end."""
-        self._area().scroll_end(animate=False)
-
     def _area(self) -> VerticalScroll:
         """Return what is to be seen to its end: all that would be allowed, or what is to be confirmed."""
         confirms = self._gate.confirming is not None
@@ -112,13 +149,7 @@ class Decision(Vertical, can_focus=True):
     def _tick(self) -> None:
         if not self.query("#answers"):
             return  # it is being left
-        if self.app.screen is not self.screen or not self.app.app_focus:
-            self._gate.moved()
-            return
-        area = self._area()
-        shown = area.size.height > 0
-        if shown:
-            self._gate.tick(end_in_view=area.scroll_y >= area.max_scroll_y)
+        self._count()
         self._draw()
 
     def _draw(self) -> None:
@@ -135,7 +166,7 @@ class Decision(Vertical, can_focus=True):
                 able = self._gate.armed and not self._gate.refusal(option)
                 mark = " (remembered)" if is_permanent(option) else ""
                 text.append(f"{key}{number}: {option_words(option)}{mark}\n", "" if able else "dim")
-            below = "" if self._gate.seen else "There is more below: Down or End shows it. "
+            below = "" if self._gate.seen else "There is more below: Down or PageDown shows it. "
             focus = "" if self.has_focus else "F2 goes there. "
             text.append(f"{focus}{below}{self._said}", "yellow")
         if text != self._drawn:
@@ -143,7 +174,7 @@ class Decision(Vertical, can_focus=True):
             self.query_one("#answers", Static).update(text)
 
 
-class Asked(Vertical, can_focus=True):
+class Asked(Panel):
     """A question, one after the other where there are several."""
 
     class Answered(Message):
@@ -155,11 +186,13 @@ class Asked(Vertical, can_focus=True):
             self.answer = answer
 
     def __init__(self, request: QuestionRequest) -> None:
-        super().__init__(id="decision")
+        super().__init__()
         self.request = request
         self._answers: dict[str, str | list[str]] = {}
         self._chosen: list[str] = []
-        self._gate = Gate()
+        self._form = fields_of(request.requested_schema)
+        self._given: list[JsonValue] = []
+        self._said = ""
 
     def compose(self) -> ComposeResult:
         """Lay it out: the question with its answers, and a line for one of one's own."""
@@ -169,8 +202,12 @@ class Asked(Vertical, can_focus=True):
 
     def on_mount(self) -> None:
         """Begin to count."""
-        self.set_interval(TICK_S, lambda: self._gate.tick(end_in_view=True))
+        self.set_interval(TICK_S, self._tick)
         self.call_after_refresh(self._draw)
+
+    def _tick(self) -> None:
+        if self.query("#asked"):
+            self._count()
 
     @property
     def _question(self) -> int:
@@ -184,8 +221,18 @@ class Asked(Vertical, can_focus=True):
         questions = self.request.questions or []
         if key == "d":
             self._end(Answer(action="decline"))
+        elif (field := self._field) is not None:
+            if key.isdecimal() and 1 <= int(key) <= len(field.choices):
+                self._fill(field.choices[int(key) - 1][1])
+            elif event.key == "enter" and not field.required:
+                self._fill(None)
+            else:
+                return
         elif not questions:
-            if key == "y" and self.request.requested_schema is None:
+            if key == "y" and self._form is not None:
+                filled = zip(self._form, self._given, strict=True)
+                self._end(Answer(content={one.name: value for one, value in filled if value is not None}))
+            elif key == "y" and self.request.requested_schema is None:
                 self._end(Answer(action="accept"))
             return
         elif key.isdecimal() and 1 <= int(key) <= len(questions[self._question].options):
@@ -208,10 +255,33 @@ class Asked(Vertical, can_focus=True):
         """Take an answer of one's own."""
         event.stop()
         questions = self.request.questions or []
-        if event.value.strip() and self._gate.armed and questions:
+        if (field := self._field) is not None and self._gate.armed:
+            try:
+                value = value_of(field, event.value)
+            except ValueError as error:
+                self._said = str(error)
+                self._draw()
+            else:
+                event.input.value = ""
+                self._fill(value)
+        elif event.value.strip() and self._gate.armed and questions:
             multi = questions[self._question].multi_select
             event.input.value = ""
             self._give([*self._chosen, event.value] if multi else event.value)
+
+    @property
+    def _field(self) -> Field | None:
+        """Return the field that is to be filled in; None if all are, and for what is no form."""
+        place = len(self._given)
+        return self._form[place] if self._form is not None and place < len(self._form) else None
+
+    def _fill(self, value: JsonValue) -> None:
+        self._given.append(value)
+        self._said = ""
+        self._gate.moved()
+        if self._field is None:
+            self.focus()
+        self._draw()
 
     def _give(self, answer: str | list[str]) -> None:
         questions = self.request.questions or []
@@ -238,7 +308,9 @@ class Asked(Vertical, can_focus=True):
             text.append(f"{visible_prose(self.request.message)}\n")
         if self.request.url:
             text.append(f"{ordered(visible_line(self.request.url))}\n")
-        if self._question < len(questions):
+        if self._form is not None:
+            self._draw_form(text, self._form)
+        elif self._question < len(questions):
             question = questions[self._question]
             place = f" ({self._question + 1} of {len(questions)})" if len(questions) > 1 else ""
             text.append(f"{visible_prose(question.question)}{place}\n", "bold yellow")
@@ -254,3 +326,21 @@ class Asked(Vertical, can_focus=True):
         else:
             text.append("F2, y: done   d: decline", "dim")
         self.query_one("#question", Static).update(text)
+
+    def _draw_form(self, text: Text, form: list[Field]) -> None:
+        for one, value in zip(form, self._given, strict=False):
+            said = "(empty)" if value is None else visible_line(str(value))
+            text.append(f"{visible_line(one.title)}: {said}\n", "dim")
+        if (field := self._field) is None:
+            text.append("F2, y: send it   d: decline", "dim")
+            return
+        place = f" ({len(self._given) + 1} of {len(form)})" if len(form) > 1 else ""
+        text.append(f"{visible_line(field.title)}{place}\n", "bold yellow")
+        if field.about:
+            text.append(f"{visible_prose(field.about)}\n")
+        for number, (label, _) in enumerate(field.choices, 1):
+            text.append(f"{number}: {visible_line(label)}\n")
+        empty = "" if field.required else "   Enter: leave it empty"
+        text.append(f"F2 goes here, Tab to the line below. d: decline{empty}", "dim")
+        if self._said:
+            text.append(f"\n{self._said}", "yellow")

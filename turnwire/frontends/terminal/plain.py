@@ -14,10 +14,10 @@ from turnwire.client.errors import ConnectionLost, TimedOut
 from turnwire.client.events import Complete, PermissionOption, PermissionRequest, QuestionRequest, Withdrawn
 from turnwire.client.feed import Cursor
 from turnwire.client.requests import Answer
-from turnwire.protocol.visible import visible, visible_line, visible_prose
 
 from .conversation import Conversation, Request, Row
 from .showing import asked, body, head, is_permanent, measured, option_words, question_parts
+from .spelling import visible, visible_line, visible_prose
 
 HELP = """\
 What you type is said to the agent. Commands:
@@ -196,7 +196,7 @@ class Plain:
                 await self._say(line.strip()[1:])
             case _ if word.startswith("/") and word[1:] not in self._agents_commands():
                 raise _BadLine(
-                    f"{word} is no command here; /help lists them, and /{word} is said to the agent"
+                    f"{word} is not a command here; /help lists the commands, and /{word} sends it to the agent"
                 )
             case _:
                 await self._say(line)
@@ -230,7 +230,7 @@ class Plain:
             case "/option":
                 if not (rest.isdecimal() and 1 <= int(rest) <= len(request.permission_options)):
                     raise _BadLine(
-                        f"{rest!r} is none of its answers; give a number from 1 to {len(request.permission_options)}"
+                        f"{rest!r} is not one of its answers; give a number from 1 to {len(request.permission_options)}"
                     )
                 option = request.permission_options[int(rest) - 1]
             case _:
@@ -284,7 +284,7 @@ def _of_kind(request: PermissionRequest, kind: str) -> PermissionOption:
     for option in request.permission_options:
         if option.kind == kind:
             return option
-    raise _BadLine("it has no such answer; /option N K gives one of those that it has")
+    raise _BadLine("it has no such answer; /option N K chooses one of its answers")
 
 
 def _answer(request: QuestionRequest, text: str) -> Answer:

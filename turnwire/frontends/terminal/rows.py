@@ -10,10 +10,9 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Markdown, Static
 
-from turnwire.protocol.visible import visible_prose
-
 from .conversation import Row
 from .showing import Part, body, head
+from .spelling import visible_prose
 
 LINES = 2000
 """Lines of a part that are drawn below a call; what is to be decided is always drawn whole."""
@@ -114,7 +113,7 @@ class Folded(Static, can_focus=True):
 
     def _drawn(self) -> RenderableType:
         row = self._row
-        line = Text(head(row), _STYLES.get(row.status, ""), no_wrap=not self.opened, overflow="ellipsis")
+        line = Text(head(row), _STYLES.get(row.status, ""))
         if not self.opened:
             return line
         if row.kind == "thinking":

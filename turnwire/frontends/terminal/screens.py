@@ -13,9 +13,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from turnwire.client import SessionSummary
-from turnwire.protocol.visible import ordered, visible_line
 
 from .deciding import TICK_S, Gate
+from .spelling import ordered, visible_line
 
 HELP = """\
 Enter          send          Ctrl+J      new line
@@ -87,7 +87,7 @@ class Sure(ModalScreen[bool]):
 
     def on_mount(self) -> None:
         """Begin to count."""
-        self.set_interval(TICK_S, lambda: self._gate.tick(end_in_view=True))
+        self.set_interval(TICK_S, lambda: self._gate.tick(0, 0, 0))
 
     def action_yes(self) -> None:
         """Do it."""

@@ -25,9 +25,9 @@ from turnwire.client.payloads import (
     SubagentTaskPayload,
 )
 from turnwire.client.values import JsonValue
-from turnwire.protocol.visible import ordered, visible, visible_line, visible_prose
 
 from .conversation import Row
+from .spelling import ordered, visible, visible_line, visible_prose
 
 MARKS = {
     "running": "…",
@@ -202,7 +202,11 @@ def measured(parts: list[Part]) -> str:
 
 def option_words(option: PermissionOption) -> str:
     """Return what an answer means: where it is remembered first, then its rules, then its name."""
-    rules = [f"{rule.rule} ({rule.file or rule.destination})" for rule in option.remembers or ()]
+    rules = [
+        where if rule.rule in option.name else f"{rule.rule} ({where})"
+        for rule in option.remembers or ()
+        for where in [rule.file or rule.destination]
+    ]
     return ordered(visible_line(" · ".join([option.name, *rules])))
 
 

@@ -1,4 +1,4 @@
-"""Serves the application by itself: one listening socket, uvicorn behind it, until it is told to stop."""
+"""Serves an ASGI application with uvicorn on one listening socket, until a signal stops it."""
 
 import asyncio
 import contextlib
@@ -12,16 +12,16 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 CONNECTIONS = 512
-"""Connections at a time; one more is answered 503."""
+"""Most connections at a time. The server answers one more with 503."""
 
 HEAD = 64 * 1024
-"""Bytes of a request's head."""
+"""Largest head of a request, in bytes."""
 
 HEAD_S = 10.0
-"""How long a request's head may take to come."""
+"""Seconds until a connection without a complete head is closed."""
 
 LEAVE_S = 2.0
-"""How long open runs have to end when the server stops; the sessions go on."""
+"""Seconds that open runs have to end when the server stops. The sessions continue."""
 
 
 def is_loopback(host: str) -> bool:
@@ -33,13 +33,13 @@ def is_loopback(host: str) -> bool:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; raises OSError."""
+    """Return a listening socket. Raises OSError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family, backlog=CONNECTIONS)
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, which leaves signals to `serve`: it ends well with them."""
+    """uvicorn's server without its signal handlers: `serve` has its own."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -48,10 +48,10 @@ class Server(uvicorn.Server):
 
 
 def server(app: ASGIApp, *, head_s: float = HEAD_S) -> Server:
-    """Return a server of the application, with bounds on all that a stranger can send before it is asked for a token."""
+    """Return a server with bounds on what a client can send before it shows a token."""
 
     class Protocol(H11Protocol):
-        """Closes a connection whose first head does not come; there is no second one, since each answer closes."""
+        """Closes a connection whose first head does not arrive in time. Each answer closes the connection, so there is no second head."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)

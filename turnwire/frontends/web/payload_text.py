@@ -1,6 +1,6 @@
-"""What a tool call says as AG-UI has it: its arguments as JSON, its result as text. Pure.
+"""A tool call's arguments as JSON and its result as text, bounded in size. Pure.
 
-AG-UI has strings for both. The typed payload goes beside them, in `metadata.turnwire`, for frontends that know it.
+AG-UI and the AI SDK have strings for both. The typed payload goes beside them, for frontends that know it.
 """
 
 import msgspec
@@ -10,25 +10,25 @@ from turnwire.client.shown import result_fields, result_text
 from turnwire.client.values import JsonObject, JsonValue
 
 LARGEST = 1 << 20
-"""Bytes of JSON of a value that goes into one AG-UI event. Its clients refuse an event of more than 10 Mi characters."""
+"""Largest value in one event, in bytes of JSON. AG-UI's clients refuse an event of more than 10 Mi characters."""
 
 CUT = LARGEST // 6
-"""Characters that are left of a text beyond that; none takes more than six in JSON."""
+"""Characters kept of a longer text. A character takes at most six bytes in JSON."""
 
 
 def json_size(value: JsonValue) -> int:
-    """Return how many bytes a value takes in JSON."""
+    """Return a value's size as JSON, in bytes."""
     return len(msgspec.json.encode(value))
 
 
 def fitting(value: JsonValue) -> JsonValue:
-    """Return a value, or what stands for one that is too large: its size. `payload.get` gives the whole."""
+    """Return a value, or `{"too_large": BYTES}` for one beyond LARGEST. The hub's `payload.get` gives the whole."""
     size = json_size(value)
     return value if size <= LARGEST else {"too_large": size}
 
 
 def arguments(payload: NormalizedPayload) -> str:
-    """Return the call's arguments as a JSON object: what the payload says apart from results."""
+    """Return the call's arguments as a JSON object: the payload's fields without its results."""
     given: JsonValue
     match payload:
         case GenericPayload(generic=generic):
@@ -43,7 +43,7 @@ def arguments(payload: NormalizedPayload) -> str:
 
 
 def result(payload: NormalizedPayload | None, error: str | None) -> str:
-    """Return what came of a call as text: what a human would read, else the payload's result as JSON; cut when it is too long."""
+    """Return a call's result as text: what a human reads, else the payload's result as JSON. Cuts a text beyond LARGEST."""
     text = _result(payload, error)
     return text if json_size(text) <= LARGEST else f"{text[:CUT]}\n[{len(text) - CUT} characters left out]"
 

@@ -15,6 +15,7 @@ from turnwire.client.values import JsonObject, JsonValue
 from turnwire.frontends.acp.choices import Choices
 from turnwire.frontends.acp.dialogs import (
     FORM,
+    PERMISSION,
     BadAnswer,
     Decision,
     DialogCapabilities,
@@ -25,10 +26,18 @@ from turnwire.frontends.acp.dialogs import (
 )
 from turnwire.frontends.acp.encoder import Encoder, note
 from turnwire.frontends.acp.folding import PastUpdates
-from turnwire.frontends.acp.json_rpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Peer, RpcError, TooLarge
+from turnwire.frontends.acp.json_rpc import (
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    REQUEST_CANCELLED,
+    Peer,
+    RpcError,
+    TooLarge,
+)
 from turnwire.frontends.acp.prompts import read_prompt
 from turnwire.frontends.acp.tool_calls import ToolCalls
 from turnwire.frontends.acp.turns import CANCELLED, Prompts, TurnResult
+from turnwire.frontends.acp.version2 import Activity, Updates, config_options, permission
 
 KEPT = frozenset({"sessionUpdate", "toolCallId", "title", "kind", "status"})
 """What is left of an update that is too large."""
@@ -43,6 +52,8 @@ class Editor:
     offered: DialogCapabilities
     shows_terminals: bool
     """It shows the terminals that `_meta.terminal_output` of a call tells of."""
+    version: int = 1
+    """The version of the protocol that it speaks."""
 
 
 class EditorSession:
@@ -60,6 +71,11 @@ class EditorSession:
         self._encoder = self._new_encoder()
         self._title = summary.title
         """What the editor knows it is called."""
+        self._is_version2 = editor.version > 1
+        self._activity = Activity()
+        self._updates = Updates()
+        self._inserting: dict[str, asyncio.Future[RpcError | None]] = {}
+        """Prompts of version 2 that are not yet part of the conversation."""
         self._prompts = Prompts()
         self._waiting: dict[str, asyncio.Future[TurnResult]] = {}
         self._own: set[str] = set()
@@ -79,6 +95,8 @@ class EditorSession:
     def choices(self) -> JsonObject:
         """The modes and models, as the answers to session/new and its like have them."""
         choices = self._encoder.choices
+        if self._is_version2:
+            return {"configOptions": config_options(choices.options())}
         modes = choices.modes()
         return {**({} if modes is None else {"modes": modes}), "configOptions": choices.options()}
 
@@ -102,6 +120,41 @@ class EditorSession:
         for asking in self._asking.values():
             asking.cancel()
         self._answer(self._prompts.end_all(CANCELLED))
+        self._inserted(list(self._inserting), RpcError(REQUEST_CANCELLED, "the session is followed no more"))
+
+    async def insert(self, blocks: Sequence[JsonValue]) -> JsonObject:
+        """Send a prompt, and return version 2's answer once it is part of the conversation; raises as `prompt` does."""
+        prompt = read_prompt(blocks)
+        self._sending += 1
+        self._sent.clear()
+        try:
+            name = await self._client.prompt(self.session, prompt.text, attachments=prompt.attachments)
+            known = self._prompts.is_known(name)
+            result = self._prompts.on_sent(name)
+            if not known and result is None:
+                self._inserting[name] = asyncio.get_running_loop().create_future()
+        finally:
+            self._sending -= 1
+            if not self._sending:
+                self._sent.set()
+        if (inserting := self._inserting.get(name)) is not None:
+            try:
+                refused = await inserting
+            except asyncio.CancelledError:
+                if self._peer.is_taken_back():
+                    self._tasks.create_task(self._withdraw(name))
+                raise
+            finally:
+                self._inserting.pop(name, None)
+            if refused is not None:
+                raise refused
+        return {"messageId": name}
+
+    async def _withdraw(self, prompt: str) -> None:
+        try:
+            await self._client.withdraw(self.session, prompt)
+        except TurnwireError as error:
+            log.warning("a prompt was not taken back", extra={"session": self.session, "error": str(error)})
 
     async def prompt(self, blocks: Sequence[JsonValue]) -> JsonObject:
         """Send a prompt, and return ACP's answer once its turn has ended; raises RpcError, BadPrompt and TurnwireError."""
@@ -140,6 +193,7 @@ class EditorSession:
         """Stop the running turn, and take back what waits."""
         await self._sent.wait()
         self._cancelled.update(self._prompts.open)
+        self._activity.cancel()
         try:
             for prompt in self._prompts.waiting():
                 await self._client.withdraw(self.session, prompt)
@@ -154,8 +208,12 @@ class EditorSession:
         """Note a choice that the editor made, ahead of the event that tells of it; returns the updates that say so."""
         return list(self._encoder.choices.changed(mode=mode, model=model))
 
-    async def update(self, update: JsonObject) -> None:
-        """Send an update. If it is too large for clients, send only what it is about."""
+    async def update(self, *updates: JsonObject, past: bool = False) -> None:
+        """Send updates. If one is too large for clients, send only what it is about."""
+        for update in self._updates.of(updates, past=past) if self._is_version2 else updates:
+            await self._write(update)
+
+    async def _write(self, update: JsonObject) -> None:
         try:
             await self._peer.notify("session/update", {"sessionId": self.session, "update": update})
         except TooLarge as large:
@@ -164,9 +222,10 @@ class EditorSession:
             )
             kept = {name: value for name, value in update.items() if name in KEPT}
             if "toolCallId" not in kept:
-                kept = note(
+                large_one = note(
                     "too_large", "Something is too large to be shown here; turnwire's console has it."
                 )
+                (kept,) = self._updates.of([large_one]) if self._is_version2 else [large_one]
             await self._peer.notify("session/update", {"sessionId": self.session, "update": kept})
 
     async def _follow(self, *, shows_past: bool) -> None:
@@ -183,11 +242,12 @@ class EditorSession:
                         elif again:
                             updates = []
                     case CaughtUp() if not self._caught_up.done():
-                        for update in folded.rest():
-                            await self.update(update)
+                        await self.update(*folded.rest(), past=True)
                         self._caught_up.set_result(None)
                         await self._begun.wait()
                         updates = self._encoder.state()
+                        if self._is_version2 and not self._activity.is_idle:
+                            updates.append(self._activity.now())
                     case CaughtUp():
                         again = False
                         continue
@@ -197,8 +257,7 @@ class EditorSession:
                         updates = self._missed(received)
                     case _:
                         continue
-                for update in updates:
-                    await self.update(update)
+                await self.update(*updates, past=not self._caught_up.done())
         except TurnwireError as failure:
             self._fail(str(failure))
         else:
@@ -216,9 +275,15 @@ class EditorSession:
             case ev.UserMessage(uuid=str(uuid)) if event.parent_tool_call_id is None:
                 # Whether it is the editor's own is known once the hub has answered.
                 await self._sent.wait()
+                self._inserted([uuid])
                 if uuid in self._own:
                     self._own.discard(uuid)
                     return []
+            case ev.TurnStarted() | ev.Injected():
+                self._inserted(event.prompts or ())
+            case ev.Withdrawn():
+                refused = RpcError(REQUEST_CANCELLED, "the prompt was taken back before it was read")
+                self._inserted([event.prompt], refused)
             case _:
                 pass
         updates = self._encoder.handle(event)
@@ -226,13 +291,23 @@ class EditorSession:
             updates += self._offered()
         if isinstance(event, ev.Complete):
             updates += await self._titled()
-        if answered := self._prompts.handle(event):
+        answered = self._prompts.handle(event)
+        if self._is_version2:
+            updates += self._activity.handle(event)
+            self._inserted([prompt for prompt, _ in answered])
+        elif answered:
             # What led to the end comes before the answer.
-            for update in updates:
-                await self.update(update)
+            await self.update(*updates)
             self._answer(answered)
             return []
         return updates
+
+    def _inserted(self, prompts: Iterable[str], refused: RpcError | None = None) -> None:
+        """Answer prompts of version 2: they are part of the conversation now, or will not be."""
+        for prompt in prompts:
+            waiting = self._inserting.get(prompt)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(refused)
 
     def _missed(self, gap: Gap) -> list[JsonObject]:
         if gap.restarted:
@@ -265,7 +340,10 @@ class EditorSession:
     def _new_encoder(self) -> Encoder:
         summary = self._summary
         encoder = Encoder(
-            cwd=summary.workspace, shows_terminals=self._editor.shows_terminals, agent=summary.agent
+            cwd=summary.workspace,
+            shows_terminals=self._editor.shows_terminals,
+            agent=summary.agent,
+            version=self._editor.version,
         )
         # what the record says, until the events do
         encoder.choices.changed(mode=summary.permission_mode, model=summary.model)
@@ -286,6 +364,7 @@ class EditorSession:
         for pending in list(self._pending):
             self._settled(pending)
         self._answer(self._prompts.end_all(TurnResult(error=error.message)))
+        self._inserted(list(self._inserting), error)
 
     def _ask(self, event: ev.PermissionRequest | ev.QuestionRequest) -> None:
         if self._asks and event.pending_id not in self._asking:
@@ -314,10 +393,12 @@ class EditorSession:
             log.warning("the editor's answer may be lost", extra={**fields, "error": str(error)})
 
     async def _decided(self, event: ev.PermissionRequest | ev.QuestionRequest) -> Decision:
-        calls = ToolCalls(cwd=self._summary.workspace)
+        calls = ToolCalls(cwd=self._summary.workspace, shows_patches=self._is_version2)
         asked = dialog(event, calls, self._editor.offered)
         while True:
             method, params = asked.request()
+            if self._is_version2 and method == PERMISSION:
+                params = permission(params)
             try:
                 result = await self._peer.request(method, {"sessionId": self.session, **params})
             except RpcError as error:

@@ -1,6 +1,6 @@
-"""Which requests are served at all: the same rules for Host and Origin as the hub has. Pure but for the middleware.
+"""Which Host and Origin headers are served: the hub's rules. Only the middleware does I/O.
 
-A page whose name was rebound to this address sends that name as Host, and a foreign page sends its own as Origin; a literal
+A page whose name was rebound to our address sends that name as Host. A foreign page sends its own origin. A literal
 address cannot be rebound.
 """
 
@@ -24,7 +24,7 @@ class RequestPolicy:
     origins: tuple[str, ...] = ()
     """Origins in addition to the server's own."""
     any_address: bool = False
-    """Literal addresses are served: it listens beyond loopback."""
+    """Serve requests whose Host is a literal address: the server listens beyond loopback."""
 
     def host_allowed(self, host: str | None) -> bool:
         """Return whether a Host header may be served."""
@@ -43,7 +43,7 @@ class RequestPolicy:
         return self.any_address
 
     def origin_allowed(self, origin: str | None, host: str | None) -> bool:
-        """Return whether a page of this origin may ask."""
+        """Return whether a page of this origin may send requests."""
         if origin is None or origin in self.origins:
             return True
         scheme, _, rest = origin.partition("://")
@@ -51,32 +51,36 @@ class RequestPolicy:
 
 
 class PolicyMiddleware:
-    """Refuses requests whose Host or Origin is not allowed, before anything is read of them."""
+    """Refuses requests whose Host or Origin is not allowed, before it reads their body."""
 
     def __init__(self, app: ASGIApp, policy: RequestPolicy) -> None:
         self._app = app
         self._policy = policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what may be served."""
+        """Serve an allowed request; answer any other with 403."""
         if scope["type"] == "http":
             headers = Headers(scope=scope)
             host, origin = headers.get("host"), headers.get("origin")
             if not self._policy.host_allowed(host):
                 answer = refusal(
-                    403, "host_not_allowed", "The Host header names a host this is not; see allowed_hosts."
+                    403,
+                    "host_not_allowed",
+                    "The Host header does not name this server. Add the name to allowed_hosts.",
                 )
                 return await answer(scope, receive, send)
             if not self._policy.origin_allowed(origin, host):
                 answer = refusal(
-                    403, "origin_not_allowed", "The page that asks is of another origin; see allowed_origins."
+                    403,
+                    "origin_not_allowed",
+                    "The page comes from another origin. Add its origin to allowed_origins.",
                 )
                 return await answer(scope, receive, send)
         return await self._app(scope, receive, send)
 
 
 def refusal(status: int, code: str, message: str, field: str | None = None) -> JSONResponse:
-    """Return an error as the hub has them."""
+    """Return an error response in the hub's form: `{"error": {"code", "message", "field"?}}`."""
     error = {"code": code, "message": message} | ({"field": field} if field else {})
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
     if status == 401:
