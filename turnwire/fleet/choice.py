@@ -9,12 +9,20 @@ from turnwire.hub.wire.frames import SessionCreate
 
 
 def candidates(command: SessionCreate, workers: Mapping[str, KnownWorker]) -> list[str]:
-    """Return the workers that can begin a session, the best first; raises CommandRefused when there is none."""
+    """Return the workers that can begin a session, the best first; raises CommandRefused when there is none.
+
+    One that is cordoned or drained begins none.
+    """
     if not workers:
         raise CommandRefused(
             "no_worker", "the fleet has no running worker; start one with `turnwire serve --worker NAME`"
         )
-    fitting = dict(workers)
+    fitting = {name: known for name, known in workers.items() if known.about.takes_sessions}
+    if not fitting:
+        raise CommandRefused(
+            "no_worker",
+            f"{listed(workers)} are cordoned or drained; see `turnwire fleet`, or start another worker",
+        )
     if (wish := command.worker) is not None:
         fitting = {
             name: known for name, known in fitting.items() if wish == name or wish in known.about.labels
@@ -22,7 +30,7 @@ def candidates(command: SessionCreate, workers: Mapping[str, KnownWorker]) -> li
         if not fitting:
             raise CommandRefused(
                 "no_worker",
-                f"no running worker has the name or label {wish!r}; there are {listed(workers)}",
+                f"no running worker that takes sessions has the name or label {wish!r}; there are {listed(workers)}",
                 "worker",
             )
     if (folder := command.workspace) is not None and PurePosixPath(folder).is_absolute():

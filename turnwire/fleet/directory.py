@@ -6,6 +6,7 @@ is gone when its lease was missing at two looks in a row, so that a Redis that w
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -65,6 +66,8 @@ class Directory:
         self.sessions: dict[str, KnownSession] = {}
         self.trouble: str | None = None
         """Why it is not up to date; None when it is."""
+        self.round_trip_s = 0.0
+        """How long the last look at all leases took."""
         self._place = "0-0"
 
     def watch(self, watcher: Callable[[], None]) -> Callable[[], None]:
@@ -76,13 +79,17 @@ class Directory:
         """Tell the watcher the name of each worker that is gone."""
         self._gone.append(watcher)
 
-    def summaries(self, last: Callable[[str], int]) -> Sequence[SessionSummary]:
-        """Return all sessions as frontends list them, the oldest first; `last` has the newest number of a session's log."""
+    def summaries(self, last: Callable[[str], int], trouble: str | None = None) -> Sequence[SessionSummary]:
+        """Return all sessions as frontends list them, the oldest first; `last` has the newest number of a session's log.
+
+        `trouble` says why events of all sessions cannot be read at present.
+        """
         return [
             structs.replace(
                 known.summary,
                 last_seq=last(name),
                 state=known.summary.state if known.worker in self.workers else "unreachable",
+                trouble=trouble or known.summary.trouble,
             )
             for name, known in sorted(self.sessions.items(), key=_age)
         ]
@@ -111,7 +118,10 @@ class Directory:
 
     async def look(self) -> None:
         """Look which workers are there; raises RedisError."""
-        for name, about in (await self._store.leases()).items():
+        began = time.monotonic()
+        leases = await self._store.leases()
+        self.round_trip_s = time.monotonic() - began
+        for name, about in leases.items():
             known = self.workers.get(name)
             if about is None:
                 if known is not None:
@@ -127,7 +137,7 @@ class Directory:
             if known is None:
                 log.info("a worker has joined the fleet", extra={"worker": name})
                 self.workers[name] = KnownWorker(told)
-                self._tell()
+                self.tell()
             else:
                 known.missed = 0
                 if known.about != told:
@@ -150,13 +160,13 @@ class Directory:
         if changes is None:
             log.warning("this hub was too far behind the fleet's changes; it reads the directory again")
             await self.load()
-            self._tell()
+            self.tell()
             return
         # Each is read before the place moves on: what failed is read again.
         place, changed = changes
         if changed.sessions:
             self._enter(await self._store.entries(sorted(changed.sessions)))
-            self._tell()
+            self.tell()
         if changed.workers:
             await self.look()
         if changed.logins:
@@ -167,15 +177,16 @@ class Directory:
         while True:
             heed_cancellation()
             try:
-                await part()
                 if self.trouble is not None:
-                    self.trouble = None
                     await self.load()
-                    self._tell()
+                    self.trouble = None
+                    self.tell()
+                await part()
             except (RedisError, OSError) as error:
                 if self.trouble is None:
                     log.warning("the fleet's Redis cannot be used at present", extra={"error": str(error)})
-                self.trouble = f"The fleet's Redis cannot be used at present: {error}. It is tried again."
+                    self.trouble = f"The fleet's Redis cannot be used at present: {error}. It is tried again."
+                    self.tell()
                 await asyncio.sleep(self._timing.pause_s)
             except Exception:
                 log.exception("a task of the hub's directory failed and is restarted")
@@ -199,9 +210,10 @@ class Directory:
         del self.workers[worker]
         for watcher in self._gone:
             watcher(worker)
-        self._tell()
+        self.tell()
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Tell those who watch that the list is another."""
         for watcher in tuple(self._watchers):
             watcher()
 

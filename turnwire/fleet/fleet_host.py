@@ -6,6 +6,7 @@ hears `unreachable` as soon as the worker is known to be gone.
 
 import asyncio
 import logging
+import time
 import uuid
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from pydantic import JsonValue
 from redis.exceptions import RedisError
 
 from turnwire._runtime.task_owner import TaskOwner, heed_cancellation
+from turnwire.config.settings import Quota
 from turnwire.fleet.choice import candidates, listed
 from turnwire.fleet.directory import Directory, KnownSession
 from turnwire.fleet.history import asked, holder, merged
@@ -34,6 +36,7 @@ from turnwire.fleet.messages import (
     encode,
     refused,
 )
+from turnwire.fleet.spending import FleetSpending
 from turnwire.fleet.store import FleetStore
 from turnwire.fleet.timing import Timing
 from turnwire.hub.host import CommandRefused, Frontend
@@ -42,6 +45,7 @@ from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoi
 from turnwire.journal.base import JournalUnavailable
 from turnwire.journal.redis.server import NOBODY, Ownership
 from turnwire.normalize.model import JsonObject
+from turnwire.sessions.quotas import Quotas
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +55,7 @@ IN_FLIGHT = 4096
 TRIES = 4
 """How often a command follows its session to another worker."""
 
-TAKES_UP = (frames.Prompt, frames.SessionResume)
+TAKES_UP = (frames.Prompt, frames.SessionResume, frames.SessionMove)
 """Commands for which another worker takes a session whose worker is gone."""
 
 LIVE = "live:"
@@ -76,6 +80,19 @@ class Log(Protocol):
         """Return the newest number of a session's log."""
         ...
 
+    def size(self, session: str) -> int:
+        """Return how many bytes a session's log has."""
+        ...
+
+    @property
+    def trouble(self) -> str | None:
+        """Why events are not read as they are written; None when they are."""
+        ...
+
+    def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Tell the watcher when `trouble` has become another."""
+        ...
+
     async def ownership(self, session: str) -> Ownership | None:
         """Return whose a log is; None where it is nobody's. Raises JournalUnavailable."""
         ...
@@ -94,8 +111,15 @@ class _PendingReply:
 class FleetHost:
     """Implements `turnwire.hub.host.Host`; lives inside `running`."""
 
-    def __init__(self, store: FleetStore, log: Log, timing: Timing | None = None) -> None:
-        """`log` is the fleet's journal."""
+    def __init__(
+        self,
+        store: FleetStore,
+        log: Log,
+        timing: Timing | None = None,
+        quotas: Mapping[str, Quota] | None = None,
+    ) -> None:
+        """`log` is the fleet's journal. `quotas`: what principals may use at all workers together."""
+        self._quotas = Quotas(quotas or {}, FleetSpending(store))
         self._store = store
         self._log = log
         self._timing = timing or Timing()
@@ -104,21 +128,30 @@ class FleetHost:
         self._waiting: defaultdict[str, list[_PendingReply]] = defaultdict(list)
         self._directory = Directory(store, self._timing)
         self._directory.watch_gone(self._worker_is_gone)
+        self._measured: Callable[[str, float], None] = lambda _outcome, _seconds: None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Know the fleet, and hear its answers, as long as the context lasts; raises RedisError when it cannot begin."""
+        """Know the fleet, and hear its answers, as long as the context lasts.
+
+        Raises RedisError when it cannot begin, and JournalUnavailable for a fleet of a newer release.
+        """
+        await self._store.check_schema()
         await self._directory.load()
-        async with TaskOwner() as tasks:
-            tasks.keep("fleet's leases", self._directory.look_again())
-            tasks.keep("fleet's changes", self._directory.follow())
-            tasks.keep("fleet's answers", self._hear())
-            yield
+        unwatch = self._log.watch_trouble(self._directory.tell)
+        try:
+            async with TaskOwner() as tasks:
+                tasks.keep("fleet's leases", self._directory.look_again())
+                tasks.keep("fleet's changes", self._directory.follow())
+                tasks.keep("fleet's answers", self._hear())
+                yield
+        finally:
+            unwatch()
 
     @property
     def trouble(self) -> str | None:
-        """Why the fleet is not seen as it is; None when it is."""
-        return self._directory.trouble
+        """Why the fleet or its events are not seen as they are; None when they are."""
+        return self._log.trouble or self._directory.trouble
 
     @property
     def tag(self) -> str:
@@ -132,7 +165,17 @@ class FleetHost:
                 worker=name, labels=known.about.labels, agents=[choice.agent for choice in known.about.agents]
             )
             for name, known in sorted(self._directory.workers.items())
+            if known.about.takes_sessions
         ]
+
+    @property
+    def round_trip_s(self) -> float:
+        """Seconds that Redis took for the last look at all leases."""
+        return self._directory.round_trip_s
+
+    def watch_commands(self, watcher: Callable[[str, float], None]) -> None:
+        """Tell the watcher how each command ended, `ok` or the code of its refusal, and after how many seconds."""
+        self._measured = watcher
 
     def watch_logins(self, watcher: Callable[[Mapping[str, int]], None]) -> None:
         """Tell the watcher which logins are over at any hub, now and whenever more are."""
@@ -140,7 +183,7 @@ class FleetHost:
 
     def sessions(self) -> Sequence[SessionSummary]:
         """Return all sessions as they are now."""
-        return self._directory.summaries(self._log.last)
+        return self._directory.summaries(self._log.last, self.trouble)
 
     def agents(self) -> Sequence[AgentChoice]:
         """Return what agents the workers have, each once."""
@@ -156,7 +199,18 @@ class FleetHost:
 
     async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
         """Have a command done; raises CommandRefused."""
+        began, outcome = time.monotonic(), "ok"
         try:
+            return await self._reported(command, frontend)
+        except CommandRefused as refusal:
+            outcome = refusal.code
+            raise
+        finally:
+            self._measured(outcome, time.monotonic() - began)
+
+    async def _reported(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
+        try:
+            await self._quotas.check(command, frontend.user, self.sessions, self._log.size)
             return await self._execute(command, frontend)
         except (RedisError, OSError, JournalUnavailable) as error:
             raise CommandRefused(
@@ -168,12 +222,17 @@ class FleetHost:
         match command:
             case frames.SessionList():
                 return [to_builtins(summary) for summary in self.sessions()]
-            case frames.Hello():
-                raise CommandRefused("invalid_params", "hello is only for the hub", "type")
+            case frames.Hello() | frames.Ping():
+                raise CommandRefused("invalid_params", f"{command.type} is only for the hub", "type")
             case frames.SessionCreate():
                 return await self._create(command, frontend)
             case frames.LibraryExport() if command.conversation.startswith(LIVE):
                 return await self._route(command, command.conversation.removeprefix(LIVE), frontend)
+            case frames.PortCommand():
+                raise CommandRefused(
+                    "no_port",
+                    "the servers of a sandbox are reached at the worker itself, not over the hub of a fleet",
+                )
             case frames.SessionCommand():
                 return await self._route(command, command.session, frontend)
             case frames.LibraryList() | frames.LibrarySearch() | frames.LibraryUsage():
@@ -323,7 +382,7 @@ class FleetHost:
                 result = _result(answer)
                 if isinstance(command, frames.SessionFork) and isinstance(result, dict):
                     await self._directory.refresh(str(result.get("session")))
-                elif isinstance(command, frames.SessionDelete):
+                elif isinstance(command, (frames.SessionDelete, frames.SessionMove)):
                     await self._directory.refresh(session)
                 return result
             await asyncio.sleep(self._timing.pause_s)
@@ -371,10 +430,14 @@ class FleetHost:
                 f"{gone}; send a prompt or session.resume, and another worker of its group takes it",
                 "session",
             )
+        wish = command.worker if isinstance(command, frames.SessionMove) else None
         heirs = [
             (-worker.room, name)
             for name, worker in self._directory.workers.items()
-            if worker.about.group == group and worker.room > 0
+            if worker.about.group == group
+            and worker.about.takes_sessions
+            and worker.room > 0
+            and (wish is None or wish == name or wish in worker.about.labels)
         ]
         if not heirs:
             raise CommandRefused(

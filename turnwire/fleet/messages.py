@@ -22,6 +22,10 @@ class WorkerSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Unique in the fleet."""
     version: str
     """turnwire's."""
+    state: str = "serving"
+    """`serving`; `cordoned`: it gets no new sessions; `draining`: it is about to end, and begins nothing."""
+    host: str = ""
+    """What its machine calls itself."""
     labels: list[str] = []
     """By what a frontend may choose it."""
     workspaces: list[str]
@@ -38,6 +42,11 @@ class WorkerSummary(msgspec.Struct, frozen=True, kw_only=True):
     """How many CLIs run."""
     max_processes: int
     """How many may."""
+
+    @property
+    def takes_sessions(self) -> bool:
+        """Whether sessions may be given to it."""
+        return self.state == "serving"
 
     @property
     def room(self) -> int:

@@ -2,8 +2,10 @@
 
 | key | |
 |---|---|
+| `schema` | least version that a hub or worker must know |
 | `workers` | set of the names of workers |
 | `{worker}:lease` | hash: instance, place, about; lives as long as the lease is renewed |
+| `{worker}:wish` | what an operator wants of it: `cordon` or `drain` |
 | `{worker}:orders` | stream of commands with the consumer group `worker`; an entry goes with its answer |
 | `{id}:outcome` | what is known of a command, for as long as it may be repeated |
 | `{id}:route` | which worker a new session's command went to |
@@ -11,6 +13,7 @@
 | `sessions` | set of the ids of sessions |
 | `{session}:entry` | hash: worker, fence, summary, group, record; of a session that was deleted while its worker was gone the fence alone |
 | `{code}:invitation` | whose a code is that logs one more browser in, by its SHA-256; gone once it is used |
+| `{principal}:spent:DAY` | dollars of a principal on a day; gone two days later |
 | `logins` | hash: when each login began that is over, by its id |
 | `changes` | stream that names sessions (`s`), workers (`w`) and logins (`l`) of which something is another now |
 
@@ -24,24 +27,30 @@ from typing import Any, cast
 
 from redis.exceptions import ResponseError
 
+from turnwire._runtime.version import VERSION
+from turnwire.journal.base import JournalUnavailable
 from turnwire.journal.redis.connection import connect
 
 GROUP = "worker"
+SCHEMA = 1
+"""Version of what is in these keys, and of what hubs and workers say to each other. A change that older ones cannot skip raises it."""
 CHANGES_KEPT = 100_000
 """Changes that a hub may be behind by before it reads the whole directory again."""
 
 _RENEW = """
--- KEYS lease; ARGV instance, place, about, milliseconds. Returns {whether it is ours, whether it was there, seconds, microseconds}
+-- KEYS lease, wish; ARGV instance, place, about, milliseconds, whether this is the first time.
+-- Returns {whether it is ours, whether it was there, seconds, microseconds, the wish}. Only a new life takes it from an earlier one at its place:
+-- of two lives at one place, as of a copied state directory, the former one never takes it back.
 local held = redis.call('HMGET', KEYS[1], 'instance', 'place')
 local there = 0
 if held[1] then
-    if held[1] ~= ARGV[1] and held[2] ~= ARGV[2] then return {0, 1, 0, 0} end
+    if held[1] ~= ARGV[1] and (held[2] ~= ARGV[2] or ARGV[5] ~= 'yes') then return {0, 1, 0, 0, ''} end
     if held[1] == ARGV[1] then there = 1 end
 end
 redis.call('HSET', KEYS[1], 'instance', ARGV[1], 'place', ARGV[2], 'about', ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 local now = redis.call('TIME')
-return {1, there, tonumber(now[1]), tonumber(now[2])}
+return {1, there, tonumber(now[1]), tonumber(now[2]), redis.call('GET', KEYS[2]) or ''}
 """
 
 _RELEASE = """
@@ -90,6 +99,23 @@ class LeaseRenewal:
     """Whether there was none, or one of an earlier life."""
     now_ms: int
     """Redis's own clock."""
+    wish: str
+    """What an operator wants of the worker; empty when nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLease:
+    """A worker as an operator sees it."""
+
+    worker: str
+    about: bytes | None
+    """What it says of itself; None where it is not there."""
+    left_ms: int
+    """Milliseconds that its lease is good unless it is renewed."""
+    wish: str
+    """What an operator wants of it: `cordon`, `drain`, or empty."""
+    waiting: int
+    """Commands that it has not answered yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +157,38 @@ class FleetStore:
         """Let go of the connections."""
         await self._connection.close()
 
+    async def check_schema(self) -> None:
+        """See that this release knows what is in Redis; raises JournalUnavailable where a newer one has written it."""
+        key = f"{self._prefix}schema"
+        await self._redis.set(key, SCHEMA, nx=True)
+        found = _text(cast("bytes | None", await self._redis.get(key)) or b"")
+        if not found.isdigit() or int(found) > SCHEMA:
+            raise JournalUnavailable(
+                f"The fleet at {self._connection.name} is of a newer turnwire (schema {found[:20]!r}; this one, {VERSION}, knows {SCHEMA}). "
+                "Upgrade this hub or worker, then start it again."
+            )
+
     async def renew(
-        self, worker: str, instance: str, place: str, about: bytes, lease_ms: int
+        self, worker: str, instance: str, place: str, about: bytes, lease_ms: int, *, begins: bool = False
     ) -> LeaseRenewal:
-        """Hold a worker's lease for so long from now on, unless another one lives; one at the same place was an earlier life."""
-        found = await self._redis.eval(_RENEW, 1, self._of(worker, "lease"), instance, place, about, lease_ms)
-        ours, there, seconds, micros = cast("list[int]", found)
-        return LeaseRenewal(bool(ours), not there, seconds * 1000 + micros // 1000)
+        """Hold a worker's lease for so long from now on, unless another one lives.
+
+        One that `begins` takes it from an earlier life at the same place.
+        """
+        keys, first = (self._of(worker, "lease"), self._of(worker, "wish")), "yes" if begins else "no"
+        found = await self._connection.run(_RENEW, keys, instance, place, about, lease_ms, first)
+        ours, there, seconds, micros, wish = found
+        return LeaseRenewal(bool(ours), not there, seconds * 1000 + micros // 1000, _text(wish))
+
+    async def wish(self, worker: str, wish: str | None) -> None:
+        """Want something of a worker: `cordon`, `drain`, or None for nothing any more."""
+        key = self._of(worker, "wish")
+        await (self._redis.delete(key) if wish is None else self._redis.set(key, wish))
+        await self._tell("w", worker)
+
+    async def tell_worker(self, worker: str) -> None:
+        """Have hubs look at a worker's lease now."""
+        await self._tell("w", worker)
 
     async def join(self, worker: str) -> None:
         """List a worker, and see that it can be sent commands."""
@@ -151,7 +202,7 @@ class FleetStore:
 
     async def release(self, worker: str, instance: str) -> None:
         """Let go of a lease: the worker is not there any more."""
-        await self._redis.eval(_RELEASE, 1, self._of(worker, "lease"), instance)
+        await self._connection.run(_RELEASE, [self._of(worker, "lease")], instance)
         await self._tell("w", worker)
 
     async def leases(self) -> dict[str, bytes | None]:
@@ -162,12 +213,35 @@ class FleetStore:
             pipeline.hget(self._of(name, "lease"), "about")
         return dict(zip(names, await pipeline.execute(), strict=True))
 
+    async def waiting(self, worker: str) -> int:
+        """Return how many commands a worker has not answered yet."""
+        return int(await self._redis.xlen(self._of(worker, "orders")))
+
+    async def operators_view(self) -> list[WorkerLease]:
+        """Return what is known of each worker that was ever there, by name."""
+        names = sorted(_texts(await self._redis.smembers(f"{self._prefix}workers")))
+        pipeline = self._redis.pipeline(transaction=False)
+        for name in names:
+            pipeline.hget(self._of(name, "lease"), "about")
+            pipeline.pttl(self._of(name, "lease"))
+            pipeline.get(self._of(name, "wish"))
+            pipeline.xlen(self._of(name, "orders"))
+        rows = await pipeline.execute()
+        return [
+            WorkerLease(name, about, max(0, left), _text(wish or b""), waiting)
+            for name, about, left, wish, waiting in zip(names, *(rows[n::4] for n in range(4)), strict=True)
+        ]
+
+    async def forget_worker(self, worker: str) -> None:
+        """Forget the name of a worker that will not come back; its sessions stay."""
+        await self._redis.srem(f"{self._prefix}workers", worker)
+        await self.wish(worker, None)
+
     async def put(self, entry: DirectoryEntry) -> bool:
         """Keep a session's entry; False where a later owner has one."""
-        kept = await self._redis.eval(
+        kept = await self._connection.run(
             _PUT,
-            1,
-            self._of(entry.session, "entry"),
+            [self._of(entry.session, "entry")],
             entry.worker,
             entry.fence,
             entry.summary,
@@ -181,13 +255,13 @@ class FleetStore:
 
     async def remove(self, session: str, fence: int) -> None:
         """Forget a session's entry, unless it is a later owner's."""
-        if await self._redis.eval(_REMOVE, 1, self._of(session, "entry"), fence):
+        if await self._connection.run(_REMOVE, [self._of(session, "entry")], fence):
             await self._redis.srem(f"{self._prefix}sessions", session)
             await self._tell("s", session)
 
     async def bar(self, session: str, fence: int) -> None:
         """Forget a session's entry permanently: no owner of before can put it there again."""
-        await self._redis.eval(_BAR, 1, self._of(session, "entry"), fence)
+        await self._connection.run(_BAR, [self._of(session, "entry")], fence)
         await self._redis.srem(f"{self._prefix}sessions", session)
         await self._tell("s", session)
 
@@ -224,13 +298,25 @@ class FleetStore:
         kept = cast("dict[bytes, bytes]", await self._redis.hgetall(f"{self._prefix}logins"))
         return {_text(name): int(began) for name, began in kept.items() if began.isdigit()}
 
+    async def spend(self, principal: str, day: str, dollars: float) -> None:
+        """Add to what a principal has spent on a day."""
+        key = self._of(principal, f"spent:{day}")
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.incrbyfloat(key, dollars)
+        pipeline.expire(key, 2 * 86400)
+        await pipeline.execute()
+
+    async def spent(self, principal: str, day: str) -> float:
+        """Return what a principal has spent on a day."""
+        return float(cast("bytes | None", await self._redis.get(self._of(principal, f"spent:{day}"))) or 0)
+
     async def invite(self, code: str, invited: bytes, keep_ms: int) -> None:
         """Keep whose a code is."""
         await self._redis.set(self._of(code, "invitation"), invited, px=keep_ms)
 
     async def invited(self, code: str) -> bytes | None:
         """Return whose a code is, to the first who asks; None where nothing is kept of it."""
-        found = await self._redis.eval(_TAKE_OUT, 1, self._of(code, "invitation"))
+        found = await self._connection.run(_TAKE_OUT, [self._of(code, "invitation")])
         return cast("bytes | None", found)
 
     async def changes(self, after: str, block_ms: int) -> tuple[str, DirectoryChanges] | None:

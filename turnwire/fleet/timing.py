@@ -15,6 +15,8 @@ class Timing:
     """Workers that are asked side by side about their conversations have so long; who is later is left out, and named."""
     repeat_s: float = 3600.0
     """A command may be sent again for so long, and gets its first answer."""
+    beats: int = 8
+    """How often a lease is renewed and looked at while it lasts."""
     pause_s: float = 0.2
     """How long Redis is left alone after it failed, and how often a list that changes is told."""
 
@@ -26,7 +28,7 @@ class Timing:
     @property
     def beat_s(self) -> float:
         """How often a lease is renewed and looked at."""
-        return self.lease_s / 8
+        return self.lease_s / self.beats
 
     @property
     def fresh_ms(self) -> int:

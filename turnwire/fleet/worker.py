@@ -22,6 +22,7 @@ from turnwire.fleet.messages import (
     Answer,
     CommandOutcome,
     CommandStart,
+    PreviousOwner,
     WorkerCommand,
     WorkerSummary,
     answer_of,
@@ -32,7 +33,7 @@ from turnwire.fleet.messages import (
 )
 from turnwire.fleet.store import DirectoryEntry, FleetStore
 from turnwire.fleet.timing import Timing
-from turnwire.hub.host import CommandRefused, Host
+from turnwire.hub.host import CommandRefused, Frontend, Host
 from turnwire.hub.wire.commands import parse
 from turnwire.hub.wire.frames import (
     AnyCommand,
@@ -41,10 +42,15 @@ from turnwire.hub.wire.frames import (
     LibraryOpen,
     LibrarySearch,
     LibraryUsage,
+    Prompt,
+    SessionClose,
     SessionCommand,
     SessionCreate,
     SessionDelete,
     SessionFork,
+    SessionMove,
+    SessionResume,
+    SessionRetry,
     WorkspaceCommand,
 )
 from turnwire.hub.wire.frames_out import Reply, SessionSummary
@@ -58,7 +64,7 @@ AT_ONCE = 256
 TAKEN = 64
 """Commands that are taken in one request."""
 
-LISTED = (LibraryOpen, SessionCreate, SessionDelete, SessionFork)
+LISTED = (LibraryOpen, SessionCreate, SessionDelete, SessionFork, SessionMove)
 """Commands after which there are other sessions."""
 
 READS = (LibraryExport, LibraryList, LibrarySearch, LibraryUsage, WorkspaceCommand)
@@ -66,6 +72,19 @@ READS = (LibraryExport, LibraryList, LibrarySearch, LibraryUsage, WorkspaceComma
 
 NOTHING_BEGUN = frozenset({"journal_unavailable"})
 """Refusals after which a repetition may do what the first attempt did not."""
+
+BEGINS = (
+    LibraryOpen,
+    Prompt,
+    SessionCreate,
+    SessionFork,
+    SessionResume,
+    SessionRetry,
+)
+"""Commands that a worker which is about to end does not begin."""
+
+OPEN = frozenset({"running", "starting", "waiting"})
+"""States of a session that has something to end yet."""
 
 TOO_LATE = "the worker did not come to it in time, so it was not done; send it again"
 LIVE = "live:"
@@ -124,7 +143,7 @@ class Worker:
         place: str,
         timing: Timing | None = None,
     ) -> None:
-        """`about` says what the worker is now. Two lives at one `place`, a state directory, are never at once."""
+        """`about` says what the worker is now. `place` is the id of its state directory, where its next life will be."""
         self._store = store
         self._host = host
         self._about = about
@@ -146,16 +165,30 @@ class Worker:
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._clock_ms = 0.0
         """Redis's clock less ours."""
+        self.renewed_at = 0.0
+        """When the lease was renewed last, by the event loop's clock."""
+        self.round_trip_s = 0.0
+        """How long Redis took for that."""
+        self.orders = 0
+        """Commands that had no answer then."""
         self._holds = False
         """Whether the lease is this worker's."""
+        self._state = "serving"
+        self._wished = asyncio.Event()
+        """Set when an operator wants the worker to end."""
+        self._moving: dict[str, asyncio.Event] = {}
+        """Sessions that go to another worker; each is set when that is over."""
         self._was_away = False
         """Whether others may have taken sessions, or deleted them, which is not looked into yet."""
 
     async def register(self) -> None:
-        """Take the lease; raises NameTaken and RedisError."""
-        if not await self._renew():
+        """Take the lease; raises NameTaken, RedisError, and JournalUnavailable for a fleet of a newer release."""
+        await self._store.check_schema()
+        if not await self._renew(begins=True):
+            other = (await self._store.leases()).get(self._name)
+            host = "" if other is None else decode(other, WorkerSummary).host
             raise NameTaken(
-                f"A worker named {self._name!r} is already running, elsewhere or with another state directory: "
+                f"A worker named {self._name!r} is already running{f' on {host!r}' if host else ''} with another state directory: "
                 "give this one another --worker NAME, or wait until the lease of the other has ended."
             )
         await self._store.join(self._name)
@@ -180,11 +213,116 @@ class Worker:
         finally:
             unwatch()
 
+    async def wished(self) -> None:
+        """Wait until an operator wants the worker to end."""
+        await self._wished.wait()
+
+    async def drain(self, seconds: float) -> None:
+        """Begin nothing more, let turns end for so many seconds, and hand sessions to other workers of the group."""
+        self._state = "draining"
+        changed = asyncio.Event()
+        unwatch = self._host.watch_sessions(changed.set)
+        deadline = asyncio.get_running_loop().time() + seconds
+        try:
+            async with asyncio.timeout_at(deadline):
+                try:
+                    await self._tell_state()
+                except (RedisError, OSError) as error:
+                    log.warning(
+                        "the fleet could not be told that this worker ends", extra={"error": str(error)}
+                    )
+                stays: set[str] = set()
+                while True:
+                    changed.clear()
+                    there = {one.session: one.state in OPEN for one in self._host.sessions()}
+                    for session in [
+                        one for one, is_open in there.items() if not is_open and one not in stays
+                    ]:
+                        if await self._hand_over(session) is None:
+                            stays.add(session)
+                    if not any(there.values()):
+                        return
+                    # What hands a session over may lose the one cancellation of the timeout around this.
+                    async with asyncio.timeout_at(deadline):
+                        await changed.wait()
+        except TimeoutError:
+            log.warning("turns were still open when the time to drain was over", extra={"seconds": seconds})
+        except (RedisError, OSError, JournalError) as error:
+            log.warning("sessions could not be handed over", extra={"error": str(error)})
+        finally:
+            unwatch()
+
+    async def _tell_state(self) -> None:
+        await self._renew()
+        await self._store.tell_worker(self._name)
+
+    async def _hand_over(self, session: str, wish: str | None = None) -> str | None:
+        """Have another worker of the group take a session without an open turn; return its name, None where none does.
+
+        Raises RedisError and JournalError.
+        """
+        heir = await self._heir(wish)
+        if heir is None or session in self._moving or not self._host.owns(session):
+            return None
+        over = self._moving[session] = asyncio.Event()
+        mine = Frontend(name=self._name, role="control")
+        try:
+            try:
+                await self._host.execute(SessionClose(type="session.close", id="", session=session), mine)
+            except CommandRefused:
+                return None
+            await self._host.journaled()
+            await self._show_all()
+            adopt = PreviousOwner(worker=self._name, fence=self._host.fence(session))
+            command = SessionMove(type="session.move", id="", session=session)
+            order = WorkerCommand(
+                id=f"move-{uuid.uuid4().hex}",
+                hub=f"{self._instance}-moves",
+                command=msgspec.Raw(command.model_dump_json(exclude_unset=True).encode()),
+                frontend=mine,
+                adopt=adopt,
+            )
+            place = await self._store.send(heir, encode(order))
+            try:
+                async with asyncio.timeout(self._timing.lease_s):
+                    while await self._host.still_owns(session):  # noqa: ASYNC110 - Redis tells nobody of a claim
+                        await asyncio.sleep(self._timing.pause_s)
+            except TimeoutError:
+                await self._store.withdraw(heir, place)
+                return None
+            log.info("a session went to another worker", extra={"session": session, "to": heir})
+            if self._host.owns(session):
+                await self._host.abandon(session)
+            return heir
+        finally:
+            del self._moving[session]
+            over.set()
+
+    async def _heir(self, wish: str | None) -> str | None:
+        """Return the worker of the group with most room, of those with the wished name or label; None where there is none."""
+        if (group := self._about().group) is None:
+            return None
+        found: list[tuple[int, str]] = []
+        for name, about in (await self._store.leases()).items():
+            if about is None or name == self._name:
+                continue
+            try:
+                known = decode(about, WorkerSummary)
+            except msgspec.DecodeError:
+                continue
+            fits = wish is None or wish == name or wish in known.labels
+            if fits and known.group == group and known.takes_sessions and known.room > 0:
+                found.append((-known.room, name))
+        return min(found)[1] if found else None
+
     async def leave(self) -> None:
         """Let go of the lease, once all sessions have ended."""
         try:
             async with asyncio.timeout(self._timing.lease_s):
                 await self._show_all()
+                if self._wished.is_set():
+                    # Whatever starts it again does not undo what the operator wanted.
+                    await self._store.wish(self._name, "cordon")
                 await self._store.release(self._name, self._instance)
         except (RedisError, OSError, TimeoutError) as error:
             log.warning("the fleet could not be informed that this worker ends", extra={"error": str(error)})
@@ -224,22 +362,34 @@ class Worker:
         self._changed.set()
 
     async def _beat(self) -> None:
-        if not await self._renew():
+        held = self._holds
+        if not await self._renew() and held:
             log.error(
-                "another worker of this name has the lease; this one takes no commands",
+                "another worker of this name has the lease; this one takes no commands. Was its state directory copied?",
                 extra={"worker": self._name},
             )
         await asyncio.sleep(self._timing.beat_s)
 
-    async def _renew(self) -> bool:
+    async def _renew(self, *, begins: bool = False) -> bool:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         renewal = await self._store.renew(
-            self._name, self._instance, self._place, encode(self._about()), self._timing.key_ms
+            self._name,
+            self._instance,
+            self._place,
+            encode(structs.replace(self._about(), state=self._state)),
+            self._timing.key_ms,
+            begins=begins,
         )
         held, self._holds = self._holds, renewal.is_ours
         if not renewal.is_ours:
             if held:
                 await self._let_go_of_what_moved()
             return False
+        self.renewed_at = loop.time()
+        self.round_trip_s = self.renewed_at - began
+        self.orders = await self._store.waiting(self._name)
+        self._heed(renewal.wish)
         self._was_away |= renewal.had_lapsed and bool(self._shown)
         self._clock_ms = renewal.now_ms - asyncio.get_running_loop().time() * 1000
         if self._was_away:
@@ -248,6 +398,16 @@ class Worker:
             self._show_anew()
             self._was_away = False
         return True
+
+    def _heed(self, wish: str) -> None:
+        if wish == "drain":
+            self._wished.set()
+        if self._state == "draining":
+            return
+        state = "cordoned" if wish else "serving"
+        if state != self._state:
+            log.info("an operator has changed what the worker takes", extra={"state": state})
+            self._state = state
 
     async def _let_go_of_what_moved(self) -> None:
         for session in tuple(self._shown):
@@ -392,6 +552,10 @@ class Worker:
                 return refused("journal_unavailable", f"the session could not be taken: {error}")
             if not is_here:
                 return Answer(moved=True)
+            if isinstance(command, SessionMove):
+                return await self._move(command, is_taken=order.adopt is not None)
+            if self._state == "draining" and isinstance(command, BEGINS):
+                return await self._put_off(command, session)
             result = await self._host.execute(command, order.frontend)
         except CommandRefused as refusal:
             return refused(refusal.code, refusal.message, refusal.field)
@@ -400,9 +564,57 @@ class Worker:
             return refused("internal", "The worker failed at this command; its log says why.")
         return Answer(result=result)
 
+    async def _move(self, command: SessionMove, *, is_taken: bool) -> Answer:
+        if is_taken or command.worker == self._name:
+            return Answer(result={"worker": self._name})
+        if self._is_open(command.session):
+            return refused(
+                "running", "the session's turn is open; interrupt it or wait for its end, then send it again"
+            )
+        if self._about().group is None:
+            return refused(
+                "not_supported",
+                "the session's worker is in no group of workers that share a disk (worker_group)",
+            )
+        try:
+            heir = await self._hand_over(command.session, command.worker)
+        except (RedisError, OSError, JournalError) as error:
+            return refused("journal_unavailable", f"the session could not be handed over: {error}")
+        if heir is None:
+            return refused(
+                "no_worker", "no other worker of the group that fits has room for the session", "worker"
+            )
+        return Answer(result={"worker": heir})
+
+    async def _put_off(self, command: AnyCommand, session: str | None) -> Answer:
+        """Answer what is not begun any more: elsewhere, where that can be, and else later."""
+        if session is None:
+            # as one that is full: the hub asks the next one
+            return refused("limit_sessions", f"the worker {self._name!r} is being drained; send it again")
+        if not self._is_open(session):
+            try:
+                if await self._hand_over(session) is not None:
+                    return Answer(moved=True)
+            except (RedisError, OSError, JournalError) as error:
+                log.warning(
+                    "a session could not be handed over", extra={"session": session, "error": str(error)}
+                )
+        if not self._host.owns(session):
+            return Answer(moved=True)
+        return refused(
+            "unreachable",
+            f"the worker {self._name!r} is being drained, so {command.type} was not begun; send it again in a moment",
+            "session",
+        )
+
+    def _is_open(self, session: str) -> bool:
+        return any(one.session == session and one.state in OPEN for one in self._host.sessions())
+
     async def _has(self, session: str, order: WorkerCommand) -> bool:
         """Tell whether a session is here, or can be taken, or is this worker's by its log and was not taken to the end."""
         former = order.adopt
+        if (moving := self._moving.get(session)) is not None:
+            await moving.wait()
         async with self._adopting:
             if former is None or self._host.owns(session):
                 return self._host.owns(session)

@@ -14,6 +14,7 @@ import msgspec
 from pydantic import JsonValue
 
 from turnwire.adapter.session.attachments import AttachmentFolder
+from turnwire.fleet.log_ends import LogEnds
 from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.wire.frames import AnyCommand
 from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary
@@ -29,9 +30,11 @@ log = logging.getLogger(__name__)
 class ClaimedRecords:
     """A SessionStore that lists what is still this worker's."""
 
-    def __init__(self, store: SessionStore, journal: RedisJournal) -> None:
+    def __init__(self, store: SessionStore, journal: RedisJournal, ends: LogEnds | None = None) -> None:
+        """`ends`: where the logs ended when this worker did, if it ended in order."""
         self._store = store
         self._journal = journal
+        self._ends = ends or LogEnds()
 
     async def list(self) -> list[SessionRecord]:
         """Claim the logs of all records and return these, the oldest session first; raises JournalError.
@@ -50,7 +53,22 @@ class ClaimedRecords:
             else:
                 await _let_go(self._journal, record)
                 await self._store.delete(record.session)
+        await self._compare(claimed)
         return claimed
+
+    async def _compare(self, claimed: Sequence[SessionRecord]) -> None:
+        """Begin a new epoch where Redis has less than it had: others' numbers would get other events."""
+        if self._ends.epoch != self._journal.epoch:
+            return
+        for record in claimed:
+            last, found = self._ends.last.get(record.session, 0), self._journal.last(record.session)
+            if found < last:
+                log.error(
+                    "Redis has fewer events of a session than it had, as after a restore; all readers start again",
+                    extra={"session": record.session, "had": last, "has": found},
+                )
+                await self._journal.begin_epoch()
+                return
 
     async def put(self, record: SessionRecord) -> None:
         """Keep a record."""
