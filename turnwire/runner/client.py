@@ -24,7 +24,7 @@ from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import LineFramer
 from turnwire.protocol.json_values import JsonObject
 from turnwire.protocol.parsing import generic
-from turnwire.runner.wire import (
+from turnwire.runner.runner_lines import (
     Diag,
     End,
     Event,
@@ -51,7 +51,7 @@ class RunError(TurnwireError):
 
 
 class ClientRun:
-    """One run; iterate it once. If the iterator is left early, the run goes on; `cancel` stops it."""
+    """One run; iterate it once. If the iterator is left early, the run continues; `cancel` stops it."""
 
     def __init__(self, run_id: str, process: "_RunnerProcess") -> None:
         self.id = run_id
@@ -60,13 +60,13 @@ class ClientRun:
         self.error: str | None = None
         """Why, when it ended with an error."""
         self.notes: list[Diag] = []
-        """What the runner had to say about it."""
+        """The runner's notes about it."""
         self._process = process
         self._waiting: deque[bytes] = deque()
         self._filled = asyncio.Event()
         self._is_iterated = False
         self.is_left = False
-        """Nobody wants its events any more."""
+        """True once its events are no longer wanted."""
 
     @property
     def waits(self) -> int:
@@ -96,17 +96,17 @@ class ClientRun:
             raise RunError(self.error or "error")
 
     async def cancel(self) -> None:
-        """Stop the run; its end still comes."""
+        """Stop the run. Its end still arrives."""
         if self.status is None:
             await self._process.write(cancel_line(self.id))
 
     def on_event(self, event: bytes) -> None:
-        """Take an event from the runner."""
+        """Handle an event of the runner."""
         self._waiting.append(event)
         self._filled.set()
 
     def end(self, status: Status, error: str | None) -> None:
-        """Take the end."""
+        """Handle the end."""
         self.status, self.error = status, error
         self._filled.set()
 
@@ -262,12 +262,12 @@ class RunnerClient:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the runner's stdin: it drains its runs, or is killed after a while; at once after an error."""
+        """Close the runner's stdin. It finishes its runs, or is killed after a while; after an error at once."""
         if self._process is not None:
             await self._process.close(0.0 if kind is not None else STOP_DEADLINE)
 
     async def run(self, **params: object) -> ClientRun:
-        """Start a run with these params (turnwire.runner.wire.RunParams); raises OSError when no runner can be started."""
+        """Start a run with these params (turnwire.runner.runner_lines.RunParams); raises OSError when no runner can be started."""
         process = await self._alive()
         run = ClientRun(str(next(self._ids)), process)
         process.runs[run.id] = run

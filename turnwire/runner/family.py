@@ -1,25 +1,25 @@
-"""What the server needs of a family of agents: which params its runs take, and what performs one."""
+"""What a family of agents gives the server: the params of its runs, and the function that performs one."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from turnwire.protocol.errors import TurnwireError
 from turnwire.runner.output import Output
-from turnwire.runner.wire import Run, RunParams
+from turnwire.runner.runner_lines import Run, RunParams
 
 
 class RunFailed(TurnwireError):
-    """The run ends with an error; says why."""
+    """The run ends with an error. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """Where a run says something."""
+    """Where a run writes."""
 
     output: Output
-    """Events."""
+    """Stdout: event lines."""
     notes: Output
-    """Diags."""
+    """Stderr: diag lines."""
     now: Callable[[], float]
     """Seconds since 1970."""
 
@@ -29,9 +29,9 @@ class RunFamily:
     """How runs of agents that share a wire are performed."""
 
     params: type[RunParams]
-    """What a run may be asked for with."""
+    """Type of the params of a run request."""
     perform: Callable[[Run, Streams, bool], Awaitable[None]]
-    """Performs a run to its end, told whether events are AgentEvents; raises RunFailed and turnwire.runner.output.OutputLost.
+    """Performs a run to its end. The bool chooses events (True) or the agent's own lines.
 
-    When it is cancelled it stops the agent first.
+    Raises RunFailed and turnwire.runner.output.OutputLost. On cancellation it stops the agent first.
     """

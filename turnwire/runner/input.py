@@ -1,4 +1,4 @@
-"""Standard input by a thread, a chunk at a time: it may be a file or a terminal as well as a pipe."""
+"""Read standard input in a thread, chunk by chunk: it may be a file or a terminal as well as a pipe."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ class Input:
         threading.Thread(target=self._read, daemon=True, name=f"input {fd}").start()
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield what comes, until the end."""
+        """Yield the chunks until the end."""
         while True:
             while not self._chunks:
                 self._filled.clear()

@@ -1,6 +1,6 @@
-"""One stream that many runs write to: whole lines, in order, by a thread, within a bound.
+"""One stream that many runs write to: whole lines, in order, in a thread, within a bound.
 
-A thread, since a stream may be a file or a terminal, and since a reader that does not read must block nobody but the
+A thread, since a stream may be a file or a terminal, and since a stalled reader must block only the
 thread. Runs `put` and wait for room in turn. So a slow reader slows them down, and only the next one is woken. Lines
 that must be written in any case, such as the end of a run, do not wait. Their sender waits afterwards, until the
 stream is below a limit.
@@ -19,7 +19,7 @@ CAPACITY = 1024 * 1024
 
 
 class OutputLost(TurnwireError):
-    """Nobody reads the stream any more."""
+    """The stream has no reader any more."""
 
 
 class Output:
@@ -47,7 +47,7 @@ class Output:
             self._filled.notify()
 
     async def put(self, lines: bytes) -> None:
-        """Write whole lines once there is room; raises OutputLost."""
+        """Write whole lines once there is room. Raises OutputLost."""
         self._check()
         if self._size < self._capacity and not self._waiting:
             self.add(lines)
@@ -70,7 +70,7 @@ class Output:
         await self.below(1)
 
     async def lost(self) -> None:
-        """Raise OutputLost once that is so."""
+        """Wait until the reader is gone, then raise OutputLost."""
         while True:
             self._check()
             self._progress.clear()

@@ -1,6 +1,6 @@
-"""When a run waits for a rate limit to pass: a pure state machine over the CLI's messages.
+"""Decide when a run waits for a rate limit to pass: a pure state machine over the CLI's messages.
 
-Only a limit that says when it ends can be waited for, and only a session that is known can be gone on with.
+A run waits only for a limit that names its end, and only if the session to continue is known.
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from turnwire.normalize.inputs import Message
 from turnwire.protocol.claude.notices import RateLimitEvent
 from turnwire.protocol.claude.system import System
-from turnwire.runner.wire import RunParams
+from turnwire.runner.runner_lines import RunParams
 
 MARGIN = 1.0
 """Seconds beyond the end of a limit: clocks differ."""
@@ -21,7 +21,7 @@ class Wait:
     seconds: float
     """How long."""
     session: str
-    """What to go on with."""
+    """The session to continue."""
     attempt: int
     """Which retry this is, from 1."""
 
@@ -36,7 +36,7 @@ class RateLimitRetry:
         self._session = params.resume
 
     def handle(self, message: Message, now: float) -> Wait | None:
-        """Take the next message at `now` (seconds since 1970); None means that it passes on to the caller."""
+        """Take the next message at `now` (seconds since 1970). None: it is passed on to the caller."""
         if isinstance(message, System | RateLimitEvent) and message.session_id:
             self._session = message.session_id
         if not isinstance(message, RateLimitEvent):

@@ -1,6 +1,6 @@
 """The core of one run of Claude Code, over all of its CLIs: a wait for a rate limit does not end the turn.
 
-After the limit that is waited for, the CLI's further lines do not count, and neither does its end. The next CLI
+Lines of the CLI after the limit do not count, and neither does its end. The next CLI
 begins with an init. It would begin a turn, but here it only introduces the CLI.
 """
 
@@ -20,9 +20,9 @@ class RunCore:
     def __init__(self, retry: RateLimitRetry, now: Callable[[], float], core: Core | None) -> None:
         """`now` returns seconds since 1970."""
         self.wait: Wait | None = None
-        """What is to be waited for; None while nothing is."""
+        """The wait to make; None without one."""
         self.stopped_at: Message | None = None
-        """What told of it."""
+        """The message that announced the limit."""
         self._retry = retry
         self._now = now
         self._core = core
@@ -30,7 +30,7 @@ class RunCore:
 
     @property
     def stats(self) -> Stats:
-        """What became of the lines so far."""
+        """Counts of the lines so far."""
         return Stats() if self._core is None else self._core.stats
 
     @property
@@ -77,6 +77,6 @@ class RunCore:
         return [] if self._core is None else self._core.handle(happened)
 
     def go_on(self) -> None:
-        """Another CLI goes on with the turn."""
+        """Another CLI continues the turn."""
         self.wait = self.stopped_at = None
         self._goes_on = True

@@ -1,8 +1,8 @@
-"""The runner: requests in, one task a run, one end for each.
+"""The runner: requests in, one task per run, one end for each.
 
-Reading never waits for a run, so a cancel is heard while every run waits for a slow reader. What bounds it: runs that
-perform at a time, runs that are known at a time, and the bytes of ends that wait to be written, before any more
-requests are read.
+Reading never waits for a run, so a cancel arrives while every run waits for a slow reader. Three bounds hold: running
+runs, known runs, and the bytes of ends that wait to be written before any more requests are
+read.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Literal, Protocol, assert_never
 from turnwire.protocol.framing import LineFramer, OversizeLine
 from turnwire.runner.family import RunFailed, RunFamily, Streams
 from turnwire.runner.output import Output, OutputLost
-from turnwire.runner.wire import Cancel, Dropped, Refused, Run, Status, end_line, read_request
+from turnwire.runner.runner_lines import Cancel, Dropped, Refused, Run, Status, end_line, read_request
 
 LINE_LIMIT = 64 * 1024 * 1024
 """Bytes of one request."""
@@ -41,7 +41,7 @@ class RunnerOptions:
     """How the runner behaves."""
 
     at_end: Literal["drain", "cancel"] = "drain"
-    """What becomes of running runs at the end of stdin."""
+    """What happens to running runs at the end of stdin."""
     normalized: bool = False
     """Events are AgentEvents instead of the CLI's lines."""
     max_running: int = 256

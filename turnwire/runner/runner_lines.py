@@ -1,7 +1,7 @@
-"""The lines of the runner protocol. On every tagged line `type` stands first and `id` second, so that readers may scan for the id.
+"""The lines of the runner protocol. On every tagged line `type` is first and `id` second, so that readers may scan for the id.
 
-A request is read in two steps, its head and its params, so that whatever is wrong with the params can be told to the
-id that asked. The prompt is kept as the bytes it came in, and a CLI's line is embedded as it is.
+A request is parsed in two steps, its head and its params, so that errors in the params can be reported to the
+id that asked. The prompt keeps its original bytes, and a CLI's line is embedded unchanged.
 """
 
 import json
@@ -25,24 +25,24 @@ from turnwire.protocol.parsing.depth import TOO_DEEP, is_too_deep, outermost
 from turnwire.protocol.text import scrub_json
 
 DEFAULT_MAX_WAIT = 180.0
-"""Seconds that a run waits for a rate limit to pass, at most, unless it says otherwise."""
+"""Most seconds that a run waits for a rate limit to pass, by default."""
 
 ERROR_LENGTH = 4000
-"""Characters of an error text or a note that are kept."""
+"""Most characters of an error text or a note."""
 
 Status: TypeAlias = Literal["ok", "cancelled", "error"]
 Level: TypeAlias = Literal["info", "warn", "error"]
 
 
 class RunParams(Struct, frozen=True, kw_only=True):
-    """What a run is asked for with. Unknown params are ignored, null ones are absent."""
+    """Params of a run. Unknown params are ignored, null ones are absent."""
 
     model: Annotated[str, Meta(min_length=1)] | None = None
     """The model."""
     message: Raw
     """One user message in the CLI's own form."""
     rate_limit_max_retries: Annotated[int, Meta(ge=0)]
-    """How often the run waits for a rate limit and goes on."""
+    """How often the run waits for a rate limit and continues."""
     rate_limit_max_wait_secs: Annotated[float, Meta(ge=0)] | None = None
     """How long it waits at most, each time; DEFAULT_MAX_WAIT when absent."""
     system_prompt: str | None = None
@@ -56,7 +56,7 @@ class RunParams(Struct, frozen=True, kw_only=True):
     resume: str | None = None
     """The session to go on with."""
     user_agent: str | None = None
-    """What the CLI calls its host."""
+    """The name of the CLI's host."""
 
     @property
     def max_wait(self) -> float:
@@ -65,11 +65,11 @@ class RunParams(Struct, frozen=True, kw_only=True):
         return DEFAULT_MAX_WAIT if wait is None else wait
 
     def check(self, message: User) -> None:
-        """Raise ValueError for what the family's agents cannot be asked for, the prompt included."""
+        """Raise ValueError for params or a prompt that the family's agents cannot take."""
 
 
 class ClaudeParams(RunParams, frozen=True, kw_only=True):
-    """Those of a run of Claude Code."""
+    """Params of a run of Claude Code."""
 
     model: Annotated[str, Meta(min_length=1)]
     """The model."""
@@ -91,11 +91,11 @@ class _Address(Struct, frozen=True):
 
 
 class _Other(Struct, frozen=True):
-    """An MCP server of a type that a newer CLI may know."""
+    """An MCP server of an unknown type, perhaps of a newer CLI."""
 
 
 _SERVERS: dict[str, type[Struct]] = {"stdio": _Program, "sse": _Address, "http": _Address}
-"""What an MCP server needs, by its type."""
+"""Type of an MCP server -> its required fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An invalid request; an end with its id says why."""
+    """An invalid request. An end with its id says why."""
 
     id: str
     error: str
@@ -134,7 +134,7 @@ Request: TypeAlias = Run | Cancel | Refused | Dropped
 
 
 class Event(Struct, frozen=True, tag_field="type", tag="event"):
-    """What a run said."""
+    """Output of a run."""
 
     id: str
     event: Raw
@@ -169,7 +169,7 @@ _LONG_HEAD = re.compile(rb'\s*\{\s*"type"\s*:\s*"[^"\\]*"\s*,\s*"id"\s*:\s*("(?:
 
 
 def read_request(line: bytes | OversizeLine, accepted: type[RunParams] = ClaudeParams) -> Request:
-    """Return what a line of stdin asks for; `accepted` is what the family's runs are asked for with."""
+    """Parse a line of stdin. `accepted` is the type of the family's params."""
     if isinstance(line, OversizeLine):
         return _too_long(line)
     if is_too_deep(line):
@@ -193,7 +193,7 @@ def read_request(line: bytes | OversizeLine, accepted: type[RunParams] = ClaudeP
 
 
 def _head(line: bytes) -> JsonObject:
-    """Return the head, with `params` still raw unless only the tolerant parser takes the line."""
+    """Return the head, with `params` still raw unless only the tolerant parser accepts the line."""
     try:
         raw = _read_head(line)
     except ValueError:
@@ -215,7 +215,7 @@ def read_output(line: bytes) -> Event | End:
 
 
 def _odd_event(line: bytes) -> Event | None:
-    """Return an event with what a strict parser refuses: agents write half of a pair of surrogates, and lines are embedded as they are."""
+    """Parse an event that a strict parser refuses: agents write half of a surrogate pair, and lines are embedded unchanged."""
     try:
         value = generic.load(line)
     except (ValueError, RecursionError):
@@ -247,7 +247,7 @@ def _run(run_id: str, params: Json, accepted: type[RunParams]) -> Run | Refused:
 
 
 def _check_servers(servers: dict[str, JsonObject]) -> None:
-    """Refuse what no CLI can connect to: it would leave the server out without a word, and the run wait for it."""
+    """Refuse a server to which no CLI can connect: the CLI would silently leave it out, and the run would wait for it."""
     for name, server in servers.items():
         kind = server.get("type", "stdio")
         try:
@@ -306,7 +306,7 @@ class EventLines:
         self._head = b'{"type":"event","id":' + line_of(run_id)[:-1] + b',"event":'
 
     def lines(self, payloads: list[bytes]) -> bytes:
-        """Return the lines for JSON values, each as it is but for bytes that are no UTF-8."""
+        """Return the lines for JSON values, unchanged except for bytes that are not UTF-8."""
         if not payloads:
             return b""
         head = self._head
