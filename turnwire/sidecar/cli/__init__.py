@@ -1,7 +1,7 @@
-"""The command line: one command a function, each imports what it needs when it runs.
+"""The command line: one function per command. Each imports what it needs when it runs.
 
-Filters and stand-ins are started often, and for little: those that read their arguments themselves do not wait for the
-application of all the other commands, which has them too for the sake of `turnwire --help`.
+Filters and stand-ins are started often, for little work. Those that parse their arguments themselves do not wait for the
+application of the other commands. The application contains them too, for `turnwire --help`.
 """
 
 import signal
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _keep_secrets(*, always: bool = False) -> None:
-    """Hide the tokens in our environment from other processes, and those in files that may hold new ones."""
+    """Hide the tokens in our environment from other processes, and those in files that may contain new ones."""
     from turnwire.config import secrecy
 
     try:

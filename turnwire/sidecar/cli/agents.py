@@ -67,7 +67,7 @@ def sandboxes() -> str:
 
 
 def details(agent: "AgentSeen", unasked: "Sequence[str]") -> "Iterator[str]":
-    """Say what else is to be known of an agent: of one that is not here, what it never asks about alone."""
+    """Return further lines about an agent. For one that is not installed: only what it never asks about."""
     if unasked:
         yield f"never asks about {' or '.join(unasked)}"
     if agent.program is None or not agent.known:
@@ -79,7 +79,7 @@ def details(agent: "AgentSeen", unasked: "Sequence[str]") -> "Iterator[str]":
 
 
 def described(agent: "AgentSeen") -> str:
-    """Say in a line how an agent was found, and what to do to use it."""
+    """Return a line on how an agent was found, and how to make it usable."""
     if agent.program is None:
         how = f"`{agent.install}`" if agent.install else "its makers have an installer of their own"
         untried = "" if agent.tried else ", not tried"

@@ -1,7 +1,7 @@
-"""What all commands of the command line share: the application, and how it fails.
+"""Shared by all commands: the application, and how it reports errors.
 
-What goes wrong by the user's hand is one sentence on standard error and a non-zero exit: 2 for a wrong call or
-configuration, 1 for work that could not be done.
+A user's error is one sentence on standard error and a non-zero exit: 2 for a wrong call or
+configuration, 1 for work that failed.
 """
 
 import os
@@ -18,17 +18,17 @@ from turnwire.protocol.visible import ordered
 
 
 def examples(*lines: str) -> str:
-    """Return what stands below a command's help: calls as one types them."""
+    """Return the examples below a command's help."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
 _WRONG_CALL = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
-"""What a call raises that is wrong in any way; typer names this one of its classes nowhere."""
+"""The base class of all errors of a wrong call. typer does not export it."""
 
 
 @contextmanager
 def _spelt_errors() -> Iterator[None]:
-    """Spell out what is quoted of a wrong call: a shell puts the names of a folder's files into it for a `*`."""
+    """Show hidden characters in the quoted parts of errors: a shell expands `*` to file names, which may contain them."""
     try:
         yield
     except _WRONG_CALL as error:
@@ -67,7 +67,7 @@ app = typer.Typer(
 
 
 def fail(message: str, code: int = 1) -> NoReturn:
-    """Say what is wrong in one sentence, and exit."""
+    """Print an error as one sentence, and exit."""
     typer.echo(f"turnwire: {ordered(message)}", err=True)
     raise typer.Exit(code)
 
@@ -99,7 +99,7 @@ def check_address(url: str, option: str = "--connect") -> None:
     if not good:
         shown = url.partition("#")[0]
         fail(
-            f"{option} {shown!r} is no address of a hub; give the URL that `turnwire run` or `serve` prints",
+            f"{option} {shown!r} is not the address of a hub; give the URL that `turnwire run` or `serve` prints",
             2,
         )
 

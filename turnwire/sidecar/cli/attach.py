@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +20,7 @@ from turnwire.sidecar.cli.options import ConfigOption, StateDir, configured
         "turnwire attach                                   # the session that runs in this folder",
         "turnwire attach 'http://127.0.0.1:8790/#token=…'",
         "echo 'Run the tests.' | turnwire attach --plain   # lines in, lines out",
+        "turnwire attach --native                          # the agent's own interface, then back again",
     ),
 )
 def attach_command(
@@ -39,6 +41,16 @@ def attach_command(
         ),
     ] = None,
     plain: Annotated[bool, typer.Option("--plain", help="Lines in and lines out, without a screen.")] = False,
+    native: Annotated[
+        bool,
+        typer.Option(
+            "--native", help="Run the agent's own interface here, on the same conversation. Others follow it."
+        ),
+    ] = False,
+    end_background: Annotated[
+        bool,
+        typer.Option("--end-background", help="With --native: end what the agent runs in the background."),
+    ] = False,
     state_dir: StateDir = None,
     config: ConfigOption = None,
 ) -> None:
@@ -46,7 +58,9 @@ def attach_command(
     import asyncio
 
     from turnwire.config.running import running
-    from turnwire.frontends.terminal.command import Hub, NotAttached, attach
+    from turnwire.frontends.terminal.command import Hub, Native, attach
+    from turnwire.frontends.terminal.guard import guarded
+    from turnwire.frontends.terminal.problems import NotAttached
 
     settings = configured(context)
     url = target if target is not None and "://" in target else connect
@@ -57,10 +71,23 @@ def attach_command(
         hubs = [Hub(url, token)]
     else:
         hubs = [Hub(address, token) for address, token in running(settings)]
+    if native:
+        if url is not None:
+            fail("--native needs a sidecar of this machine; leave the URL out", 2)
+        if plain or is_simple():
+            fail("--native needs a terminal that can be drawn on", 2)
+        environments = {name: agent.env for name, agent in settings.agents.items()}
+        with plain_errors(NotAttached), guarded() as guard:
+            wanted = Native(guard, end_background=end_background, environments=environments)
+            raise typer.Exit(
+                asyncio.run(attach(hubs, session, folder=str(Path.cwd()), plain=False, native=wanted))
+            )
+    if end_background:
+        fail("--end-background says what --native may end; give --native too", 2)
     simple = plain or is_simple()
     if not simple and (missing := interface_missing()):
         fail(missing)
-    with plain_errors(NotAttached):
+    with plain_errors(NotAttached), nullcontext() if simple else guarded():
         raise typer.Exit(asyncio.run(attach(hubs, session, folder=str(Path.cwd()), plain=simple)))
 
 
@@ -71,7 +98,7 @@ def is_simple() -> bool:
 
 
 def interface_missing() -> str | None:
-    """Return what to do where the interface is not installed."""
+    """Return what to do if the interface is not installed; None if it is."""
     if find_spec("textual") is not None:
         return None
     return "the interface is an extra: pip install 'turnwire[tui]'; `turnwire attach --plain` needs none"

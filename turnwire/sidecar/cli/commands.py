@@ -1,4 +1,4 @@
-"""Which module has which commands. Of them that alone is imported whose command is called: a start pays for no other."""
+"""The module of each command. Only the called command's module is imported, so a start pays for no other."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -19,14 +19,16 @@ MODULES = {
     "doctor": ("doctor",),
     "filters": ("translate", "agent", "schema", "inspect", "redact"),
     "journal": ("journal",),
+    "fleet": ("fleet",),
     "history": ("sessions", "search", "usage", "export"),
     "record": ("record",),
     "rules": ("rules",),
     "stdio": ("runner", "stdio"),
+    "own_interface": ("claude", "codex"),
     "token": ("token",),
     "trust": ("trust",),
 }
-"""Modules of this package whose import adds commands to the application, in the order of its help, with these commands' names."""
+"""Modules of this package that add commands to the application, in the order of its help -> the commands' names."""
 
 
 FRONTENDS = {"agui": "AGUI", "usechat": "USECHAT", "mcp": "MCP", "acp": "ACP"}
@@ -34,7 +36,7 @@ FRONTENDS = {"agui": "AGUI", "usechat": "USECHAT", "mcp": "MCP", "acp": "ACP"}
 
 
 def application(called: str | None = None) -> typer.Typer:
-    """Return the application with all commands, or with those of the module that has the one that is called."""
+    """Return the application with all commands, or only with those of the called command's module."""
     having = [module for module, commands in MODULES.items() if called in commands]
     wanted = [name for name in FRONTENDS if name == called]
     if not having and not wanted:

@@ -42,11 +42,9 @@ def agent_command(
         typer.Option(help="Empty folder that it works in.", show_default="one that is removed at the end"),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(help="Seconds without a sign of life that count as hanging.", min=1)
+        float, typer.Option(help="Seconds of silence after which it counts as hanging.", min=1)
     ] = 120.0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print a JSON array at the end, and nothing else.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only a JSON array, at the end.")] = False,
     config: ConfigOption = None,
 ) -> None:
     """Test an agent: start, ask, refuse, interrupt and resume it. Its model gets about 20 short questions.
@@ -85,11 +83,10 @@ def frontend_command(
     ] = None,
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)] = 0,
     timeout: Annotated[
-        float, typer.Option(help="Seconds without an acknowledgement that count as hanging.", min=1)
+        float,
+        typer.Option(help="Seconds without an acknowledgement after which it counts as hanging.", min=1),
     ] = 60.0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print a JSON array at the end, and nothing else.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only a JSON array, at the end.")] = False,
 ) -> None:
     """Test a frontend: a hub plays every event, restarts, gaps and floods to it, and asks what it has delivered.
 
@@ -112,9 +109,7 @@ def recording_command(
     *,
     source: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
     family: FamilyOption = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print a JSON array at the end, and nothing else.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only a JSON array, at the end.")] = False,
 ) -> None:
     """Say whether turnwire reads a recording whole: every line known, every turn, call and question ended, every edited file changed.
 

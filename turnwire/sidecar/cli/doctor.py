@@ -22,7 +22,7 @@ from turnwire.sidecar.cli.options import (
 
 
 def _unknown_family(family: str | None) -> tuple[type[Exception], ...]:
-    """Return the error of a name that is no family's: whoever names none need not wait for what knows them."""
+    """Return the error class of an unknown family. Without a name the families are not imported."""
     if family is None:
         return ()
     from turnwire.normalize.families import UnknownFamily

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def serving(work: Coroutine[None, None, None]) -> None:
-    """Run the sidecar's event loop; what the user can mend is one sentence."""
+    """Run the sidecar's event loop. Errors that the user can fix become one sentence."""
     import asyncio
 
     from turnwire.config.settings import ConfigurationError

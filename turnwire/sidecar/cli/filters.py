@@ -44,7 +44,7 @@ def agent_command(context: typer.Context) -> None:
 )
 def schema_command(
     what: Annotated[
-        Literal["events", "commands", "frames", "asyncapi"], typer.Argument(help="Which schema.")
+        Literal["events", "commands", "results", "frames", "asyncapi"], typer.Argument(help="Which schema.")
     ] = "asyncapi",
 ) -> None:
     """Print a JSON Schema of the protocol, or the AsyncAPI document with all of them."""
@@ -101,15 +101,21 @@ def inspect_command(
 def redact_command(
     file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
     out: Annotated[Path, typer.Argument(help="The copy to write; it must not exist. `-`: standard output.")],
+    *,
+    family: FamilyOption = None,
 ) -> None:
-    """Copy a recording, and replace its secrets, tokens, e-mail addresses and home paths. Sizes and times stay."""
+    """Copy a recording, and replace its secrets, tokens, e-mail addresses and home paths. Sizes and times stay.
+
+    With --family NAME, nothing is copied of a file of which that family can read no line.
+    """
+    from turnwire.normalize.families import UnknownFamily
     from turnwire.recordings.filters.redact import run
     from turnwire.recordings.recorded import RecordingError
     from turnwire.sidecar.cli.standard_input import DASH, on_disk
 
     try:
-        with plain_errors(RecordingError), on_disk([file]) as (found,):
-            run(found, None if out == DASH else out)
+        with plain_errors(RecordingError, UnknownFamily), on_disk([file]) as (found,):
+            run(found, None if out == DASH else out, family)
     except FileExistsError as error:
         fail(f"{error.filename}: {error.strerror}; name a copy that does not exist yet")
     except OSError as error:

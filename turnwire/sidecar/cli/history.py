@@ -1,6 +1,6 @@
-"""The commands about conversations that agents on this machine have kept: sessions, search, usage, export."""
+"""The commands about conversations in agents' files on this machine: sessions, search, usage, export."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -19,7 +19,15 @@ Agent = Annotated[
     str | None,
     typer.Option(
         "--agent",
-        help="Only conversations of this agent: claude, codex, gemini or qwen. `turnwire sessions` also asks other agents.",
+        help="Only conversations of this agent: claude, codex, gemini or another one. `turnwire sessions` asks an agent that keeps no files.",
+        show_default=False,
+    ),
+]
+OfFamily = Annotated[
+    str | None,
+    typer.Option(
+        "--family",
+        help="Only conversations of agents of this family: claude, acp, gemini or another registered family.",
         show_default=False,
     ),
 ]
@@ -31,7 +39,7 @@ Folder = Annotated[
 
 @contextmanager
 def _library(context: typer.Context, newest: int | None = None) -> Iterator["History"]:
-    """Open the library and look for what is new, among so many files that were changed last."""
+    """Open the history and scan for changes, among the `newest` most recently changed files."""
     from turnwire.history.history import History
     from turnwire.history.index import HistoryError
 
@@ -48,11 +56,11 @@ def _library(context: typer.Context, newest: int | None = None) -> Iterator["His
 
 
 def _within(folder: Path | None) -> str | None:
-    """Return a folder as conversations name it; fail for what is none, unless an agent may have worked there once."""
+    """Return a folder in the form that conversations use. Fails if it is not a folder, unless an agent may once have worked in it."""
     if folder is None:
         return None
     if folder.exists() and not folder.is_dir():
-        fail(f"--folder {folder}: this is no folder; name one that an agent has worked in", 2)
+        fail(f"--folder {folder}: this is not a folder; name one that an agent has worked in", 2)
     return str(folder.resolve())
 
 
@@ -72,6 +80,7 @@ def sessions_command(
     *,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of results.")] = 50,
     of_agent: Agent = None,
+    family: OfFamily = None,
     folder: Folder = None,
     as_json: Json = False,
     state_dir: StateDir = None,
@@ -97,22 +106,37 @@ def sessions_command(
             return
         of_agent = whose_files(of_agent, settings)
 
+    wanted = of_agent if family is None else _of_family(family, of_agent)
     # The first look reads everything only for who asks for something that could be anywhere.
-    some = max(2 * limit, 100) if folder is None and of_agent is None else None
+    some = max(2 * limit, 100) if folder is None and wanted is None else None
     with _library(context, some) as library:
         where = _within(folder)
         running = library.running()
-        found = library.index.newest(limit=limit, agent=of_agent, folder=where)
+        found = library.index.newest(limit=limit, agent=wanted, folder=where)
         _is_found(found, folder)
         if as_json:
             for one in found:
                 typer.echo(to_json(conversation(one, running)))
         else:
-            table(found, running, library.index.count(of_agent, where), whole=some is None)
+            table(found, running, library.index.count(wanted, where), whole=some is None)
+
+
+def _of_family(family: str, of_agent: str | None) -> Collection[str]:
+    """Return the agents of a family whose conversations are read; fail for a family without any, or without the agent."""
+    from turnwire.history.agent_listing import READ
+    from turnwire.normalize.families import UnknownFamily, agents_of
+
+    with plain_errors(UnknownFamily):
+        agents = sorted({*agents_of(family)} & READ)
+    if not agents:
+        fail(f"--family {family}: turnwire reads no conversations of this family; leave the option out", 2)
+    if of_agent is not None and of_agent not in agents:
+        fail(f"--agent {of_agent} is not of the family {family}, whose agents are {', '.join(agents)}", 2)
+    return agents if of_agent is None else [of_agent]
 
 
 def _ask_agent(name: str, settings: "Settings", limit: int, folder: Path | None, *, as_json: bool) -> None:
-    """Print what an agent lists itself."""
+    """Print the conversations that an agent itself lists."""
     import asyncio
 
     from turnwire.history.agent_listing import listed_by_agent
@@ -257,7 +281,9 @@ def export_command(
     from turnwire.recordings.standard_output import standard_output
 
     chosen = form or _form_of(out)
-    if session == "-" or Path(session).exists():
+    from turnwire.recordings.recorded import in_database
+
+    if session == "-" or Path(session).exists() or in_database(Path(session)):
         text = _exported_file(context, Path(session), chosen, redact=redact, branch=branch)
     else:
         with _library(context) as library:
@@ -283,7 +309,7 @@ FORMS: dict[str, Literal["markdown", "html"]] = {
     ".html": "html",
     ".htm": "html",
 }
-"""What a document holds, by how its name ends."""
+"""File suffix -> the document's format."""
 
 
 def _form_of(out: Path | None) -> Literal["markdown", "html"]:

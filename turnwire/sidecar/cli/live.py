@@ -11,6 +11,7 @@ from turnwire.sidecar.cli.event_loop import serving
 from turnwire.sidecar.cli.options import (
     Agent,
     AgentFamilyOption,
+    AllowedOrigins,
     ConfigOption,
     FamilyOption,
     Host,
@@ -103,6 +104,7 @@ def run_command(
     rules: Rules = None,
     host: Host = None,
     port: Port = None,
+    allowed_origins: AllowedOrigins = None,
     journal: Journal = None,
     state_dir: StateDir = None,
     new_tokens: NewTokens = False,
@@ -113,6 +115,7 @@ def run_command(
     keep: Annotated[
         bool, typer.Option("--keep", help="With --attach: leave the session running when you leave.")
     ] = False,
+    idle: Annotated[bool, typer.Option("--idle", hidden=True, help="Start no CLI yet.")] = False,
     record: Record = None,
     record_dir: RecordDir = None,
     log_level: LogLevel = None,
@@ -130,7 +133,7 @@ def run_command(
         fail("there is a prompt among the CLI's arguments and one by --prompt; give one of them", 2)
     if family and not argv:
         fail("--family says what the CLI after `--` speaks; of a configured agent [agents.NAME] says it", 2)
-    first = FirstSession(tuple(argv), family, workspace, prompt or written, resume_point)
+    first = FirstSession(tuple(argv), family, workspace, prompt or written, resume_point, not idle)
     settings = configured(context)
     if keep and not attach:
         fail("--keep says what happens when an attached terminal leaves; give --attach too", 2)
@@ -140,8 +143,8 @@ def run_command(
 
 
 def _attached(settings: "Settings", *, keep: bool) -> NoReturn:
-    """Run the same command without --attach as a process of its own, and attach to it."""
-    from turnwire.frontends.terminal.command import NotAttached
+    """Run the same command without --attach in another process, and attach to it."""
+    from turnwire.frontends.terminal.problems import NotAttached
     from turnwire.sidecar.cli.attach import interface_missing, is_simple
     from turnwire.sidecar.serving.attached import NotStarted, run_attached
 
@@ -177,6 +180,7 @@ def serve_command(
     rules: Rules = None,
     host: Host = None,
     port: Port = None,
+    allowed_origins: AllowedOrigins = None,
     journal: Journal = None,
     worker: WorkerName = None,
     state_dir: StateDir = None,
@@ -206,6 +210,7 @@ def hub_command(
     *,
     host: Host = None,
     port: Port = None,
+    allowed_origins: AllowedOrigins = None,
     journal: FleetJournal = None,
     state_dir: StateDir = None,
     new_tokens: NewTokens = False,
@@ -269,7 +274,7 @@ def replay_command(
         if not (tracing_wanted() or settings.trace_processors):
             fail(
                 "--otlp: no exporter is configured, so no span would be sent; set OTEL_EXPORTER_OTLP_ENDPOINT, "
-                "or OTEL_TRACES_EXPORTER to other than none, and leave OTEL_SDK_DISABLED away",
+                "or OTEL_TRACES_EXPORTER to other than none, and unset OTEL_SDK_DISABLED",
                 2,
             )
     if speed is None:

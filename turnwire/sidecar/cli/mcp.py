@@ -29,7 +29,10 @@ def mcp_command(
         bool, typer.Option("--decide", help="Offer the tool that answers permission requests.")
     ] = False,
     http: Annotated[
-        bool, typer.Option("--http", help="Serve HTTP, for who shows the hub's token; else standard input.")
+        bool,
+        typer.Option(
+            "--http", help="Serve HTTP to clients that show the hub's token, instead of standard input."
+        ),
     ] = False,
     host: Host = "127.0.0.1",
     port: Port = DEFAULT_PORT,
@@ -54,8 +57,8 @@ def mcp_command(
         return
 
     def make(hosts: list[str], any_address: bool) -> "ASGIApp":
-        from turnwire.frontends.agui.access import RequestPolicy
         from turnwire.frontends.mcp.serving import http_app
+        from turnwire.frontends.web.access import RequestPolicy
 
         policy = RequestPolicy((*(allowed_host or ()), *hosts), tuple(allowed_origin or ()), any_address)
         return http_app(server, token, policy)

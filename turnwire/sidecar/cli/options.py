@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _is_run(family: str | None) -> str | None:
-    """Check the name of a family; typer says what is wrong with it."""
+    """Check the name of a family. typer prints the error."""
     if family is not None:
         from turnwire.config.agents import checked_family
 
@@ -28,7 +28,7 @@ AgentFamilyOption = Annotated[
     str | None,
     typer.Option(
         "--family",
-        help="What the CLI after `--` speaks: claude, qwen, acp or another registered family.",
+        help="Wire of the CLI after `--`: claude, qwen, acp or another registered family.",
         show_default="by its program, else claude",
         callback=_is_run,
     ),
@@ -52,6 +52,14 @@ Port = Annotated[
     int | None,
     typer.Option(help="Port to listen on; 0 takes any free one.", show_default="8790, or the next free one"),
 ]
+AllowedOrigins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allowed-origin",
+        help="Origin of pages that may connect, such as https://app.example; repeatable.",
+        show_default="the console's own",
+    ),
+]
 Journal = Annotated[
     str | None,
     typer.Option(
@@ -68,7 +76,7 @@ StateDir = Annotated[
 
 
 def agent_names(incomplete: str) -> list[str]:
-    """Return the agents whose name begins so, for a shell that completes; configured ones are not read for it."""
+    """Return the agents whose names begin with `incomplete`, for shell completion. The configuration is not read."""
     from turnwire.config.agents import DEMOS
     from turnwire.config.known_agents import KNOWN
 
@@ -90,7 +98,7 @@ PolicyOption = Annotated[
 Sandbox = Annotated[
     SandboxLevel | None,
     typer.Option(
-        help="What agents are kept from: off, files (what is not theirs), network (also hosts that nobody has allowed).",
+        help="What the sandbox denies agents: off (nothing), files (foreign files), network (also hosts that nobody allowed).",
         show_default="off",
     ),
 ]
@@ -120,7 +128,10 @@ def configured(context: typer.Context, **fixed: object) -> "Settings":
     from turnwire.config.token_sources import with_tokens
     from turnwire.sidecar.process import logs
 
-    options = {name: value for name, value in context.params.items() if name in Settings.model_fields}
+    # an option that may be repeated and is not given is an empty tuple
+    options = {
+        name: value for name, value in context.params.items() if name in Settings.model_fields and value != ()
+    }
     with plain_errors(ConfigurationError, code=2):
         settings = with_tokens(load(options | fixed, context.params["config"]))
     logs.configure(settings.log_level)

@@ -1,6 +1,6 @@
-"""The prompt among Claude Code's own arguments, `claude "do X"`: with stream-json input the CLI reads none from there.
+"""Find the prompt among Claude Code's own arguments, as in `claude "do X"`: with stream-json input the CLI reads none from there.
 
-Which words are values is known of those options that take none or many; any other, known or not, takes the word behind it.
+The lists name the options that take no value or several. Any other option takes the next word.
 """
 
 import re
@@ -40,7 +40,7 @@ FLAGS = frozenset(
         *("--restricted", "--safe-mode", "--tmux", "--init", "--init-only", "--maintenance"),
     }
 )
-"""Options without a value, of 1.0.120 to 2.1.330; `-p`, `-c`, `-h` and `-v` may be written together."""
+"""Options without a value, of 1.0.120 to 2.1.330. `-p`, `-c`, `-h` and `-v` may be combined."""
 
 LISTS = frozenset(
     {
@@ -62,7 +62,7 @@ _PACKAGE = re.compile(r"@anthropic-ai/claude-code(@.*)?")
 
 
 class PromptError(TurnwireError):
-    """The arguments hold no single prompt; the message says what to do."""
+    """The arguments contain no single prompt. The message says what to do."""
 
 
 def without_prompt(argv: Sequence[str]) -> tuple[list[str], str | None]:

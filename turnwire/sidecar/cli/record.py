@@ -11,7 +11,7 @@ from turnwire.sidecar.cli.options import ConfigOption, configured
 
 @app.command(
     "record",
-    short_help="Run an agent and keep all that it reads and writes.",
+    short_help="Run an agent and record everything that it reads and writes.",
     epilog=examples(
         "turnwire record gemini -- -p 'Say hi' --output-format stream-json",
         "turnwire record codex --redact --out bug -- exec --json 'Say hi' < /dev/null",
@@ -39,9 +39,10 @@ def record_command(
     ] = False,
     config: ConfigOption = None,
 ) -> None:
-    """Run an agent, pass its streams on, and write them into a folder with their times, its arguments and what it changed.
+    """Run an agent, pass its streams on, and write them to a folder with times, arguments and the files that it changed.
 
-    Standard input goes to the agent, unless it is a terminal. Ctrl-C interrupts the agent and ends the recording. The exit code is the agent's.
+    Standard input goes to the agent, unless it is a terminal. Ctrl-C interrupts the agent and ends the recording. The exit code
+    is the agent's.
     """
     from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""The commands about rules: what a file of them decides, before an agent finds out."""
+"""The commands about rules: what a file of rules decides, before an agent runs into it."""
 
 import json
 import sys
@@ -43,7 +43,7 @@ def explain_command(
     ] = None,
     *,
     file: Annotated[Path, typer.Option("--rules", help="The file of rules.")],
-    tool: Annotated[str, typer.Option(help="The tool, as rules name it.")] = "Bash",
+    tool: Annotated[str, typer.Option(help="The tool's name in rules.")] = "Bash",
     stdin: Annotated[
         bool,
         typer.Option(

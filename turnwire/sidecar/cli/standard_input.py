@@ -1,6 +1,6 @@
-"""Recordings that come by a pipe: `-` for standard input, or a name as the shell's `<(…)` gives it.
+"""Recordings from a pipe: `-` for standard input, or a name that the shell makes for `<(…)`.
 
-Recordings are read more than once, and a pipe is not: what it says is kept in a file first.
+Recordings are read more than once, which a pipe does not allow. So its content is saved to a file first.
 """
 
 import shutil
@@ -10,20 +10,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from turnwire.recordings.recorded import RecordingError
+from turnwire.recordings.recorded import RecordingError, in_database
 
 DASH = Path("-")
 
 
 @contextmanager
 def on_disk(files: Sequence[Path]) -> Iterator[list[Path]]:
-    """Yield the files, with one that holds what was said in the place of `-` and of pipes; raises RecordingError."""
+    """Yield the files, with saved copies in place of `-`, pipes and conversations in a database. Raises RecordingError."""
     for file in files:
         if file.is_file() and file.stat().st_size == 0:
             raise RecordingError(
                 f"{file}: the file is empty; give a recording, a folder with a timeline, or the CLI's stdout"
             )
-    pipes = [file for file in dict.fromkeys(files) if file == DASH or file.is_fifo()]
+    pipes = [file for file in dict.fromkeys(files) if file == DASH or file.is_fifo() or in_database(file)]
     if not pipes:
         yield list(files)
         return
@@ -35,8 +35,17 @@ def on_disk(files: Sequence[Path]) -> Iterator[list[Path]]:
 
 
 def _kept(pipe: Path, folder: Path) -> Path:
-    """Read a pipe to its end, into a file of its own folder: what lies beside a recording may belong to it."""
+    """Save a pipe's content to a file in a folder of its own: files beside a recording may belong to it."""
     folder.mkdir()
+    if in_database(pipe):
+        from turnwire.recordings.database import save_lines
+
+        try:
+            return save_lines(pipe, folder)
+        except OSError as error:
+            raise RecordingError(
+                f"{pipe}: {error.strerror}; `turnwire sessions` lists the conversations"
+            ) from error
     file = folder / f"{'stdin' if pipe == DASH else pipe.name}.jsonl"
     with file.open("wb") as out:
         if pipe == DASH:

@@ -14,13 +14,13 @@ from turnwire.sidecar.cli.options import (
 
 
 class _RunnerCommand(TyperCommand):
-    """Says what is wrong with its call as its callers read it: every line of a runner's stderr is JSON."""
+    """Reports a wrong call as JSON: every line of a runner's stderr is JSON."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         try:
             return super().parse_args(ctx, args)
         except typer.TyperException as error:
-            from turnwire.sidecar.streams.runner.command import say_fatal
+            from turnwire.sidecar.streams.runner_command import say_fatal
 
             say_fatal(f"{error.format_message().rstrip('.')}; see turnwire runner --help.")
             raise typer.Exit(2) from None
@@ -71,7 +71,7 @@ def runner_command(
     from turnwire.config.agents import AgentNotFoundError, with_spoken
     from turnwire.config.settings import ConfigurationError, load
     from turnwire.runner.server import RunnerOptions
-    from turnwire.sidecar.streams.runner.command import run, say_fatal
+    from turnwire.sidecar.streams.runner_command import run, say_fatal
 
     if family and not cli:
         say_fatal("--family says what the CLI after `--` speaks; of a configured agent [agents.NAME] says it")

@@ -12,7 +12,7 @@ from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
 from turnwire.sidecar.cli.options import ConfigOption
 
 if TYPE_CHECKING:
-    from turnwire.sidecar.principals.configured import Tokens
+    from turnwire.sidecar.principals.configured import PrincipalTokens
 
 token = typer.Typer(help="Create, list and revoke access tokens.", no_args_is_help=True)
 app.add_typer(token, name="token")
@@ -24,7 +24,7 @@ StateDir = Annotated[
 Journal = Annotated[
     str | None,
     typer.Option(
-        help="With redis, or redis://HOST:PORT/0, they are in Redis, for all that use it.",
+        help="With redis, or redis://HOST:PORT/0, the tokens are in Redis, for every sidecar that uses it.",
         show_default="as configured, else sqlite",
     ),
 ]
@@ -121,7 +121,7 @@ def revoke_command(
         typer.echo(ordered(f"the token {one.id} of {one.name} is revoked"))
 
 
-def _tokens(state_dir: Path | None, journal: str | None, config: Path | None) -> "Tokens":
+def _tokens(state_dir: Path | None, journal: str | None, config: Path | None) -> "PrincipalTokens":
     from turnwire.config.settings import ConfigurationError, load
     from turnwire.sidecar.principals.configured import tokens_of
     from turnwire.sidecar.principals.file import TokensUnusable
@@ -137,7 +137,7 @@ def _seconds(lasts: str | None) -> float | None:
         return None
     found = re.fullmatch(r"(\d{1,6})([mhdw])", lasts)
     if found is None or int(found[1]) == 0:
-        fail(f"--expires {lasts!r} is no time: give a number and m, h, d or w, such as 30d", 2)
+        fail(f"--expires {lasts!r} is not a time; give a number and m, h, d or w, such as 30d", 2)
     return int(found[1]) * _UNITS[found[2]]
 
 

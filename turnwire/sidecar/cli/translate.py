@@ -1,7 +1,7 @@
-"""The command line of `turnwire translate`, apart from the others' for the sake of its start.
+"""The command line of `turnwire translate`, separate from the others for a fast start.
 
-A filter is started often and for small inputs: with the standard library's argparse it is at work in half the time
-that the application of all the other commands takes to come up. That application hands over to it, too.
+A filter is started often and for small inputs. With the standard library's argparse it starts in half the time
+that the application of the other commands needs. That application calls it too.
 """
 
 import argparse
@@ -17,7 +17,7 @@ SMALLEST_FIELD_LIMIT = 1024
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the filter and return its exit code: 1 for input that cannot be translated, 2 for a wrong call, or for lines of which none can be read."""
+    """Run the filter. Returns the exit code: 1 for input that cannot be translated, 2 for a wrong call, or if no line can be read."""
     chosen = _parser().parse_args(arguments)
     from turnwire.normalize.families import UnknownFamily
     from turnwire.protocol.visible import ordered

@@ -9,7 +9,7 @@ import typer
 from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
 
 SECRET = ("token", "view_token")
-"""Settings whose values are not shown."""
+"""Settings whose values are hidden."""
 
 
 @app.command(

@@ -1,4 +1,4 @@
-"""What the commands have in common that serve a protocol of web pages in front of a hub: options, the listening socket, the end."""
+"""Shared by the commands that serve a web protocol in front of a hub: options, the listening socket, the end."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -38,9 +38,9 @@ def serve_pages(
     log_level: str,
     make: Callable[[list[str], bool], "ASGIApp"],
 ) -> None:
-    """Serve an application until a signal; `make` gets the hosts to accept, and whether literal addresses are accepted.
+    """Serve an application until a signal. `make` gets the allowed hosts, and whether literal addresses are allowed.
 
-    `name` is the command and its extra, `path` what its line of readiness names.
+    `name` is the command and its extra, `path` the path that its line of readiness names.
     """
     import asyncio
 
@@ -48,7 +48,7 @@ def serve_pages(
 
     check_address(connect)
     try:
-        from turnwire.frontends.agui.serving import is_loopback, listening, serve
+        from turnwire.frontends.web.serving import is_loopback, listening, serve
     except ModuleNotFoundError as missing:
         fail(f"{missing.name} is not installed; it is part of an extra: pip install 'turnwire[{name}]'")
     logs.configure(log_level)

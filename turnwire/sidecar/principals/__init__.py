@@ -1,1 +1,1 @@
-"""Principals with tokens of their own: kept in a file, or in Redis where the journal is."""
+"""Principals with tokens of their own, stored in a file, or in Redis if the journal is there."""

@@ -1,4 +1,4 @@
-"""Where the settings say that principals' tokens are: beside the journal."""
+"""Find the store of principals' tokens by the settings: beside the journal."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -13,23 +13,23 @@ from turnwire.sidecar.process.supervision import kept_up
 
 
 class KeptPrincipals(Principals, Protocol):
-    """Principals that somebody has to keep up to date."""
+    """Principals that must be kept up to date."""
 
     async def begin(self) -> None:
-        """Know the tokens from now on; raises JournalUnavailable."""
+        """Load the tokens. Raises JournalUnavailable."""
         ...
 
     async def run(self) -> None:
-        """Hear of changes; runs until it is cancelled."""
+        """Follow changes until cancelled."""
         ...
 
     async def close(self) -> None:
-        """Let go of what is open."""
+        """Close the connection."""
         ...
 
 
-class Tokens(Protocol):
-    """The tokens, for who makes and revokes them. Blocking."""
+class PrincipalTokens(Protocol):
+    """The tokens, for the commands that create and revoke them. Blocking."""
 
     def tokens(self) -> Sequence[KeptToken]:
         """Return the tokens; raises TokensUnusable."""
@@ -46,7 +46,7 @@ class Tokens(Protocol):
 
 @asynccontextmanager
 async def principals_of(settings: Settings) -> AsyncIterator[Principals]:
-    """Know who a sidecar's hub lets in by tokens of their own, as long as the context lasts; raises JournalUnavailable."""
+    """Yield the principals with tokens, for the sidecar's hub, kept up to date while the context lasts. Raises JournalUnavailable."""
     found = _kept(settings)
     try:
         await found.begin()
@@ -61,11 +61,11 @@ def _kept(settings: Settings) -> KeptPrincipals:
     if settings.journal_kind.shared:
         from turnwire.sidecar.principals.redis import RedisPrincipals  # noqa: PLC0415 - an optional extra
 
-        return RedisPrincipals(settings.redis_url)
+        return RedisPrincipals(settings.redis_url, prefix=settings.redis_prefix)
     return FilePrincipals(token_file(settings.state_dir))
 
 
-def tokens_of(settings: Settings) -> Tokens:
+def tokens_of(settings: Settings) -> PrincipalTokens:
     """Return the tokens that `principals_of` reads; raises TokensUnusable."""
     if settings.journal_kind.shared:
         try:
@@ -74,5 +74,5 @@ def tokens_of(settings: Settings) -> Tokens:
             raise TokensUnusable(
                 "Tokens in Redis need the extra `redis`: pip install 'turnwire[redis]'."
             ) from error
-        return RedisTokens(settings.redis_url)
+        return RedisTokens(settings.redis_url, prefix=settings.redis_prefix)
     return FileTokens(settings.state_dir)

@@ -1,9 +1,9 @@
-"""Tokens in a file of the state directory, mode 0600, which `turnwire token` writes and running sidecars look at.
+"""Tokens in a file of the state directory, mode 0600. `turnwire token` writes it and running sidecars read it.
 
-A sidecar checks whenever a principal's token or cookie is shown, before each command, and twice a second as well.
-From then on a revoked token opens nothing and commands nothing. Its connections are closed within half a second. A
-file that cannot be read, or that others can read, holds no tokens: nobody gets in by what may be somebody else's
-words.
+A sidecar reads it whenever a principal's token or cookie is shown, before each command, and twice a second.
+From then on a revoked token is refused everywhere. Its connections are closed within half a second. A
+file that cannot be read, or that others can read, counts as empty: someone else may have written
+it.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ from turnwire.sidecar.principals.kept import KeptToken, TokenTable, read_all, wr
 from turnwire.sidecar.principals.watched import WatchedTokens
 
 LOOK_S = 0.5
-"""How often a file is looked at that nobody asks for."""
+"""Seconds between reads without a request."""
 
 log = logging.getLogger(__name__)
 
 
 class TokensUnusable(TurnwireError):
-    """Where the tokens are kept cannot be used; the message names it, and what to do."""
+    """The store of tokens is unusable. The message names it, and says what to do."""
 
 
 def token_file(state_dir: Path) -> Path:
@@ -93,7 +93,7 @@ def _read(path: Path) -> list[KeptToken]:
 
 
 class FileTokens:
-    """The same file for who makes and revokes tokens. Blocking."""
+    """The same file, for the commands that create and revoke tokens. Blocking."""
 
     def __init__(self, state_dir: Path) -> None:
         self.path = token_file(state_dir)

@@ -1,6 +1,6 @@
-"""A principal's token as it is kept: hashed, so that who reads where it is kept cannot use it. Pure.
+"""A principal's stored token: hashed, so that reading the store gives no access. Pure.
 
-A token is 256 random bits, so that one round of SHA-256 is enough: there is nothing to guess.
+A token is 256 random bits, so one round of SHA-256 is enough: it cannot be guessed.
 """
 
 import hashlib
@@ -17,9 +17,9 @@ class KeptToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """One token."""
 
     id: str
-    """What it is called in lists and to be revoked; no secret."""
+    """Its id in lists and for revoking; not secret."""
     name: str
-    """Whose it is."""
+    """The principal's name."""
     role: Role
     sessions: list[str]
     """Which sessions it shows: all, own, folder:PATH."""
@@ -31,7 +31,7 @@ class KeptToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Of the token, in hexadecimal digits."""
 
     def principal(self) -> Principal:
-        """Return whose it is; raises BadPrincipal."""
+        """Return the principal. Raises BadPrincipal."""
         return Principal(
             self.role, checked_name(self.name), Scope.parse(self.sessions), self.id, self.expires
         )
@@ -40,7 +40,7 @@ class KeptToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 def new_token(
     name: str, role: Role, scope: Scope, *, now: float, lasts_s: float | None
 ) -> tuple[str, KeptToken]:
-    """Make a token and what is kept of it; raises BadPrincipal."""
+    """Create a token. Returns it with its stored form. Raises BadPrincipal."""
     token = f"{TOKEN_PREFIX}{secrets.token_urlsafe(32)}"
     kept = KeptToken(
         id=secrets.token_hex(6),
@@ -55,7 +55,7 @@ def new_token(
 
 
 def hashed(token: str) -> str:
-    """Return what is kept of a token."""
+    """Return the stored form of a token."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
@@ -63,17 +63,17 @@ class TokenTable:
     """The tokens there are at one time."""
 
     def __init__(self, tokens: Iterable[KeptToken] = ()) -> None:
-        """Take the tokens; raises BadPrincipal."""
+        """Take the tokens. Raises BadPrincipal."""
         self._tokens = {token.id: (token, token.principal()) for token in tokens}
         self._by_hash = {token.sha256: token.id for token, _ in self._tokens.values()}
 
     def of_token(self, token: str, now: float) -> Principal | None:
-        """Return whose token this is, if it counts now."""
+        """Return the principal of a token, if it is valid now."""
         # Looked up by its hash: how long that takes tells nothing of a token that is there.
         return self.of_id(self._by_hash.get(hashed(token), ""), now)
 
     def of_id(self, token_id: str, now: float) -> Principal | None:
-        """Return whose token has this id, if it counts now."""
+        """Return the principal of a token's id, if it is valid now."""
         _, principal = self._tokens.get(token_id, (None, None))
         if principal is None or (principal.expires is not None and principal.expires <= now):
             return None
@@ -108,7 +108,7 @@ def written(tokens: Iterable[KeptToken]) -> bytes:
 
 
 def read_each(rows: Mapping[bytes, bytes]) -> list[KeptToken]:
-    """Read tokens that each stand for themselves; raises BadPrincipal."""
+    """Parse tokens that are stored separately. Raises BadPrincipal."""
     try:
         return [_one.decode(row) for row in rows.values()]
     except msgspec.DecodeError as error:

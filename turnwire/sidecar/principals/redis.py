@@ -1,7 +1,8 @@
-"""Tokens in Redis, where the journal is: hubs and sidecars of all machines know the same ones, and learn of a change at once.
+"""Tokens in Redis, beside the journal: hubs and sidecars of all machines have the same ones, and learn of a change at once.
 
-A hash `tokens`, one field a token, and a channel of that name which is told of every change. All are read when the channel begins to
-be heard and whenever it says something; while it is not heard, what was known last counts, and tokens that expire still do.
+A hash `tokens` has one field per token. A channel of the same name announces every change. All tokens are read when the
+subscription
+starts and at every message. While there is no subscription, the last known tokens count, and they still expire.
 Needs the extra `redis`.
 """
 
@@ -20,7 +21,7 @@ from turnwire.sidecar.principals.kept import KeptToken, TokenTable, read_each, r
 from turnwire.sidecar.principals.watched import WatchedTokens
 
 RETRY_S = 0.5
-"""How long the server is left alone after it failed."""
+"""Seconds before the next attempt after the server failed."""
 
 Result = TypeVar("Result")
 
@@ -31,16 +32,16 @@ class RedisPrincipals(WatchedTokens):
     """Implements turnwire.hub.principals.Principals."""
 
     def __init__(self, url: str, *, prefix: str = "turnwire:", retry_s: float = RETRY_S) -> None:
-        """Raises JournalUnavailable for what is no URL."""
+        """Raises JournalUnavailable for an invalid URL."""
         super().__init__()
         self._connection = connect(url)
         self._name = f"{prefix}tokens"
         self._retry_s = retry_s
         self._is_heard = True
-        """False once it was told that it is not."""
+        """False once the loss of the subscription was logged."""
 
     def refresh(self) -> None:
-        """Do nothing: the channel tells."""
+        """Do nothing: the channel announces changes."""
 
     async def begin(self) -> None:
         """Read the tokens; raises JournalUnavailable."""
@@ -52,7 +53,7 @@ class RedisPrincipals(WatchedTokens):
             ) from error
 
     async def run(self) -> None:
-        """Hear of changes, and look at the clock; runs until it is cancelled."""
+        """Follow changes and expire tokens, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.expire())
             while True:
@@ -96,7 +97,7 @@ async def _all(connection: Connection, name: str) -> list[KeptToken]:
 
 
 class RedisTokens:
-    """The same tokens for who makes and revokes them. Blocking."""
+    """The same tokens, for the commands that create and revoke them. Blocking."""
 
     def __init__(self, url: str, *, prefix: str = "turnwire:") -> None:
         self._url = url

@@ -1,4 +1,4 @@
-"""What file and Redis have in common: the tokens as they are now, and who wants to know when one is over."""
+"""Shared by file and Redis: the current tokens, and callbacks when one may be invalid."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ LONGEST_S = 3600.0
 
 
 class WatchedTokens:
-    """Implements turnwire.hub.principals.Principals, but for `refresh` and for where the tokens are."""
+    """Implements turnwire.hub.principals.Principals, except `refresh` and the store."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._table = TokenTable()
@@ -21,19 +21,19 @@ class WatchedTokens:
         self._changed = asyncio.Event()
 
     def of_token(self, token: str) -> Principal | None:
-        """Return whose token this is."""
+        """Return the principal of a token."""
         return self._table.of_token(token, self._clock())
 
     def of_id(self, token_id: str) -> Principal | None:
-        """Return whose token has this id."""
+        """Return the principal of a token's id."""
         return self._table.of_id(token_id, self._clock())
 
     def secret(self, token_id: str) -> bytes:
-        """Return what proves a cookie of this token."""
+        """Return the secret that verifies a cookie of this token."""
         return self._table.secret(token_id)
 
     def watch(self, watcher: Callable[[], None]) -> Callable[[], None]:
-        """Call the watcher when a token may be over."""
+        """Call the watcher when a token may have become invalid."""
         self._watchers.append(watcher)
         return lambda: self._watchers.remove(watcher)
 

@@ -1,1 +1,1 @@
-"""What this process is as a process: its logs, signals, tasks and figures."""
+"""This process: its logs, signals, tasks and metrics."""

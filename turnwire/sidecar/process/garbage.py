@@ -1,21 +1,21 @@
-"""When Python looks for garbage among objects that refer to each other: hardly while a process starts, for what it loads stays."""
+"""Tune Python's garbage collector: hardly any collection while a process starts, since everything that it loads stays."""
 
 import atexit
 import gc
 
 STARTING = 1_000_000
-"""Objects that there may be more than at the last look before the next; a start makes up to 300,000, and keeps them."""
+"""New objects before the next collection during the start. A start creates up to 300,000 and keeps them."""
 WORKING = 20_000
-"""The same once a process has started and goes on for long."""
+"""New objects before the next collection after the start."""
 
 
 def starting() -> None:
-    """Leave what is loaded now alone, and at the end as well: then all is let go whole."""
+    """Exclude from collection what is loaded now, at the end as well: then everything is freed at once."""
     gc.set_threshold(STARTING)
     atexit.register(gc.freeze)
 
 
 def started() -> None:
-    """Look from now on, and never among what has been loaded."""
+    """Collect from now on, but never what has been loaded."""
     gc.freeze()
     gc.set_threshold(WORKING)

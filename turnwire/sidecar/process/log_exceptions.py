@@ -1,20 +1,20 @@
-"""What a log says of an exception: its kind, and where it was raised; never values of variables.
+"""What a log contains of an exception: its type and where it was raised, but never values of variables.
 
-Locals hold prompts, variables of the environment and bodies of requests, and so may the words of an exception
-("invalid literal for int(): 'my secret'"). Words are told of those kinds alone that are known to hold none.
+Locals contain prompts, environment variables and bodies of requests. An exception's message may contain them too
+("invalid literal for int(): 'my secret'"). So messages are logged only for types that are known to contain none.
 """
 
 import traceback
 from pathlib import Path
 
 FRAMES = 40
-"""Places told of one exception, at most: where it came from, and above all where it was raised."""
+"""Most frames of one exception: its origin, and above all the place where it was raised."""
 OUTER = 8
 """Of these, the outermost."""
 CHAIN = 8
-"""Exceptions told, at most: causes, and the members of groups."""
+"""Most exceptions: causes, and members of groups."""
 WORDS = 300
-"""Characters told of an exception's words, at most."""
+"""Most characters of an exception's message."""
 
 _ROOT = Path(__file__).parents[3]
 _WORDS_OF = frozenset({"sqlite3", "turnwire"})
@@ -22,7 +22,7 @@ _HARMLESS = (OSError, RecursionError, MemoryError, AttributeError, NameError, Im
 
 
 def told(error: BaseException | None) -> list[dict[str, str | list[str]]]:
-    """Return {exc_type, exc_value, frames} of an exception and of what it came from, the exception itself first."""
+    """Return {exc_type, exc_value, frames} of an exception and of its causes, the exception itself first."""
     return [
         {"exc_type": _kind(one), "exc_value": _words(one), "frames": _frames(one)} for one in _chain(error)
     ]

@@ -1,8 +1,8 @@
-"""Logging: a fixed sentence plus fields, on standard error; for humans on a terminal, as JSON otherwise.
+"""Logging: a fixed sentence plus fields, on standard error; coloured text on a terminal, otherwise JSON.
 
-Modules log with the standard library, fields in `extra`. For a terminal structlog draws the lines, and is loaded with the
-first of them: it brings rich, a sixth of what a start would cost. Exceptions are told as turnwire/sidecar/process/log_exceptions.py has
-it: no line holds a local variable.
+Modules log with the standard library, fields in `extra`. On a terminal structlog formats the lines. It is imported with the
+first of them: it imports rich, a sixth of a start's cost. turnwire/sidecar/process/log_exceptions.py formats exceptions:
+no line contains a local variable.
 """
 
 import json
@@ -31,7 +31,7 @@ OURS = "turnwire"
 
 
 class PlainFormatter(logging.Formatter):
-    """Writes plain text: what libraries say, and what we do while structlog cannot be loaded."""
+    """Writes plain text: lines of libraries, and ours if structlog cannot be imported."""
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - the standard library's name
         """Return the fields of an exception for the log."""
@@ -45,7 +45,7 @@ class PlainFormatter(logging.Formatter):
 
 
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
-"""Attributes that any record has; what else a record has are the fields of its line."""
+"""Attributes of every record. All others are the fields of its line."""
 
 
 class JsonFormatter(logging.Formatter):
@@ -62,7 +62,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class TerminalFormatter(PlainFormatter):
-    """Writes for a person; in plain text where structlog cannot be loaded: a process may be out of descriptors."""
+    """Writes for a terminal; plain text if structlog cannot be imported, for example because the process has no descriptors left."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the lines."""
@@ -90,14 +90,14 @@ class TerminalFormatter(PlainFormatter):
 
 
 class LogHandler(logging.StreamHandler[TextIO]):
-    """Writes our lines; what a full disk or a closed pipe does not take is lost, and nothing else is."""
+    """Writes log lines. A line that a full disk or a closed pipe refuses is lost, and nothing else."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the standard library's name
         """Go on without that line."""
 
 
 def configure(level: str, stream: TextIO | None = None) -> None:
-    """Set up logging for the process; `stream` is for a command whose stderr is not for logs."""
+    """Set up logging for the process. `stream` is for a command whose stderr is not for logs."""
     stream = stream or sys.stderr
     ours = logging.getLogger(OURS)
     ours.setLevel(LEVELS[level])
@@ -111,7 +111,7 @@ def configure(level: str, stream: TextIO | None = None) -> None:
 
 
 class _First(logging.Filter):
-    """Lets the first warning pass, and those of less weight."""
+    """Passes the first warning, and records below a warning."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -131,7 +131,7 @@ def tell_first(name: str) -> None:
 
 
 def _spell_out(_: object, __: str, fields: MutableMapping[str, object]) -> MutableMapping[str, object]:
-    """Let nothing that an agent or a file has said be an order to the terminal."""
+    """Spell out control characters in fields, so that text of an agent or a file cannot control the terminal."""
     for name, value in fields.items():
         if name != "exc_info" and not isinstance(value, int | float):
             fields[name] = ordered(value if isinstance(value, str) else repr(value))

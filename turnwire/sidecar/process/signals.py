@@ -17,7 +17,7 @@ from types import FrameType
 
 
 def stop_signals() -> tuple[signal.Signals, ...]:
-    """Return SIGINT, SIGTERM, and SIGHUP (the terminal was closed) unless whoever started us has it ignored (nohup)."""
+    """Return SIGINT, SIGTERM, and SIGHUP (the terminal was closed), without SIGHUP if it was ignored at the start (nohup)."""
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return (signal.SIGINT, signal.SIGTERM) if ignored else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -29,16 +29,16 @@ def on_stop(
     insists: bool = False,
     words: Callable[[str], bytes] = lambda text: f"turnwire: {text}\n".encode(),
 ) -> None:
-    """Have `stop` called in the running loop at each signal that asks to stop; for the main thread.
+    """Call `stop` in the running loop at each stop signal; only for the main thread.
 
-    From the first one on the process has so many `seconds` to end. Then it says so on standard error, spelled by `words`,
-    and ends as a killed one does, with 128 and the signal's number; what a session runs ends with it.
+    After the first signal the process has so many `seconds` to end. Then it prints a line to standard error, made by `words`,
+    and ends as a killed process does, with 128 and the signal's number. A session's CLI ends with it.
 
     Args:
-        stop: begins the end; is called for later signals, too.
+        stop: begins the end; also called for later signals.
         seconds: the time from the first signal to the end of the process.
         insists: whether a later SIGINT, the second Ctrl-C, ends the process at once.
-        words: makes a line for standard error of a sentence.
+        words: turns a sentence into a line for standard error.
     """
     loop = asyncio.get_running_loop()
     reading, writing = os.pipe()
@@ -77,7 +77,7 @@ def number_of(name: str) -> int:
 
 
 def die_by(number: int) -> int:
-    """End this process by a signal, as the process for which it stands did; without a core, which that one has left.
+    """End this process by a signal, as the process that it stands for ended. Writes no core dump: that process has left one.
 
     Returns the exit code that shells give such an end, for signals that end nothing.
     """

@@ -1,7 +1,8 @@
 """Supervise the tasks of a running sidecar: an error in one of them ends only that task and is logged.
 
-Above all stands one task group. Nothing but a start-up error may reach it, since an exception there cancels everything in
-it: every session, and the hub. So each task in it is wrapped. When a session's task fails, the session ends and says so itself (turnwire/sessions/live.py). When a job of the sidecar fails, it is restarted, a little later each time.
+All of them are in one task group. Only a start-up error may reach it, since an exception there cancels every
+session and the hub. So each task is wrapped. When a session's task fails, the session ends and publishes the error itself
+(turnwire/sessions/live.py). When a job of the sidecar fails, it is restarted after a growing pause.
 """
 
 import asyncio
@@ -13,15 +14,15 @@ log = logging.getLogger(__name__)
 
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 30.0
-"""How long a job that failed is left alone, the first time and at most."""
+"""Seconds before a failed job is restarted: the first time and at most."""
 GRACE_S = 3.0
-"""How long the tasks of sessions have to come to their end when all is over."""
+"""Seconds that sessions' tasks have to end when the sidecar ends."""
 SLICES = 10
 """In how many slices that time is waited for."""
 
 
 class Supervisor:
-    """Starts tasks in a task group, none of which can bring it down; made by `supervised`."""
+    """Starts tasks in a task group, none of which can bring it down. `supervised` makes it."""
 
     def __init__(self, tasks: asyncio.TaskGroup, *, pause_s: float = FIRST_PAUSE_S) -> None:
         self._tasks = tasks
@@ -37,13 +38,13 @@ class Supervisor:
         return task
 
     def keep_up(self, name: str, job: Callable[[], Coroutine[None, None, None]]) -> None:
-        """Run a job of the house until all is over; one that fails is begun again."""
+        """Run a job of the sidecar until the end. A job that fails is restarted."""
         self._jobs.append(self._tasks.create_task(kept_up(name, job, pause_s=self._pause_s), name=name))
 
     async def close(self, grace_s: float) -> None:
-        """Let sessions' tasks end, for so many seconds, and stop the rest: such as who waits for a disk that is full.
+        """Let sessions' tasks end, for so many seconds, and cancel the rest, for example tasks that wait for a full disk.
 
-        The seconds are counted in slices: while the machine stands still no task can come to its end.
+        The seconds are counted in slices: while the machine is suspended no task can end.
         """
         late = set(self._sessions)
         for _ in range(SLICES):
@@ -60,7 +61,7 @@ class Supervisor:
 async def supervised(
     *, grace_s: float = GRACE_S, pause_s: float = FIRST_PAUSE_S
 ) -> AsyncIterator[Supervisor]:
-    """A supervisor whose tasks are over when the context is left; an error of the context comes out as it is."""
+    """Yield a supervisor whose tasks are over when the context ends. An error of the context is raised unchanged."""
     failed: Exception | None = None
     async with asyncio.TaskGroup() as tasks:
         supervisor = Supervisor(tasks, pause_s=pause_s)

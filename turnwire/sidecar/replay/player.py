@@ -1,6 +1,6 @@
-"""Plays a recording at its own pace, faster, or as fast as possible; pauses, and jumps ahead.
+"""Plays a recording at its own pace, faster, or as fast as possible. Can pause, and jump ahead.
 
-The recording is read while it is played: its size costs no memory. What was published stays published: jumping back
+The recording is read while it is played, so its size costs no memory. Published events stay published: jumping back
 means playing again, as a new session (see replay.py).
 """
 
@@ -14,7 +14,7 @@ BATCH = 256
 """Inputs that are fed at a time when there is no pace to keep."""
 
 LONGEST_PAUSE_S = 5.0
-"""A human who thought for an hour is waited for no longer than this, at speed 1."""
+"""Longest pause at speed 1, in seconds, even if a human thought for an hour."""
 
 Feed = Callable[[Sequence[SessionInput]], Awaitable[None]]
 
@@ -37,7 +37,7 @@ class Player:
         self._feed = feed
         self._speed = speed
         self._next: Timed | None = None
-        """What is fed next; None before the beginning and after the end."""
+        """The next input; None before the beginning and after the end."""
         self._pause = 0.0
         """Seconds between the input before and the next one."""
         self._played = 0
@@ -48,7 +48,7 @@ class Player:
 
     @property
     def position(self) -> float:
-        """Share of the recording that was played, from 0 to 1; 1 at the end alone."""
+        """Played share of the recording, from 0 to 1; 1 only at the end."""
         return 1.0 if self._over else min(self._played / self._length, 0.9999)
 
     @property
@@ -73,7 +73,7 @@ class Player:
         self._changed.set()
 
     def seek(self, position: float) -> None:
-        """Jump ahead to a share of the recording; what lies behind us stays played."""
+        """Jump ahead to a share of the recording. Positions behind the current one have no effect."""
         self._target = int(position * self._length)
         self._changed.set()
 
@@ -108,7 +108,7 @@ class Player:
                 self._pause = min(max(later - earlier, 0.0), LONGEST_PAUSE_S)
 
     async def _wait(self, seconds: float | None) -> bool:
-        """Wait; False when a command came in between and everything is to be considered again."""
+        """Wait. False if a command arrived meanwhile and everything must be reconsidered."""
         self._changed.clear()
         if seconds == 0:
             await asyncio.sleep(0)

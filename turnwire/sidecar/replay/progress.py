@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from turnwire.protocol.visible import ordered
 
 Bars = Callable[[Path], Callable[[float], None]]
-"""Adds a bar for a recording, and returns what moves it to a share of it, from 0 to 1."""
+"""Adds a bar for a recording. Returns a function that moves it to a share of the recording, from 0 to 1."""
 
 
 @contextmanager

@@ -166,7 +166,7 @@ def _export(
 
 
 def _written(file: Path) -> int:
-    """When a recording was made, for those that only know times since their start; nanoseconds since 1970."""
+    """Return when a recording was made, for recordings with relative times only; nanoseconds since 1970."""
     try:
         return file.stat().st_mtime_ns
     except OSError as error:

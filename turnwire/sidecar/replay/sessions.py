@@ -1,4 +1,4 @@
-"""Recordings as sessions: the same core, the same journal, the same hub as a live CLI.
+"""Recordings as sessions: the same core, journal and hub as for a live CLI.
 
 Going back in a replay starts it again as a new session, played up to that point at once: what a frontend has
 seen stays true, and no cursor is ever turned back.
@@ -61,7 +61,7 @@ class ReplaySession:
         )
 
     async def run(self) -> None:
-        """Play to the end; what cannot be played ends this session, and its list entry says so."""
+        """Play to the end. If the recording cannot be played, the session ends, and its entry in the list says so."""
         try:
             await self._player.run()
             await self._journal.flush()
@@ -74,7 +74,7 @@ class ReplaySession:
             self._changed()
 
     def summary(self) -> SessionSummary:
-        """Return what a list of sessions shows."""
+        """Return the session's entry in the list."""
         return SessionSummary(
             session=self.session,
             title=short(self.recording.name),
@@ -93,7 +93,7 @@ class ReplaySession:
         )
 
     async def execute(self, command: SessionCommand, frontend: Frontend) -> JsonValue:  # noqa: ARG002 - HostedSession
-        """Steer the replay; everything else needs a live session."""
+        """Control the replay. Refuses every command that needs a live session."""
         if not isinstance(command, ReplayControl):
             refuse(
                 "not_live",
@@ -113,7 +113,7 @@ class ReplaySession:
         return {"session": self.session}
 
     def reaches(self, position: float | None) -> bool:
-        """Tell whether a position is still to come."""
+        """Return whether a position is still to come."""
         return position is None or position >= self._player.position
 
     @property
@@ -172,7 +172,7 @@ class ReplayHost:
         return list(self._registry.sessions.values())
 
     def agents(self) -> None:
-        """Return None: recordings are what there is."""
+        """Return None: a replay has no agents to choose from."""
         return
 
     def watch_sessions(self, watcher: Changed) -> Callable[[], None]:

@@ -1,1 +1,1 @@
-"""A sidecar that serves: a session, or whatever frontends begin."""
+"""Serve one session, or the sessions that frontends start."""

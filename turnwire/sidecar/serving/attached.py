@@ -1,6 +1,7 @@
-"""`turnwire run --attach`: the sidecar as a process of its own, and this terminal attached to it.
+"""`turnwire run --attach`: the sidecar in another process, and this terminal attached to it.
 
-The sidecar's log goes to a file in the state directory, since the terminal is drawn on. Whoever leaves ends it, unless it is to be kept.
+The sidecar logs to a file in the state directory, since the interface uses the terminal. Leaving the interface ends the
+sidecar, unless it is to be kept.
 """
 
 import asyncio
@@ -9,12 +10,13 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from turnwire._runtime.private_files import make_private
-from turnwire.frontends.terminal.command import Hub, attach
+from turnwire.frontends.terminal.command import Hub, Native, attach
+from turnwire.frontends.terminal.guard import Guard, guarded
 from turnwire.protocol.errors import TurnwireError
 
 END_S = 30.0
@@ -22,7 +24,7 @@ END_S = 30.0
 
 
 class NotStarted(TurnwireError):
-    """The sidecar ended before it was ready; the message is what it said."""
+    """The sidecar ended before it was ready. The message is its output."""
 
 
 def run_attached(arguments: Sequence[str], state: Path, token: str | None, *, keep: bool, plain: bool) -> int:
@@ -33,7 +35,7 @@ def run_attached(arguments: Sequence[str], state: Path, token: str | None, *, ke
     make_private(state)
     log = state / "attached.log"
     signal.signal(signal.SIGHUP, _leave)
-    with _sidecar(arguments, log, keep=keep) as (url, pid):
+    with guarded() as guard, _sidecar(arguments, log, guard, keep=keep) as (url, pid):
         code = asyncio.run(attach([Hub(url, token)], None, folder=str(Path.cwd()), plain=plain, stays=keep))
         if keep:
             sys.stderr.write(
@@ -43,7 +45,7 @@ def run_attached(arguments: Sequence[str], state: Path, token: str | None, *, ke
 
 
 @contextmanager
-def _sidecar(arguments: Sequence[str], log: Path, *, keep: bool) -> Iterator[tuple[str, int]]:
+def _sidecar(arguments: Sequence[str], log: Path, guard: Guard, *, keep: bool) -> Iterator[tuple[str, int]]:
     with log.open("wb") as said:
         os.fchmod(said.fileno(), 0o600)
         process = subprocess.Popen(
@@ -54,6 +56,8 @@ def _sidecar(arguments: Sequence[str], log: Path, *, keep: bool) -> Iterator[tup
             start_new_session=True,
         )
     stays = False
+    if not keep:
+        guard.ends(process.pid, END_S)
     try:
         assert process.stdout is not None, "it is a pipe"
         with process.stdout as lines:
@@ -74,6 +78,35 @@ def _sidecar(arguments: Sequence[str], log: Path, *, keep: bool) -> Iterator[tup
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+            if not keep:
+                guard.ended(process.pid)
+
+
+def run_native(
+    arguments: Sequence[str],
+    state: Path,
+    token: str | None,
+    *,
+    given: Sequence[str],
+    environments: Mapping[str, Mapping[str, str]],
+    qr: Callable[[str], str] | None = None,
+) -> int:
+    """Run `turnwire` with these arguments, and an agent's own interface with the `given` ones on its session; returns the exit code.
+
+    The URL is said once before; `qr` draws it and waits for Enter. Raises NotStarted and NotAttached.
+    """
+    make_private(state)
+    log = state / "attached.log"
+    with guarded() as guard, _sidecar(arguments, log, guard, keep=False) as (url, _):
+        sys.stderr.write(f"turnwire: this session is also at {url}\n")
+        if qr is not None:
+            # the interface may clear the screen
+            sys.stderr.write(f"{qr(url)}\nturnwire: Enter goes on\n")
+            sys.stdin.readline()
+        native = Native(guard, arguments=given, environments=environments)
+        return asyncio.run(
+            attach([Hub(url, token)], None, folder=str(Path.cwd()), plain=False, native=native)
+        )
 
 
 def _leave(*_: object) -> None:

@@ -12,15 +12,28 @@ from turnwire.journal.base import JournalUnavailable
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.sessions.metrics import Metrics
 from turnwire.sidecar.serving.listening import Ready, with_hub
+from turnwire.sidecar.serving.waiting import redis_is_there
+from turnwire.tracing.metrics.measurements import COMMAND_DURATION, ROUND_TRIP, Measurement
 
 
 async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = False) -> None:
     """Serve frontends until a signal; raises JournalUnavailable, turnwire.hub.server.access.AccessError and PortError."""
+    if not await redis_is_there(settings):
+        return
     metrics = Metrics()
-    journal = await RedisJournal.open(settings.redis_url, reads_only=True, replicas=settings.redis_replicas)
-    store = FleetStore(settings.redis_url)
+    journal = await RedisJournal.open(
+        settings.redis_url,
+        prefix=settings.redis_prefix,
+        reads_only=True,
+        replicas=settings.redis_replicas,
+    )
+    store = FleetStore(settings.redis_url, settings.redis_prefix)
     try:
-        host = FleetHost(store, journal, Timing(lease_s=settings.fleet_lease_s))
+        host = FleetHost(store, journal, Timing(lease_s=settings.fleet_lease_s), settings.quotas)
+        metrics.fleet = lambda: [Measurement(ROUND_TRIP, host.round_trip_s)]
+        host.watch_commands(
+            lambda outcome, seconds: metrics.record([Measurement(COMMAND_DURATION, seconds, (outcome,))])
+        )
         try:
             async with host.running(), TaskOwner() as tasks:
                 await with_hub(
@@ -47,4 +60,4 @@ async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = Fals
 
 
 async def _nothing() -> None:
-    """A hub has no sessions to begin or to end."""
+    """Do nothing: a hub has no sessions to start or end."""

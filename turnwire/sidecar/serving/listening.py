@@ -1,6 +1,6 @@
-"""The hub over some host, from its start to a signal.
+"""Run a hub with a host, from its start to a signal.
 
-At the end sessions stop first, and then the hub: what their ends give is still delivered.
+At the end sessions stop first, and then the hub, so that their last events are still delivered.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ from turnwire.config.kept_access import KeptAccess
 from turnwire.config.settings import Settings
 from turnwire.hub.host import Fleet, Host
 from turnwire.hub.hub import Hub
+from turnwire.hub.principals import Principals
 from turnwire.hub.server.cookies import LoggedOut
 from turnwire.hub.server.invitations import Invitations
 from turnwire.hub.server.routes import Probes
@@ -33,10 +35,10 @@ PORTS = 100
 """How many ports are tried when none was given, before any free one is taken."""
 
 Ready = Callable[[Hub], Awaitable[None]]
-"""Called once everything is there: to print the URL."""
+"""Called once everything is ready: to print the URL."""
 
 Work = Callable[[Hub], Coroutine[None, None, None]]
-"""What a hub is there for: when it is done, all ends as by a signal."""
+"""A hub's purpose. When it is done, everything ends as after a signal."""
 
 
 class Logins(Protocol):
@@ -60,11 +62,11 @@ class Logins(Protocol):
 
 
 DELIVER_S = 3.0
-"""Seconds for frontends to get the last events. A frontend that is further behind gets them later."""
+"""Seconds for frontends to get the last events. A slower frontend gets them after reconnecting."""
 
 
 class PortError(TurnwireError):
-    """The hub cannot listen; the message says where, why, and what to do."""
+    """The hub cannot listen. The message says where, why, and what to do."""
 
 
 async def with_hub(
@@ -83,20 +85,27 @@ async def with_hub(
     trouble: Callable[[], str | None] | None = None,
     logins: Logins | None = None,
     fleet: Fleet | None = None,
+    embedder: Principals | None = None,
 ) -> None:
-    """Run a hub until a signal, or until its work is done; raises AccessError, PortError and what `start`, `check` and `work` raise.
+    """Run a hub until a signal, or until its work is done. Raises AccessError, PortError and the errors of `start`, `check` and
+    `work`.
 
-    `check` begins once all is there and announced: what was started may take long to say that it is well.
-    `stop` ends the host's sessions, also one that `start` is about to begin. A second Ctrl-C ends the process at once, as
-    does the end of `stop_timeout_s`: the supervisors end the CLIs, and the next start closes what is open in the journal.
-    `trouble` says why it is not ready, where that is more than the journal's. With `logins` a browser's login is good at other
-    hubs, too; `fleet` is given to a hub that is one of several. Without `signals` they are left to the program that embeds it.
+    `check` runs once everything is ready and announced: the started agent may need long to report success.
+    `stop` ends the host's sessions, including one that `start` is about to begin. A second Ctrl-C ends the process at once, and
+    so
+    does the end of `stop_timeout_s`: the supervisors end the CLIs, and the next start closes open turns in the journal.
+    `trouble` returns why the hub is not ready, apart from the journal. With `logins` a browser's login is valid at other
+    hubs, too. `fleet` is for a hub in a fleet. Without `signals` the embedding program handles them.
+    `embedder` are that program's principals, in place of the stored ones.
     """
     probes = Probes(metrics=metrics.text, trouble=trouble or (lambda: journal.trouble))
     access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
     if new_tokens:
         access.renew()
-    async with TaskOwner() as tasks, principals_of(settings) as principals:
+    async with (
+        TaskOwner() as tasks,
+        principals_of(settings) if embedder is None else nullcontext(embedder) as principals,
+    ):
 
         def hub_at(port: int) -> Hub:
             cookie = None if logins is None else logins.cookie
@@ -115,12 +124,15 @@ async def with_hub(
                 invitations=None if logins is None else logins.invitations,
             )
 
-        hub = await _listening(settings, access, hub_at, logins)
+        hub = await listening(settings, access, hub_at, logins)
         access.keep(access.port if "port" in settings.model_fields_set else hub.port, hub.port)
         stopped = asyncio.Event()
         if signals:
             on_stop(partial(_stop, stopped), settings.stop_timeout_s, insists=True)
-        watching = tasks.keep("metrics", kept_up("metrics", partial(metrics.watch, hub, host, journal)))
+        watching = tasks.keep(
+            "metrics",
+            kept_up("metrics", partial(metrics.watch, hub, host, journal, has_sessions=fleet is None)),
+        )
         starting = tasks.begin("start", start())
         stopping = tasks.begin("stop", stopped.wait())
         failing = tasks.begin("the hub's end", hub.failed())
@@ -157,7 +169,7 @@ async def with_hub(
 
 
 async def _until(checking: asyncio.Task[None], ends: Sequence[asyncio.Future[Any]]) -> None:
-    """Wait for a check, and raise what it raises; not longer than until one of the others is over."""
+    """Wait for a check, and raise its errors. Stops waiting when one of the others is over."""
     try:
         await asyncio.wait((checking, *ends), return_when=asyncio.FIRST_COMPLETED)
         if checking.done():
@@ -190,15 +202,15 @@ def _say(message: str) -> None:
 
 
 def reason_of(error: OSError) -> str:
-    """Say why nothing can listen at an address, in the system's words: asyncio's own, and those of the socket module, repeat the address."""
+    """Return why listening at an address failed, in the system's words. The messages of asyncio and socket repeat the address."""
     known = error.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
     return os.strerror(error.errno) if known and error.errno is not None else error.strerror or str(error)
 
 
-async def _listening(
-    settings: Settings, access: KeptAccess, hub_at: Callable[[int], Hub], logins: Logins | None
+async def listening(
+    settings: Settings, access: KeptAccess, hub_at: Callable[[int], Hub], logins: Logins | None = None
 ) -> Hub:
-    """Start a hub on the given port, or else on that of the last time or the first free one; raises PortError."""
+    """Start a hub on the given port, else on that of the last time, else on a free one. Raises PortError."""
     ports = [settings.port]
     if "port" not in settings.model_fields_set:
         former = [] if access.port is None else [access.port]

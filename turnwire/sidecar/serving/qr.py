@@ -10,13 +10,13 @@ from turnwire.hub.server.access import is_loopback
 from turnwire.protocol.errors import TurnwireError
 
 ELSEWHERE = ("192.0.2.1", 9)
-"""An address of no one (RFC 5737): nothing is sent to it, but the system says by which address of ours it would be."""
+"""An unused address (RFC 5737). Nothing is sent to it; the system names our own address for the route."""
 
 INSTALL = "--qr needs the extra: pip install 'turnwire[qr]'"
 
 
 class NoCode(TurnwireError):
-    """There is no code to draw; the message says why and what to do."""
+    """There is no code to draw. The message says why and what to do."""
 
 
 def drawn(text: str) -> str:
@@ -31,9 +31,10 @@ def drawn(text: str) -> str:
 
 
 def reachable(url: str, host: str, public: str | None, own: Callable[[], str] | None = None) -> str:
-    """Return the printed URL as other devices reach it: at the `public` address of a proxy, or at this machine's own.
+    """Return the URL for other devices: with the `public` address of a proxy, or with this machine's own.
 
-    `host` is where the hub listens, `own` finds an address of this machine. Raises NoCode where nobody else reaches it.
+    `host` is the address that the hub listens on, `own` finds an address of this machine. Raises NoCode if no other device can
+    reach it.
     """
     parts = urlsplit(url)
     if public is not None:

@@ -28,25 +28,29 @@ GREETING_S = 15.0
 
 
 class StartError(TurnwireError):
-    """The first session cannot be started; the message says why and what to do."""
+    """The first session cannot be started. The message says why and what to do."""
 
 
 class FirstSession(Struct, frozen=True):
-    """What the first session is to be."""
+    """The first session."""
 
     argv: tuple[str, ...]
-    """The CLI and its own arguments; empty takes the configured agent."""
+    """The CLI and its arguments. Empty: the configured agent."""
     family: Family | None = None
-    """What that CLI speaks; by its program when None."""
+    """The CLI's family; None to derive it from the program."""
     workspace: Path | None = None
     prompt: str | None = None
     resume_point: ResumePoint = NEW
+    starts: bool = True
+    """Whether its CLI is started at once."""
 
 
 async def run(
     settings: Settings, first: FirstSession | None, *, new_tokens: bool = False, qr: bool = False
 ) -> None:
-    """Serve until a signal; raises StartError, NoCode and what turnwire.sidecar.serving.serve raises. With `qr` the URL is drawn, too."""
+    """Serve until a signal. Raises StartError, NoCode and the errors of turnwire.sidecar.serving.serve. With `qr` the URL is also
+    drawn.
+    """
     if qr:
         drawn(
             reachable("http://127.0.0.1:1/", settings.host, settings.public_url)
@@ -74,7 +78,7 @@ async def run(
         await _announce(settings, hub, started.session, qr=qr)
 
     async def check() -> None:
-        trouble = await started.greeting(GREETING_S)
+        trouble = await started.greeting(GREETING_S) if first.starts else None
         if trouble is not None:
             raise StartError(f"{trouble}; run it by hand to see why, or name another program after `--`")
 
@@ -87,7 +91,9 @@ async def run(
 
 
 async def run_hub(settings: Settings, *, new_tokens: bool = False) -> None:
-    """Serve the frontends of a fleet until a signal; raises what turnwire.sidecar.serving.fleet_hub raises, and JournalUnavailable without the extra."""
+    """Serve the frontends of a fleet until a signal. Raises the errors of turnwire.sidecar.serving.fleet_hub, and
+    JournalUnavailable without the extra.
+    """
     try:
         from turnwire.sidecar.serving.fleet_hub import serve_hub  # noqa: PLC0415 - an optional extra
     except ImportError as error:
@@ -99,7 +105,7 @@ async def _start(host: LiveHost, settings: Settings, first: FirstSession) -> Liv
     workspace = str(first.workspace) if first.workspace else None
     wanted = NewSession(workspace=workspace, agent=settings.agent)
     try:
-        session = await host.open(wanted, first.resume_point)
+        session = await host.open(wanted, first.resume_point, starts=first.starts)
         if first.prompt:
             await host.say(session, first.prompt)
         return session
@@ -118,4 +124,4 @@ async def _announce(settings: Settings, hub: Hub, session: str | None = None, *,
 
 
 async def _nothing(_: LiveHost) -> None:
-    """`serve` begins with the sessions of earlier lives."""
+    """Do nothing: `serve` continues the sessions of earlier runs itself."""

@@ -18,6 +18,7 @@ from turnwire.config.rulebook import read_rulebook
 from turnwire.config.settings import ConfigurationError, Settings
 from turnwire.config.storage import open_journal
 from turnwire.hub.hub import Hub
+from turnwire.hub.principals import Principals
 from turnwire.hub.wire.frames_out import SessionSummary
 from turnwire.journal.base import Journal, JournalError
 from turnwire.journal.sessions import SessionStore
@@ -35,6 +36,7 @@ from turnwire.sidecar.process.supervision import supervised
 from turnwire.sidecar.serving.listening import Ready, Work, with_hub
 
 if TYPE_CHECKING:
+    from turnwire.fleet.joining import Membership
     from turnwire.journal.redis.journal import RedisJournal
 
 log = logging.getLogger(__name__)
@@ -53,13 +55,16 @@ async def serve(
     new_tokens: bool = False,
     work: Work | None = None,
     signals: bool = True,
+    principals: Principals | None = None,
 ) -> None:
-    """Serve live sessions until a signal; `start` may create the first ones. `grants` is the file of what was allowed permanently.
+    """Serve live sessions until a signal. `start` may create the first ones. `grants` is the file of permanent permissions.
 
-    `check` tells of what was started whether it came up, once all is served. With `work`, it ends when that is done, too. Without
-    `signals` those of the process are left alone. Raises
-    JournalUnavailable, turnwire.hub.server.access.AccessError and PortError before anything is served, and what `start`, `check` and
-    `work` raise.
+    `check` reports, once everything is served, whether the started agents came up. With `work`, serving ends when that is done,
+    too. Without
+    `signals` the process's signals are left alone. `principals` are those of an embedding application, in place of
+    the stored ones. Before anything is served it raises
+    JournalUnavailable, turnwire.hub.server.access.AccessError and PortError; later the errors of `start`, `check` and
+    `work`.
     """
     if settings.worker is not None and not settings.journal_kind.shared:
         raise ConfigurationError(
@@ -68,6 +73,11 @@ async def serve(
     rulebook = read_rulebook(settings.rules)
     for warning in rulebook.warnings:
         log.warning("%s: %s", settings.rules, warning)
+    if settings.worker is not None:
+        from turnwire.sidecar.serving.waiting import redis_is_there  # noqa: PLC0415 - an optional extra
+
+        if not await redis_is_there(settings, signals=signals):
+            return
     told = wanted(settings.webhooks) if settings.webhooks else []
     metrics = Metrics()
     observers = Observers(settings, metrics)
@@ -99,7 +109,7 @@ async def serve(
                     grants=GrantStore(grants) if settings.journal_kind.durable else None,
                 )
                 journal.watch_trouble(registry.changed)
-                records = store if settings.worker is None else _claimed(store, journal)
+                records = store if settings.worker is None else _claimed(settings, store, journal)
                 host = LiveHost(
                     services, records, registry, rulebook, push=None if push is None else push.execute
                 )
@@ -110,9 +120,12 @@ async def serve(
                     await ready(hub)
 
                 try:
-                    begin = await last.enter_async_context(_in_fleet(settings, host, journal))
+                    member = await last.enter_async_context(_in_fleet(settings, host, journal))
                     await host.restore()
-                    begin()
+                    if member is not None:
+                        member.begin()
+                        metrics.fleet = member.readings
+                        work = work or _as_work(member.wished)
                     await with_hub(
                         settings,
                         journal,
@@ -120,11 +133,12 @@ async def serve(
                         reached,
                         start=lambda: start(host),
                         check=check,
-                        stop=host.stop,
+                        stop=partial(_stop, host, member),
                         metrics=metrics,
                         new_tokens=new_tokens,
                         work=work,
                         signals=signals,
+                        embedder=principals,
                     )
                 finally:
                     await host.stop()
@@ -143,24 +157,38 @@ def _push(settings: Settings, registry: SessionRegistry[LiveSession]) -> Push | 
     return Push(settings.state_dir, summary_of, named=named, contact=settings.push_contact)
 
 
-def _claimed(store: SessionStore, journal: Journal) -> SessionStore:
+def _claimed(settings: Settings, store: SessionStore, journal: Journal) -> SessionStore:
+    from turnwire.fleet.log_ends import LogEnds  # noqa: PLC0415 - as below
     from turnwire.fleet.worker_sessions import ClaimedRecords  # noqa: PLC0415 - an optional extra
 
-    return ClaimedRecords(store, cast("RedisJournal", journal))
+    return ClaimedRecords(store, cast("RedisJournal", journal), LogEnds.of(settings.state_dir))
 
 
 @asynccontextmanager
 async def _in_fleet(
     settings: Settings, host: LiveHost, journal: Journal
-) -> AsyncIterator[Callable[[], None]]:
-    """Be a worker of a fleet, where one is configured, from the call of the given function on."""
+) -> "AsyncIterator[Membership | None]":
+    """Be a worker of a fleet, where one is configured."""
     if settings.worker is None:
-        yield lambda: None
+        yield None
         return
     from turnwire.fleet.joining import working  # noqa: PLC0415 - an optional extra
 
-    async with working(settings, settings.worker, host, cast("RedisJournal", journal)) as begin:
-        yield begin
+    async with working(settings, settings.worker, host, cast("RedisJournal", journal)) as member:
+        yield member
+
+
+def _as_work(wished: Callable[[], Coroutine[None, None, None]]) -> Work:
+    async def until_wished(_: Hub) -> None:
+        await wished()
+
+    return until_wished
+
+
+async def _stop(host: LiveHost, member: "Membership | None") -> None:
+    if member is not None:
+        await member.drain()
+    await host.stop()
 
 
 async def _retaining(journal: Journal) -> None:

@@ -1,1 +1,1 @@
-"""`turnwire conform`: what the conformance kit (turnwire/frontends/conform/) is started with."""
+"""`turnwire conform`: start the conformance kit of turnwire/frontends/conform/."""

@@ -30,7 +30,7 @@ OWN_HUB_S = 60.0
 
 
 STOP_S = 5.0
-"""How long a frontend that was started here may take to end."""
+"""Seconds that a frontend started here has to end."""
 
 
 async def try_agent(
@@ -42,7 +42,9 @@ async def try_agent(
     *,
     json: bool,
 ) -> None:
-    """Try an agent and print what came of it; raises typer.Exit(1) when something is broken, and what turnwire.sidecar.serving.serve does."""
+    """Test an agent and print the findings. Raises typer.Exit(1) if something is broken, and the errors of
+    turnwire.sidecar.serving.serve.
+    """
     if argv:
         name, agents = with_spoken(settings.agents, argv, family)
         settings = settings.model_copy(update={"agent": name, "agents": agents})
@@ -71,7 +73,7 @@ async def try_agent(
 
 
 async def try_frontend(argv: tuple[str, ...], port: int, patience: float, *, json: bool) -> None:
-    """Play to a frontend and print what came of it; raises typer.Exit(1) when something is broken, and StartError."""
+    """Test a frontend and print the findings. Raises typer.Exit(1) if something is broken, and StartError."""
     hub = ScriptedHost(port, patience)
     try:
         url = await hub.start()
@@ -95,7 +97,7 @@ async def try_frontend(argv: tuple[str, ...], port: int, patience: float, *, jso
 
 
 def judge_recording(source: Path, family: str | None, *, json: bool) -> None:
-    """Judge a recording and print what came of it; raises typer.Exit(1) when something is broken, RecordingError and UnknownFamily."""
+    """Check a recording and print the findings. Raises typer.Exit(1) if something is broken, RecordingError and UnknownFamily."""
     findings = judge(source, family)
     if not json:
         for finding in findings:
@@ -104,7 +106,7 @@ def judge_recording(source: Path, family: str | None, *, json: bool) -> None:
 
 
 async def _started(argv: tuple[str, ...], url: str) -> Callable[[], Awaitable[None]]:
-    """Start the frontend; return what ends it."""
+    """Start the frontend. Returns a function that ends it."""
     try:
         process = await asyncio.create_subprocess_exec(
             *argv,
@@ -131,7 +133,7 @@ async def _started(argv: tuple[str, ...], url: str) -> Callable[[], Awaitable[No
 
 
 def _empty(folder: Path) -> Path:
-    """Return an empty folder's whole path, after making it if it is not there; raises StartError for one that is not empty."""
+    """Return the absolute path of an empty folder, created if needed. Raises StartError if it is not empty."""
     folder.mkdir(exist_ok=True)
     if any(folder.iterdir()):
         raise StartError(

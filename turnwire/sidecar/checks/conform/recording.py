@@ -1,4 +1,4 @@
-"""`turnwire conform recording`: does turnwire read a recording whole, and does what it makes of it hold together?"""
+"""`turnwire conform recording`: check that turnwire reads a whole recording, and that its events are consistent."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ MOST_NAMED = 5
 
 
 def judge(source: Path, family: str | None = None) -> list[Finding]:
-    """Return what came of each check; raises RecordingError and UnknownFamily."""
+    """Return the findings. Raises RecordingError and UnknownFamily."""
     core = recorded_core(family)
     seen = _Seen()
     for timed in read(source, family):

@@ -1,9 +1,10 @@
-"""A hub that plays everything a frontend may meet: every event, one of tomorrow, restarts, gaps, floods, another life of the log.
+"""A hub that plays everything a frontend may meet: every event, an unknown event, restarts, gaps, floods, a new lifetime of the
+log.
 
-A frontend under test follows the one session that there is. After each act comes a `notice` of the kind `conform`.
+The frontend under test follows the only session. After each act comes a `notice` of the kind `conform`.
 The frontend answers with a prompt whose text is JSON, {"events": N, "digest": D}. N is the number of events that it
 has delivered since it began. D is the SHA-256, in hexadecimal, of their numbers, each followed by a newline. So an
-event that was lost, repeated or out of order is seen.
+event that was lost, repeated or out of order is detected.
 """
 
 import asyncio
@@ -35,10 +36,10 @@ from turnwire.normalize.events import (
 from turnwire.normalize.events.envelope import Cursor
 
 SESSION = "conform"
-"""The session that is followed."""
+"""The session to follow."""
 
 KEPT = 2000
-"""Events of the log that are kept: who is away for longer meets a gap."""
+"""Events that the log keeps. A frontend that is away for longer gets a gap."""
 
 FLOOD = 20_000
 BIG = 1_000_000
@@ -52,9 +53,9 @@ AWAY_S = 0.5
 
 
 class ScriptedHost:
-    """The host of the hub, and what happens on it.
+    """The hub's host, and the acts on it.
 
-    `patience` and `away_s`, how long the hub is gone at a restart, are in seconds; `kept` and `flood` are in events.
+    `patience` and `away_s`, the length of a restart, are in seconds. `kept` and `flood` are numbers of events.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class ScriptedHost:
         return self._hub.frontends > 0
 
     async def findings(self) -> AsyncIterator[Finding]:
-        """Play all acts, and tell what came of each."""
+        """Play all acts and yield a finding for each."""
         going = True
         for act in ACTS:
             name = (act.__doc__ or "").partition("\n")[0].rstrip(".")
@@ -109,14 +110,14 @@ class ScriptedHost:
     # The acts.
 
     async def every_event(self) -> str:
-        """Every event there is arrives, once and in order."""
+        """Every event arrives, once and in order."""
         examples = _examples()
         await self._publish(examples)
         await self._acknowledged()
         return f"{len(examples)} types"
 
     async def of_tomorrow(self) -> str:
-        """An event of a type that it cannot know, and fields that it cannot know, do no harm."""
+        """An event of an unknown type, and unknown fields, do no harm."""
         await self._publish(
             [
                 b'{"type":"of_tomorrow","session_id":"x","new":{"a":[1,2,{}]}}',
@@ -128,7 +129,7 @@ class ScriptedHost:
         return ""
 
     async def goes_on_after_a_restart(self) -> str:
-        """It comes back after the hub was gone, and goes on where it was."""
+        """The frontend reconnects after the hub was gone, and continues at its cursor."""
         for _ in range(3):
             await self._restart(lambda: self._publish([_text(f"while away {n}") for n in range(100)]))
             await self._acknowledged()
@@ -145,7 +146,7 @@ class ScriptedHost:
         return f"{self._flood:,} events"
 
     async def is_told_of_a_gap(self) -> str:
-        """What was dropped while it was away is a gap, and what is left of the log follows."""
+        """Events dropped while it was away appear as a gap, and the rest of the log follows."""
         before = self._journal.last(SESSION)
 
         async def drop() -> None:
@@ -170,7 +171,7 @@ class ScriptedHost:
         return ""
 
     async def answers(self) -> str:
-        """A permission request that is open at a restart is answered, once and with an option of it."""
+        """A permission request that is open at a restart is answered, once and with one of its options."""
         options = [
             PermissionOption(option_id="allow_once", name="Allow once", kind="allow_once"),
             PermissionOption(option_id="reject_once", name="Reject", kind="reject_once"),
@@ -227,7 +228,7 @@ class ScriptedHost:
         self._count += len(numbers)
 
     async def _acknowledged(self) -> None:
-        """Ask what was delivered, and compare; raises PromiseBroken."""
+        """Ask what was delivered, and compare. Raises PromiseBroken."""
         ask = Notice(
             kind="conform",
             level="info",
@@ -267,7 +268,7 @@ class ScriptedHost:
     # The hub's host.
 
     async def execute(self, command: AnyCommand, frontend: Frontend) -> JsonValue:
-        """Hear what was delivered, and how a request is answered."""
+        """Take the report of what was delivered, and the answer to a request."""
         match command:
             case Prompt():
                 self._said.put_nowait(command.text)
@@ -286,7 +287,7 @@ class ScriptedHost:
                 )
 
     def sessions(self) -> Sequence[SessionSummary]:
-        """Return the one session."""
+        """Return the only session."""
         return [
             SessionSummary(
                 session=SESSION,
@@ -323,7 +324,7 @@ def _text(words: str) -> bytes:
 
 
 def _examples() -> list[bytes]:
-    """Return an event of each type, with all the fields that it can have, as its schema says."""
+    """Return an event of each type, with every field of its schema."""
     schema: Any = document("events")
     definitions = schema["$defs"]
     members = [one["$ref"].rpartition("/")[2] for one in schema.get("oneOf") or schema["anyOf"]]

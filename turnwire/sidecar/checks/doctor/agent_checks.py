@@ -1,4 +1,4 @@
-"""Which of the agents are here: installed, which version, logged in. Nothing is changed by looking, and nobody is asked over the network."""
+"""Check which agents are installed, in which version, and logged in. Changes nothing and uses no network."""
 
 import asyncio
 import os
@@ -14,42 +14,42 @@ from turnwire.config.known_agents import KNOWN, Family, KnownAgent, recognised
 from turnwire.sidecar.checks.doctor.finding import Finding
 
 AT_A_TIME = 2
-"""Programs that are asked for their version at a time: some take seconds of a processor to say it."""
+"""Programs that are asked for their version at once. Some need seconds of CPU time."""
 
 
 class AgentSeen(Struct, frozen=True):
     """An agent as it was found."""
 
     name: str
-    """What `--agent` takes."""
+    """The name for `--agent`."""
     title: str
     family: Family
     command: Sequence[str]
-    """What starts it."""
+    """The command that starts it."""
     program: str | None
     """Where its program is; None when it is not here."""
     version: str | None
-    """What it says of itself; None when it does not."""
+    """Its version as it reports it; None if it does not."""
     logged_in: str | None
-    """What says so: a variable or a file. None when nothing does; a login in the system's keychain is not seen."""
+    """The variable or file that proves a login; None without one. A login in the system's keychain is invisible."""
     install: str | None
-    """The command that installs it, of a known one."""
+    """The command that installs it, for a known agent."""
     log_in: str | None
-    """How to log in, of a known one."""
+    """How to log in, for a known agent."""
     known: bool
     """Whether turnwire knows it."""
     asks: str | None = None
-    """The mode in which it asks, or what makes it ask."""
+    """The mode in which it asks for permission, or what makes it ask."""
     conversations: str | None = None
     """Where it keeps its conversations."""
     quirks: Sequence[str] = ()
-    """What it does otherwise than others."""
+    """Its differences from other agents."""
     tried: str | None = None
     """The version that turnwire was tried with; None for an agent that was not tried."""
 
 
 async def look(configured: Mapping[str, AgentSetting]) -> Sequence[AgentSeen]:
-    """Look at all agents that are known, and at those of the configuration."""
+    """Check all known agents, and those of the configuration."""
     turns = asyncio.Semaphore(AT_A_TIME)
 
     async def one(name: str) -> AgentSeen:
@@ -89,7 +89,7 @@ async def _seen(name: str, configured: Mapping[str, AgentSetting]) -> AgentSeen:
 
 
 async def version_of(agent: Agent) -> Version | None:
-    """Ask an agent for its version; a known one by its program alone, whatever the arguments that make it speak."""
+    """Ask an agent for its version. A known agent is started by its program only, without its arguments."""
     known = recognised(agent.argv)
     asked = agent.argv[:1] if known else agent.argv
     environment = build_environment(os.environ, given=agent.env)
@@ -97,7 +97,7 @@ async def version_of(agent: Agent) -> Version | None:
 
 
 def logged_in(agent: KnownAgent, env: Mapping[str, str]) -> str | None:
-    """Return what says that somebody has logged in: the name of a variable or of a file; None when nothing does."""
+    """Return the variable or file that proves a login; None without one."""
     for key in agent.keys:
         if env.get(key) or os.environ.get(key):
             return key
@@ -108,7 +108,7 @@ def logged_in(agent: KnownAgent, env: Mapping[str, str]) -> str | None:
 
 
 async def finding(configured: Mapping[str, AgentSetting]) -> Sequence[Finding]:
-    """Say of each agent that is here how it is, and of the others how to get them."""
+    """Return a finding for each installed agent, and how to install the others."""
     seen = await look(configured)
     found = [_of_one(agent) for agent in seen if agent.program is not None]
     missing = [

@@ -1,4 +1,4 @@
-"""What the doctor looks at. Nothing is changed by looking: no file is made, no journal begins a new life."""
+"""The doctor's checks. They change nothing: no file is created, no journal starts a new lifetime."""
 
 import asyncio
 import errno
@@ -15,7 +15,7 @@ from turnwire.config.hub_settings import hub_config
 from turnwire.config.rulebook import read_rulebook
 from turnwire.config.settings import ConfigurationError, Settings
 from turnwire.config.state_directory import journal_file, journal_options, located
-from turnwire.hub.server.access import AccessError, Tokens
+from turnwire.hub.server.access import AccessError, RoleTokens
 from turnwire.journal.base import JournalUnavailable
 from turnwire.journal.plugins import REDIS, SQLITE
 from turnwire.journal.sqlite.lock import FileLock
@@ -58,7 +58,7 @@ async def examine(settings: Settings, recording: Path | None, family: str | None
 
 
 async def agent(settings: Settings) -> Finding:
-    """Is the CLI there, and does it say a version that is known to work?"""
+    """Check that the CLI is installed and reports a version that is known to work."""
     try:
         found = find(settings.agent, settings.agents)
     except AgentNotFoundError as error:
@@ -91,9 +91,9 @@ async def agent(settings: Settings) -> Finding:
 
 
 async def access(settings: Settings) -> Finding:
-    """Would the hub let in whom it should, and can its certificate be read?"""
+    """Check that the hub's access control is safe, and that its certificate can be read."""
     try:
-        Tokens.from_config(hub_config(settings))
+        RoleTokens.from_config(hub_config(settings))
     except AccessError as error:
         return Finding("access", "broken", str(error), "set TURNWIRE_TOKEN, or listen on 127.0.0.1")
     for name, path in (("tls_certificate", settings.tls_certificate), ("tls_key", settings.tls_key)):
@@ -109,7 +109,7 @@ async def access(settings: Settings) -> Finding:
 
 
 async def frontends(settings: Settings) -> Finding:
-    """How far may a frontend go beyond what is configured?"""
+    """Report how far a frontend may go beyond the configuration."""
     limits = FrontendLimits(settings, Path())
     folders = ", ".join(map(str, limits.workspaces)) or "nowhere"
     more = f"; may choose {', '.join(settings.frontend_options)}" if settings.frontend_options else ""
@@ -118,7 +118,7 @@ async def frontends(settings: Settings) -> Finding:
 
 
 async def sandbox(settings: Settings) -> Finding:
-    """Can the agents have the sandbox that is configured?"""
+    """Check that the configured sandbox is available to the agents."""
     from turnwire.adapter.sandbox.available import why_unavailable  # noqa: PLC0415 - a hub has no agents
 
     levels = {settings.sandbox, *(one.sandbox for one in settings.agents.values() if one.sandbox)}
@@ -171,7 +171,7 @@ async def rules(settings: Settings) -> Finding:
 
 
 async def state_directory(settings: Settings) -> Finding:
-    """Is the state directory ours alone?"""
+    """Check that nobody else can read the state directory."""
     folder = settings.state_dir
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
@@ -210,7 +210,7 @@ async def journal(settings: Settings) -> Finding:
 
 
 async def records(settings: Settings) -> Finding:
-    """Check the file of session records beside a journal that is somewhere else."""
+    """Check the file of session records beside a journal that is elsewhere."""
     return await _file("session records", settings)
 
 
@@ -258,7 +258,7 @@ def _look_into(what: str, path: Path) -> Finding:
 
 
 async def redis(settings: Settings) -> Finding:
-    """Does the Redis server answer, and does it keep what it is told?"""
+    """Check that the Redis server answers and keeps what it stores."""
     try:
         from redis.asyncio import from_url  # noqa: PLC0415 - an optional extra
         from redis.exceptions import RedisError  # noqa: PLC0415 - as above
@@ -292,7 +292,7 @@ async def recordings(settings: Settings) -> Finding:
 
 
 async def collector(settings: Settings) -> Finding:
-    """Does the OTLP endpoint take spans?"""
+    """Check that the OTLP endpoint accepts spans."""
     del settings  # the standard variables say it all
     if not tracing_wanted():
         kinds = "metrics only" if metrics_wanted() else "off"
@@ -319,7 +319,7 @@ def _send_nothing() -> str | None:
 
 
 def protocol(recording: Path | None, family: str | None = None) -> Finding:
-    """What does a recording hold that no version before has written? Raises RecordingError and UnknownFamily."""
+    """Report what in a recording is new to turnwire. Raises RecordingError and UnknownFamily."""
     if recording is None:
         return Finding(
             "protocol", "ok", "no recording was given; name one to see what its CLI writes that is new"

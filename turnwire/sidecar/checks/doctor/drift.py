@@ -1,7 +1,7 @@
-"""How far a recording is from the protocol as turnwire knows it: types and fields that are new, and how often.
+"""Compare a recording with the protocol as turnwire knows it: new types and fields, and how often they occur.
 
-A field is known when a model has it, or when it is in seen_fields.txt: those that some real CLI has written and
-nobody needs. `python -m pytest tests/sidecar/checks/test_drift.py --update-goldens` writes that file anew.
+A field is known if a model has it, or if it is in seen_fields.txt: fields that a real CLI has written and turnwire does not
+need. `python -m pytest tests/sidecar/checks/test_drift.py --update-goldens` rewrites that file.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ SHOWN = 8
 
 @dataclass(slots=True)
 class Drift:
-    """What is new in some lines."""
+    """New types and fields in some lines."""
 
     lines: int = 0
     types: Counter[str] = field(default_factory=Counter)
@@ -49,13 +49,13 @@ class Drift:
         return len(self.types) + len(self.fields) + len(self.mistyped) + (self.malformed > 0)
 
     def without(self, known: frozenset[str]) -> "Drift":
-        """Return the same without the types and fields that are known though no model has them."""
+        """Return the drift without types and fields that are known though no model has them."""
         types = Counter({path: count for path, count in self.types.items() if path not in known})
         fields = Counter({path: count for path, count in self.fields.items() if path not in known})
         return Drift(self.lines, types, fields, self.mistyped, self.malformed)
 
     def add(self, line: bytes, message: Struct) -> None:
-        """Compare a line with what was understood of it."""
+        """Compare a line with its parsed message."""
         self.lines += 1
         if isinstance(message, Malformed):
             self.malformed += 1
@@ -117,7 +117,7 @@ def seen() -> frozenset[str]:
 
 
 def finding(recording: Path, family: str | None = None) -> Finding:
-    """Say what a recording holds that no version before has written; raises RecordingError and UnknownFamily.
+    """Report what in a recording is new to turnwire. Raises RecordingError and UnknownFamily.
 
     Claude's lines are compared field by field, those of other families by what their core knows.
     """

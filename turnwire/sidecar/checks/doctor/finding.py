@@ -1,4 +1,4 @@
-"""What the doctor has found, one look at a time."""
+"""A finding of the doctor."""
 
 from typing import Literal
 
@@ -6,11 +6,11 @@ from msgspec import Struct
 
 
 class Finding(Struct, frozen=True):
-    """What one look has found."""
+    """The result of one check."""
 
     what: str
     status: Literal["ok", "note", "broken"]
-    """`note`: works, but somebody should know."""
+    """`note`: it works, but the user should know about it."""
     found: str
     remedy: str | None = None
-    """What to do; for whatever is not ok."""
+    """What to do, unless the status is ok."""

@@ -1,7 +1,7 @@
-"""`turnwire acp`: an editor on stdin and stdout, in front of a sidecar in this process, or of one that runs elsewhere.
+"""`turnwire acp`: an editor on stdin and stdout, in front of a sidecar in this process, or of one elsewhere.
 
-What is in this process ends with its editor: at the end of stdin its CLIs are stopped, as by a signal, and its journal has
-all of it for the next time. A sidecar elsewhere goes on, with its turns and whatever waits for an answer.
+A sidecar in this process ends with its editor: at the end of stdin its CLIs are stopped, as by a signal, and its journal
+keeps everything. A sidecar elsewhere continues, with its turns and pending requests.
 """
 
 import asyncio
@@ -37,11 +37,11 @@ OWN_HUB_S = 60.0
 """How long the hub in this process has to answer: it does, unless the machine is very busy."""
 
 FLUSH_S = 3.0
-"""How long an editor has to read what is left, at the end."""
+"""Seconds that an editor has to read the rest, at the end."""
 
 
 class NoHub(StartError):
-    """The hub to connect to is not there, or does not let us in; the message says why."""
+    """The hub is not reachable, or refuses us. The message says why."""
 
 
 class OperatorStarter:
@@ -52,7 +52,7 @@ class OperatorStarter:
         self._settings = settings
 
     async def begin(self, wish: SessionParams) -> str:
-        """Begin a session."""
+        """Start a session."""
         options = AgentOptions(add_dirs=list(wish.directories)) if wish.directories else None
         wanted = NewSession(
             workspace=wish.cwd,
@@ -124,7 +124,7 @@ async def _serve(client: Client, chunks: AsyncIterator[bytes], output: Output, s
 
 
 def _private_stdout() -> int:
-    """Return stdout as a descriptor of our own: what anything else prints from now on goes to stderr, and breaks no line."""
+    """Return stdout as a private descriptor. Other output goes to stderr from now on, and breaks no line."""
     sys.stdout.flush()
     private = os.dup(1)
     os.dup2(2, 1)
@@ -132,7 +132,7 @@ def _private_stdout() -> int:
 
 
 def _own_certificate(settings: Settings) -> ssl.SSLContext | None:
-    """Return what trusts the sidecar's own certificate, and no other, whatever name it is for."""
+    """Return a context that trusts only the sidecar's own certificate, whatever its host name."""
     if settings.tls_certificate is None:
         return None
     context = ssl.create_default_context(cafile=str(settings.tls_certificate))
@@ -142,7 +142,7 @@ def _own_certificate(settings: Settings) -> ssl.SSLContext | None:
 
 
 def _failed(refused: CommandRefused) -> CommandFailed:
-    """Return a refusal as the hub would have told it."""
+    """Return a refusal in the form of the hub's reply."""
     return CommandFailed(refused.code, refused.message, refused.field)
 
 

@@ -1,1 +1,1 @@
-"""`turnwire record`: an agent's own streams, passed on and kept."""
+"""`turnwire record`: pass an agent's own streams on and save them."""

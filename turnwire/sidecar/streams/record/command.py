@@ -46,12 +46,13 @@ UNSAID = 8 * 1024 * 1024
 
 
 class RecordError(TurnwireError):
-    """What cannot be recorded; says what to do."""
+    """An agent that cannot be recorded. The message says what to do."""
 
 
 def command_of(name: str, arguments: Sequence[str], settings: Settings) -> Agent:
-    """Return what is run: a known agent's program with these arguments, or with its own where none are given; a configured command, or
-    any program, with these behind it. Raises AgentNotFoundError.
+    """Return the command to run: a known agent's program with these arguments, or with its own if there are none; a configured
+    command, or
+    any program, followed by these. Raises AgentNotFoundError.
     """
     if name in settings.agents or name in KNOWN or name in DEMOS:
         agent = find(name, settings.agents)
@@ -140,7 +141,7 @@ async def _relayed(process: CliProcess, recorder: FolderRecorder) -> Exit:
 
 
 async def _say(process: CliProcess, lines: Lines, recorder: FolderRecorder) -> None:
-    """Tell the agent what is piped in, and its end."""
+    """Write piped input to the agent, and then its end."""
     if not sys.stdin.isatty():
         async for chunk in Input(sys.stdin.fileno()).chunks():
             recorder.see("send", chunk)
@@ -150,7 +151,7 @@ async def _say(process: CliProcess, lines: Lines, recorder: FolderRecorder) -> N
 
 
 def _shown(fd: int) -> Callable[[bytes], bytes]:
-    """Return what makes a terminal obey nothing of what an agent says; a pipe or a file gets every byte."""
+    """Return a filter for output to a terminal that spells out control characters. A pipe or file gets every byte."""
     if not os.isatty(fd):
         return lambda chunk: chunk
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -175,7 +176,7 @@ async def _pass_on(read: Callable[[], Awaitable[bytes]], fd: int, keep: Callable
 
 
 def _end(process: CliProcess, number: signal.Signals) -> None:
-    """Interrupt the agent as a terminal would; one that goes on is killed after a while."""
+    """Interrupt the agent as a terminal would. Kill it if it continues for a while."""
     process.signal(number)
     asyncio.get_running_loop().call_later(SIGNAL_GRACE, _kill, process)
 

@@ -1,6 +1,6 @@
-"""Tool calls of any agent in the words of Claude Code: its tool's name and arguments, and a result as text. Pure.
+"""Tool calls of any agent in the form of Claude Code: its tool's name and arguments, and a result as text. Pure.
 
-A call that Claude Code has no tool for keeps the agent's own name, and its arguments are what is known of it.
+A call without a counterpart in Claude Code keeps the agent's own name and known arguments.
 """
 
 import msgspec
@@ -26,10 +26,10 @@ from turnwire.normalize.payloads.work import AskUser, ManageTodos, ShellExec
 from turnwire.protocol.json_values import Json, JsonObject
 
 RESULTS = ("output", "response", "is_error", "status", "bytes", "results", "answers", "approved", "feedback")
-"""Fields of payloads that tell what came of a call."""
+"""Fields of payloads that contain a call's result."""
 
 EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
-"""What Claude Code calls its tools that change files."""
+"""Claude Code's names of tools that change files."""
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Call(msgspec.Struct, frozen=True):
 
 
 def call_of(name: str | None, payload: NormalizedPayload | None, told: JsonObject | None = None) -> Call:
-    """Return a call as Claude Code would make it; `told`: the arguments as the agent gives them, where nothing else is known."""
+    """Return a call as Claude Code would make it. `told`: the agent's own arguments, used if nothing else is known."""
     own = name or "unknown"
     match payload:
         case None:
@@ -102,7 +102,7 @@ def questions_of(asked: AskUser) -> list[JsonObject]:
 
 
 def result_of(payload: NormalizedPayload | None, error: str | None) -> str:
-    """Return what came of a call as text: what a human would read, else the result as JSON."""
+    """Return a call's result as text: what a human reads, otherwise the result as JSON."""
     said = None if payload is None else _said(payload)
     if said and error:
         return said if error in said else f"{said}\n{error}"
@@ -148,7 +148,9 @@ def _shell(shell: ShellExec) -> Call:
 
 
 def _edit(own: str, modify: ModifyFile) -> Call:
-    """Return a change of files. What no tool of Claude Code does in one call, such as a patch of several files, keeps its own name."""
+    """Return a change of files. A change that no single call of Claude Code can make, such as a patch of several files, keeps its
+    own name.
+    """
     path, changes = modify.file_path, modify.mutations
     match changes:
         case [one] if one.type in ("create", "overwrite") and one.content is not None:

@@ -1,4 +1,4 @@
-"""`turnwire stdio` over an agent that does not speak Claude Code's protocol: what it is started with."""
+"""Start `turnwire stdio` over an agent that does not speak Claude Code's protocol."""
 
 import os
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from turnwire.config.settings import Settings
 from turnwire.config.state_directory import own_places
 from turnwire.normalize.vocabulary import Policy
 from turnwire.sidecar.streams.sdk.options import BadOption, Wanted, wanted
-from turnwire.sidecar.streams.sdk.session import SdkSession, serve
+from turnwire.sidecar.streams.sdk.sdk_session import SdkSession, serve
 from turnwire.sidecar.streams.stdio.arguments import Arguments, UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ POLICIES: Mapping[str, Policy] = {
     "bypassPermissions": "autonomous",
     "plan": "plan",
 }
-"""What a permission mode of Claude Code's is here: the caller is asked about what that CLI would ask it. None for a mode of the agent."""
+"""Permission mode of Claude Code -> policy. The caller is asked what that CLI would ask. None: the agent's own mode."""
 
 STOP = StopDeadlines(interrupt=2.0, close=3.0, terminate=2.0)
 
@@ -99,13 +99,13 @@ def _options(
 
 
 class _Names:
-    """Session ids that callers have given, and what the agents call these sessions: a file for each."""
+    """The callers' session ids and the agents' own ids for these sessions: a file for each."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def keep(self, given: str | None, own: str) -> None:
-        """Keep what an agent calls a session that its caller has named."""
+        """Store the agent's id of a session that its caller has named."""
         if given is None:
             return
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -113,7 +113,7 @@ class _Names:
             file.write(own)
 
     def agents_own(self, name: str) -> str:
-        """Return what the agent calls a session."""
+        """Return the agent's id of a session."""
         if "/" in name:
             return name
         try:

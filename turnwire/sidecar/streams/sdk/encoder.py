@@ -1,7 +1,7 @@
 """Events of a session as lines of Claude Code's stream-json, for programs that read that CLI. Pure.
 
-Each block of an answer is an `assistant` line; blocks between two results of tools share a message id. With partial messages the
-pieces go ahead of it as `stream_event` lines, those of the main thread alone, as the CLI has it. Ids and times are arguments.
+Each block of an answer is an `assistant` line. Blocks between two tool results share a message id. With partial messages,
+`stream_event` lines with the pieces precede it, for the main thread only, as in the CLI. Ids and times are arguments.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,18 +21,18 @@ SUBTYPES = {
     "process_exited": "error_during_execution",
     "hung": "error_during_execution",
 }
-"""Outcome of a turn -> subtype of its result, of those that are no success."""
+"""Outcome of an unsuccessful turn -> subtype of its result."""
 
 SPEAKS_AS = "2.0.0"
-"""The version of Claude Code whose lines these are; the SDKs want one."""
+"""The version of Claude Code whose lines these are. The SDKs require one."""
 
 UNKNOWN_MODEL = "<unknown>"
 
 SEVERAL = "several_calls"
-"""What leave is asked for where one answer decides several calls: no rule for a tool of that name is meant for it."""
+"""Tool name for a request about several calls: no rule for a real tool applies to it."""
 
 INTERRUPTED = "[Request interrupted by user]"
-"""What Claude Code says of a turn that was stopped."""
+"""Claude Code's text for an interrupted turn."""
 
 
 class _Thread(Struct):
@@ -44,12 +44,12 @@ class _Thread(Struct):
     blocks: int = 0
     """Blocks that are whole."""
     key: tuple[str, str | None, int | None] | None = None
-    """The block that grows: its kind, and what tells it from others."""
+    """The growing block: its kind, and the keys that identify it."""
     pieces: list[str] = []
 
 
 class SessionFacts(Struct):
-    """What a session has told of itself."""
+    """The session's facts about itself."""
 
     session_id: str = ""
     model: str | None = None
@@ -82,14 +82,14 @@ class ClaudeLines:
         replays: bool = False,
         named: str | None = None,
     ) -> None:
-        """Begin a session.
+        """Start a session.
 
         Args:
             new_id: makes ids of lines and messages.
             now: the time, in seconds.
-            facts: where to note what the session tells of itself.
-            partial: tell the pieces of messages.
-            replays: tell the caller's own prompts, too.
+            facts: stores the session's facts about itself.
+            partial: write the pieces of messages.
+            replays: write the caller's own prompts, too.
             named: the session id that the caller has given.
         """
         self.facts = facts
@@ -102,7 +102,7 @@ class ClaudeLines:
         self._untold: dict[str, ev.ToolCall] = {}
         """Calls whose arguments are not known yet."""
         self._calls: dict[str, Call] = {}
-        """Calls that were told and have no result."""
+        """Written calls without a result."""
         self._denials: list[JsonObject] = []
         self._messages = 0
         self._began = 0.0
@@ -154,7 +154,7 @@ class ClaudeLines:
                 return self._system(event)
 
     def asked(self, request: ev.PermissionRequest) -> tuple[Call, list[JsonObject]]:
-        """Return the call that leave is asked for, and what has to be told of it before."""
+        """Return the call that needs permission, and the lines to write before its request."""
         call = call_of(request.tool_name, request.normalized, request.tool_input)
         name = request.tool_call_id
         lines: list[JsonObject] = []
@@ -186,7 +186,7 @@ class ClaudeLines:
         )
 
     def status(self) -> JsonObject:
-        """Return the line that tells of the permission mode."""
+        """Return the line that reports the permission mode."""
         return self._line("system", subtype="status", status=None, permissionMode=self.facts.mode)
 
     def failure(self, error: str) -> list[JsonObject]:
@@ -401,7 +401,7 @@ class ClaudeLines:
         return self._threads[parent]
 
     def _begin(self, thread: _Thread, block: JsonObject) -> list[JsonObject]:
-        """Begin a block, and a message where none is open."""
+        """Start a block, and a message if none is open."""
         lines: list[JsonObject] = []
         if not thread.message:
             thread.message, thread.blocks = f"msg_{self._new_id()}", 0

@@ -1,4 +1,4 @@
-"""An MCP server on stdin and stdout that lives behind a socket: what an agent starts to reach a server inside its caller.
+"""An MCP server on stdin and stdout that forwards to a socket. An agent starts it to reach a server inside its caller.
 
 Run by its path, without turnwire: `python mcp_pipe.py SOCKET NAME`.
 """

@@ -1,6 +1,6 @@
-"""MCP servers that live in the caller of `turnwire stdio`, for agents that start theirs as commands.
+"""MCP servers inside the caller of `turnwire stdio`, for agents that start their servers as commands.
 
-The agent starts mcp_pipe.py, which joins it to a socket in a folder of our own; each message goes to the caller as `mcp_message`.
+The agent starts mcp_pipe.py, which connects to a socket in a private folder. Each message goes to the caller as `mcp_message`.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ LARGEST = 32 * 1024 * 1024
 """Bytes of one message."""
 
 Ask = Callable[[str, JsonObject], Awaitable[JsonObject]]
-"""Asks the caller what the named server answers to a message."""
+"""Sends a message to the caller's named server and returns its answer."""
 
 
 class CallerServers:
@@ -35,12 +35,12 @@ class CallerServers:
 
     @property
     def commands(self) -> dict[str, JsonObject]:
-        """What the agent starts for each, as a configuration has it."""
+        """The command that the agent starts for each server, in the form of a configuration."""
         program = ["-I", str(Path(mcp_pipe.__file__)), self._path]
         return {name: {"command": sys.executable, "args": [*program, name]} for name in self._names}
 
     def tell(self, name: str, message: JsonObject) -> bool:
-        """Pass on what a server says by itself; False where the agent has not started it."""
+        """Forward a message that a server sends unasked. False if the agent has not started it."""
         writers = self._writers.get(name, [])
         for writer in writers:
             writer.write(line_of(message))

@@ -1,6 +1,7 @@
-"""What a program of Claude Code's SDKs asks of a CLI: its options and its `initialize`, and what another agent cannot do of it. Pure.
+"""What a program of Claude Code's SDKs requests of a CLI: its options and its `initialize`. Also what another agent cannot do of
+it. Pure.
 
-An option that would silently not be obeyed is refused by its name. One that changes nothing of what an agent does
+An option that would silently have no effect is refused by name. An option that does not change an agent's work
 (how much is logged, which of Claude Code's own settings files count) is skipped.
 """
 
@@ -79,7 +80,7 @@ SPELLINGS = {
 }
 
 OWN_MODES = ("default", "acceptEdits", "bypassPermissions", "dontAsk")
-"""Permission modes that are kept here, by what is answered: no agent has to know them."""
+"""Permission modes that turnwire itself implements by its answers. Agents need not know them."""
 
 PASSED_OVER_AT_INITIALIZE = frozenset(
     {
@@ -94,14 +95,14 @@ PASSED_OVER_AT_INITIALIZE = frozenset(
         "title",
     }
 )
-"""Fields of `initialize` that ask an agent for nothing, or repeat what a server inside the caller says itself."""
+"""Fields of `initialize` that request nothing of an agent, or repeat what a server inside the caller reports itself."""
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.*-]*")
 _ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """What a caller wants, as its command line says."""
+    """The requests in a caller's command line."""
 
     command: CommandOptions = field(default_factory=CommandOptions)
     mode: str = "default"
@@ -113,15 +114,15 @@ class Wanted(Struct, frozen=True, kw_only=True):
     allowed: frozenset[str] = frozenset()
     """Tools that need no asking, as Claude Code calls them."""
     session_id: str | None = None
-    """What the caller wants the session to be called."""
+    """The session id that the caller wants."""
     sdk_servers: tuple[str, ...] = ()
     """MCP servers that live in the caller."""
     refused: tuple[str, ...] = ()
-    """What the agent cannot do, each with its reason."""
+    """The requests that the agent cannot fulfil, each with its reason."""
 
 
 class BadOption(TurnwireError):
-    """An option whose value cannot be read."""
+    """An option with an invalid value."""
 
 
 def wanted(argv: Sequence[str], can: Capabilities) -> Wanted:
@@ -133,14 +134,14 @@ def wanted(argv: Sequence[str], can: Capabilities) -> Wanted:
 
 
 class Introduced(Struct, frozen=True, kw_only=True):
-    """What a caller wants, as its `initialize` says."""
+    """The requests in a caller's `initialize`."""
 
     changes: dict[str, Json] = {}
     """Fields of CommandOptions."""
     sdk_servers: frozenset[str] = frozenset()
-    """MCP servers that live in the caller: the SDK for TypeScript names them here alone."""
+    """MCP servers inside the caller. The TypeScript SDK names them only here."""
     refused: tuple[str, ...] = ()
-    """What the agent cannot do, by name."""
+    """The requests that the agent cannot fulfil, by name."""
 
 
 def introduced(body: JsonObject, can: Capabilities) -> Introduced:

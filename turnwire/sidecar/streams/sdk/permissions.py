@@ -1,7 +1,8 @@
-"""What an agent asks, put to a caller as `can_use_tool`, and the caller's answers; a pure table of what is open.
+"""Pass an agent's requests to a caller as `can_use_tool`, and its answers back. A pure table of open requests.
 
-A permission mode of Claude Code's is kept here, by what is answered: `bypassPermissions` allows, `acceptEdits` allows edits below
-the workspace, `dontAsk` denies. `allowedTools` are allowed, by the names that Claude Code has for them.
+Permission modes of Claude Code are implemented here by the answers: `bypassPermissions` allows, `acceptEdits` allows edits
+below
+the workspace, `dontAsk` denies. `allowedTools` are allowed, by Claude Code's names.
 """
 
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from turnwire.sidecar.streams.sdk.calls import EDITS, Call, questions_of
 from turnwire.sidecar.streams.sdk.options import OWN_MODES, Wanted
 
 BY = "stdio"
-"""Who decides, in `permission_resolved`."""
+"""The decider in `permission_resolved`."""
 
 CALLER_GONE = "the caller has closed its stream before it answered"
 NOBODY = "Nobody can be asked: the program answers no permission questions."
@@ -36,7 +37,7 @@ SESSION_RULE = "session"
 
 
 class _Asked:
-    """One question that is open."""
+    """An open request."""
 
     def __init__(
         self, session: AgentSession, event: ev.PermissionRequest | ev.QuestionRequest, call: Call | None
@@ -116,7 +117,7 @@ class Permissions:
             )
 
     def answered(self, response: ControlResponse) -> None:
-        """Take an answer of the caller; skip one without an open request."""
+        """Handle an answer of the caller. An answer without an open request is skipped."""
         asked = self._open.pop(response.request_id, None)
         if asked is None:
             return
@@ -132,14 +133,14 @@ class Permissions:
                 self._deny(asked, response.error or UNREADABLE)
 
     def over(self, pending_id: str) -> None:
-        """Take back from the caller what needs no answer any more."""
+        """Cancel a request to the caller that needs no answer any more."""
         for request_id, asked in list(self._open.items()):
             if asked.event.pending_id == pending_id:
                 del self._open[request_id]
                 self._say(ControlCancelRequest(request_id))
 
     def caller_gone(self) -> None:
-        """Deny what the caller was asked, and what it would be asked."""
+        """Deny the caller's open requests and all future ones."""
         self._is_gone = True
         opened, self._open = list(self._open.values()), {}
         for asked in opened:
@@ -178,7 +179,7 @@ class Permissions:
         self._allow(asked, next((option for update, option in offered if update in remembered), ""))
 
     def _remember(self, update: JsonObject) -> None:
-        """Keep for the session what the caller wants to be remembered and the agent has no word for."""
+        """Remember for the session what the caller wants remembered and the agent cannot express."""
         match update:
             case {"type": "addRules", "behavior": "allow", "rules": list(rules)}:
                 self._allowed.update(
@@ -194,7 +195,7 @@ class Permissions:
                 pass
 
     def _allow(self, asked: _Asked, option: str = "") -> None:
-        """Answer by an option: one of the agent's by its id, or the one that allows the call once."""
+        """Answer with an option: the agent's option with this id, or the one that allows the call once."""
         event = asked.event
         assert isinstance(event, ev.PermissionRequest)
         ids = [one.option_id for one in event.permission_options]
@@ -252,7 +253,7 @@ class Permissions:
 
 
 def suggestions(event: ev.PermissionRequest, call: Call) -> list[tuple[JsonObject, str]]:
-    """Return what a caller may send back to be asked less, each with the agent's option that does it."""
+    """Return the suggestions that a caller may send back to be asked less, each with the agent's option for it."""
     found: list[tuple[JsonObject, str]] = []
     for option in event.permission_options:
         if option.kind != "allow_always":

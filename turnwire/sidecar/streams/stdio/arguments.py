@@ -1,9 +1,9 @@
-"""The command line of `turnwire stdio`: its own options first, then whatever the CLI underneath is to get.
+"""The command line of `turnwire stdio`: its own options first, then the options of the CLI.
 
 The official SDK starts a CLI with dozens of options. turnwire does not know them and passes them on in their order.
-So a new option of an SDK and a CLI needs no change here. What makes a CLI speak at all is added where it is missing.
-miriad-code's own two options are taken from whoever starts its agent: Claude Code refuses to start with what it does
-not know.
+So a new option of an SDK and a CLI needs no change here. Options that the CLI needs for stream-json are added if they are
+missing.
+The two options of miriad-code are removed: Claude Code refuses to start with unknown options.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from turnwire.protocol.dialects import DIALECTS, MIRIAD
 from turnwire.protocol.errors import TurnwireError
 
 FOREIGN = ("miriad", "json_rpc")
-"""Dialects of agents that take none of Claude Code's options."""
+"""Dialects of agents that accept none of Claude Code's options."""
 
 USAGE = """\
 usage: turnwire stdio [--as auto|claude|miriad|json_rpc] [--agent NAME] [--config FILE] [--] [OPTIONS OF THE CLI]
@@ -39,11 +39,11 @@ SPEAKS = (
     ("--input-format", "stream-json"),
     ("--output-format", "stream-json"),
 )
-"""What every CLI underneath must be started with."""
+"""Options that every CLI must be started with."""
 
 
 class UsageError(TurnwireError):
-    """A wrong call; says what is wrong."""
+    """A wrong call. The message says what is wrong."""
 
 
 SPEC_1_FLAG, SPEC_1_DATABASE = "--stdio", "--db"
@@ -51,7 +51,7 @@ SPEC_1_FLAG, SPEC_1_DATABASE = "--stdio", "--db"
 
 
 class Arguments(Struct, frozen=True):
-    """What stands on the command line."""
+    """The parsed command line."""
 
     spoken: str = "auto"
     """The caller's dialect."""
@@ -98,7 +98,7 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
 
 
 def foreign_options(rest: Sequence[str]) -> list[str]:
-    """Return the options of an agent that is not Claude Code: none of what its caller says to a Claude Code."""
+    """Return the options of an agent other than Claude Code, without those that its caller passes to a Claude Code."""
     given = {option.partition("=")[0] for option in rest}
     return [] if given & {name for name, _ in SPEAKS} else list(rest)
 
@@ -116,7 +116,7 @@ def without_spec_1(rest: Sequence[str]) -> list[str]:
 
 
 def cli_options(rest: Sequence[str]) -> list[str]:
-    """Return the options of the CLI, with those that make it speak stream-json."""
+    """Return the options of the CLI, with those for stream-json."""
     rest = without_spec_1(rest)
     given = {option.partition("=")[0] for option in rest}
     missing = [f"{name}={value}" for name, value in SPEAKS if name not in given]

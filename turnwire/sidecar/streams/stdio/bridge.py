@@ -1,10 +1,10 @@
-"""What `turnwire stdio` makes of each line, from either side; pure.
+"""What `turnwire stdio` does with each line of either side; pure.
 
-A caller that speaks Claude's dialect is relayed byte for byte. For the others this is the agent of the miriad-code
-protocol. It runs one turn at a time. Prompts that come in the meantime are queued with their position. They go in at
-the next opportunity, joined by a blank line. That opportunity is a tool's end, before the next model call: the CLI is
-given a hook there, and waits for its answer, so what is written before the answer is heard in this turn. What no tool
-gave way to begins the next turn.
+Lines of a caller in Claude's dialect are relayed byte for byte. For other callers this is the agent of the miriad-code
+protocol. It runs one turn at a time. Prompts that arrive meanwhile are queued with their position. They are injected at
+the next opportunity, joined by a blank line. That opportunity is a tool's end, before the next model call: the CLI calls a
+hook there and waits for its answer, so a prompt that is written before the answer joins this turn. Prompts without
+such an opportunity start the next turn.
 """
 
 from collections import deque
@@ -52,16 +52,16 @@ OUR_HOOK = "turnwire_tool_ended"
 OUR_GREETING = "turnwire_initialize"
 
 QUEUE_LIMIT = 64 * 1024 * 1024
-"""Bytes of prompts that may wait for their turn; more are refused, since who would not be read could not interrupt."""
+"""Most bytes of waiting prompts. More are refused: if turnwire stopped reading, it could not receive an interrupt."""
 
 CALLER_GONE = "the caller has closed its stream before it answered"
-"""Why a question is denied that nobody can answer any more."""
+"""The reason of a denial when the caller can no longer answer."""
 
 TOOL_ENDS = ("PostToolUse", "PostToolUseFailure")
 OUR_MATCHER: JsonObject = {"matcher": None, "hookCallbackIds": [OUR_HOOK]}
 
 PROMPT_BLOCKS = TextBlock | ImageBlock | DocumentBlock | ToolResultBlock
-"""What a prompt may be made of: of anything else the API would make an error, or nothing, for money."""
+"""The blocks that a prompt may contain. The API answers anything else with an error, or with nothing at a cost."""
 
 HINTS = frozenset(
     {
@@ -77,16 +77,16 @@ HINTS = frozenset(
 
 
 class BridgeOutput(Struct):
-    """What is to be done, in this order on each side."""
+    """What to do, in this order on each side."""
 
     to_caller: list[bytes] = []
     """Lines, each with its end, or pieces of one."""
     to_cli: list[bytes] = []
     """Lines, each with its end, or pieces of one."""
     notices: list[str] = []
-    """What people have to know, as sentences: lines that nobody gets."""
+    """Sentences for humans about lines that are dropped."""
     seen: list[SessionInput] = []
-    """What happened between us and the CLI."""
+    """The inputs of the session between us and the CLI."""
     close: bool = False
     """Close the CLI's stdin, after the lines."""
 
@@ -123,11 +123,11 @@ class StdioBridge:
         self._open: dict[str, ControlResponse] = {}
 
     def on_pause(self) -> BridgeOutput:
-        """Tell the caller what waits for more: the CLI has said nothing for a while."""
+        """Write text to the caller that waited for more: the CLI has been silent for a while."""
         return self._behind_pieces(BridgeOutput(to_caller=self._caller.pause()))
 
     def on_caller_line(self, line: bytes, end: bytes = b"\n") -> BridgeOutput:
-        """Take a line of the caller, without its end."""
+        """Handle a line of the caller, without its end."""
         moves = BridgeOutput()
         heard = self._caller.read(line)
         moves.to_caller += heard.lines
@@ -139,14 +139,14 @@ class StdioBridge:
         return self._behind_pieces(moves)
 
     def on_caller_piece(self, data: bytes) -> BridgeOutput:
-        """Take a piece of a line of the caller that is too long to be read."""
+        """Handle a piece of a line of the caller that is too long to read."""
         if not self._relays:
             return BridgeOutput()
         self._splits_to_cli = True
         return BridgeOutput(to_cli=[data])
 
     def on_caller_overlong(self, line: OversizeLine) -> BridgeOutput:
-        """Take the end of such a line: a CLI that is relayed has got it, to others it is refused."""
+        """Handle the end of such a line. A relayed CLI has received it; for other dialects it is refused."""
         if not self._relays:
             return BridgeOutput(self._refused(malformed(line)).lines)
         if outermost(line.head, ("type",)).get("type") == "user":
@@ -155,7 +155,7 @@ class StdioBridge:
         return BridgeOutput(to_cli=later, notices=[_unread(line, "the caller")])
 
     def on_cli_line(self, line: bytes, end: bytes = b"\n") -> BridgeOutput:
-        """Take a line of the CLI, without its end."""
+        """Handle a line of the CLI, without its end."""
         if not line:
             return BridgeOutput([end] if self._relays else [])
         moves = BridgeOutput()
@@ -168,14 +168,14 @@ class StdioBridge:
         return self._behind_pieces(moves)
 
     def on_cli_piece(self, data: bytes) -> BridgeOutput:
-        """Take a piece of a line of the CLI that is too long to be read."""
+        """Handle a piece of a line of the CLI that is too long to read."""
         if not self._relays:
             return BridgeOutput()
         self._splits_to_caller = True
         return BridgeOutput([data])
 
     def on_cli_overlong(self, line: OversizeLine) -> BridgeOutput:
-        """Take the end of such a line: a caller that is relayed has got it, to others its loss is told."""
+        """Handle the end of such a line. A relayed caller has received it; other callers are told of its loss."""
         message = malformed(line)
         moves = BridgeOutput(seen=[Received(line.head, message)])
         if self._relays:
@@ -194,7 +194,7 @@ class StdioBridge:
         return moves
 
     def on_close(self) -> BridgeOutput:
-        """The caller has closed our stdin: what was asked for is still done, and what it was asked is denied."""
+        """The caller has closed our stdin. Its requests are still fulfilled, and requests to it are denied."""
         self._is_closed = True
         moves = BridgeOutput(close=self._relays or not self._is_running)
         for denial in self._open.values():
@@ -203,7 +203,7 @@ class StdioBridge:
         return moves
 
     def on_exit(self, ended: Ended) -> BridgeOutput:
-        """The CLI has gone; a turn that runs has failed, and its caller is told in a dialect that has words for it."""
+        """The CLI has exited. A running turn has failed, and the caller is told so if its dialect can express it."""
         moves = BridgeOutput(seen=[ended])
         if self._is_running and not self._relays:
             how = f"was ended by {ended.signal}" if ended.signal else f"exited with code {ended.exit_code}"
@@ -217,7 +217,7 @@ class StdioBridge:
         return moves
 
     def _behind_pieces(self, moves: BridgeOutput) -> BridgeOutput:
-        """Keep what is said out of the middle of a line that passes in pieces on the same side."""
+        """Hold back output that would land in the middle of a line that passes in pieces on the same side."""
         if self._splits_to_caller:
             self._later_to_caller += moves.to_caller
             moves.to_caller = []
@@ -249,13 +249,13 @@ class StdioBridge:
         moves.seen.append(Sent(line, message))
 
     def _refused(self, message: Malformed) -> Exchange:
-        """Say that a line of the caller is not taken: it may wait for what would follow."""
+        """Answer that a line of the caller is refused: the caller may wait for a result."""
         if message.asks is not None:
             return self._caller.write(failure(message.asks, message.reason))
         return self._caller.refuse(message, f"a line of yours is not taken: {message.reason}")
 
     def _control(self, line: bytes, moves: BridgeOutput) -> None:
-        """Do what a caller asks in miriad-code's words that was taken for one of Claude's, since its prompts look alike."""
+        """Handle a request in miriad-code's words that looked like one of Claude's, since their prompts look alike."""
         heard = self._miriad.read(line)
         moves.to_caller += heard.lines
         for message in heard.messages:
@@ -287,7 +287,9 @@ class StdioBridge:
                 self._pass_on(line, message, moves)
 
     def _initialize(self, request_id: str, body: JsonObject, moves: BridgeOutput) -> None:
-        """Introduce the caller with all that it gives, and our hook beside its own; what cannot be given is refused by name."""
+        """Introduce the caller with everything that it passes, and our hook beside its own. What cannot be passed is refused by
+        name.
+        """
         given = [name for name, value in body.items() if value and name != "subtype"]
         problem: str | None = None
         if not self._is_claude:
@@ -309,7 +311,7 @@ class StdioBridge:
             self._introduce(body, moves)
 
     def _introduce(self, body: JsonObject, moves: BridgeOutput) -> None:
-        """Say who drives the CLI, once: it reads the first introduction alone."""
+        """Introduce the caller to the CLI, once: the CLI reads only the first introduction."""
         if self._is_introduced:
             return
         self._is_introduced = True
@@ -322,7 +324,7 @@ class StdioBridge:
         self._tell(ControlRequest(OUR_GREETING, UnknownRequest(whole)), moves)
 
     def _told_of(self, greeting: JsonObject) -> JsonObject:
-        """Return an answer to `initialize` with what the wires between the caller and the agent do not carry."""
+        """Return an answer to `initialize`, completed with what the wires between the caller and the agent do not carry."""
         caller, agent = self._dialects
         lost: JsonObject = {**caller.untold, **agent.untaken}
         return {**greeting, "turnwire": {"not_carried": lost}}
@@ -429,7 +431,7 @@ class StdioBridge:
         return status if self._session_id is None else {**status, "session_id": self._session_id}
 
     def _tell(self, message: Message, moves: BridgeOutput) -> None:
-        """Say something to the CLI; what may not be said is told to the caller."""
+        """Write a message to the CLI. If it is not allowed, tell the caller."""
         try:
             said = self._agent.write(message)
         except EncodeError as error:
@@ -458,7 +460,7 @@ class StdioBridge:
 
 
 def _unfit(prompt: User) -> str | None:
-    """Say why a prompt would begin a turn about nothing; None if it would not."""
+    """Return why a prompt would start an empty turn; None if it would not."""
     if unknown := [block for block in prompt.blocks if not isinstance(block, PROMPT_BLOCKS)]:
         said = to_json(unknown[0])
         kind = (text_at(said, "type") or "no type") if isinstance(said, dict) else f"{said!r:.40}"
@@ -477,7 +479,7 @@ def _unread(line: OversizeLine, whose: str) -> str:
 
 
 def whole_request(request: AnyRequest, line: bytes) -> JsonObject:
-    """Return the body of a request as it was said, with what has no model here."""
+    """Return the body of a request as it was written, including fields without a model."""
     if isinstance(request, UnknownRequest) and isinstance(request.raw, dict):
         return request.raw
     said = scrub_json(generic.load(line))
@@ -486,7 +488,7 @@ def whole_request(request: AnyRequest, line: bytes) -> JsonObject:
 
 
 def _unfit_hooks(hooks: Json) -> str | None:
-    """Say what is wrong with hooks to which ours cannot be added; None if nothing is."""
+    """Return what is wrong with hooks to which ours cannot be added; None if nothing is."""
     if hooks is None:
         return None
     if not isinstance(hooks, dict) or not all(isinstance(matchers, list) for matchers in hooks.values()):
@@ -508,7 +510,7 @@ def _listed(names: list[str]) -> str:
 
 
 def denied(request_id: str, request: AnyRequest) -> ControlResponse:
-    """Return the answer to a request of the CLI whose caller has gone: whatever could be forbidden is."""
+    """Return the answer to a request of the CLI whose caller is gone: everything that can be denied is denied."""
     match request:
         case CanUseTool():
             return answer_permission(request_id, Deny(CALLER_GONE))
@@ -541,7 +543,7 @@ def joined(prompts: list[User]) -> User:
 
 
 def _text(prompt: User) -> str | None:
-    """Return a prompt that is nothing but text."""
+    """Return a prompt's text if it contains only text; otherwise None."""
     texts = [block.text for block in prompt.blocks if isinstance(block, TextBlock)]
     return "\n".join(texts) if len(texts) == len(prompt.blocks) else None
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from turnwire.sidecar.streams.stdio.observed import Observed
 
 LEAST_VERSION = "2.0.0"
-"""What the official SDK expects at least; said for agents that have no version of their own."""
+"""The lowest version that the official SDK accepts. Reported for agents without a version of their own."""
 
 PATIENCE = 0.5
 """Seconds that the end may wait for a collector: the official SDK waits for us, and kills us after five."""
@@ -108,7 +108,7 @@ def _version(agent: Agent, settings: Settings) -> int:
 
 
 def _ended(code: int) -> int:
-    """Return the exit code; where a collector is still being talked to, end with it at once."""
+    """Return the exit code. If an exporter still waits for a collector, exit at once."""
     if any(one.name == STILL_SENDING for one in threading.enumerate()):
         # threads that write to stderr while the interpreter ends can be its death
         sys.stdout.flush()
@@ -119,7 +119,7 @@ def _ended(code: int) -> int:
 
 @contextmanager
 def _observer(settings: Settings, agent: Agent) -> Iterator[tuple["Observed | None", Mapping[str, str]]]:
-    """Give what sees the session, and the variables that tell the CLI which span its own belong to."""
+    """Return the observers of the session, and variables that tell the CLI the parent of its spans."""
     if not (settings.record or settings.traces or metrics_wanted() or logs_wanted()):
         yield None, {}
         return

@@ -1,4 +1,4 @@
-"""What `turnwire stdio` keeps of a session, where it is wanted: a recording and spans."""
+"""The recording and the spans of a session of `turnwire stdio`, if they are wanted."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,7 @@ from turnwire.sessions.pipeline import Observer
 
 
 class Observed:
-    """Hands what happens to the observers, with the events it made."""
+    """Passes inputs and their events to the observers."""
 
     def __init__(
         self, observers: Sequence[Observer], on_turn_ended: Callable[[], None] = lambda: None
@@ -27,13 +27,13 @@ class Observed:
 
 
 class ObservedInputs:
-    """The same for a CLI that is relayed: its events are made here."""
+    """The same for a relayed CLI: its events are made here."""
 
     def __init__(self, observed: Observed) -> None:
         self._observed = observed
         self._core = new_core()
 
     def on_inputs(self, inputs: Sequence[SessionInput]) -> None:
-        """See what happened, in order."""
+        """Observe inputs, in order."""
         for item, events in happenings(self._core, inputs):
             self._observed.see(item, events)

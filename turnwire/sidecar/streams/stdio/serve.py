@@ -1,8 +1,10 @@
 """`turnwire stdio`: the sidecar as one agent on this process's own stdin and stdout.
 
-Lines are read with all of their bytes, and written to the CLI as in every session (adapter/session/lines.py). The bridge is between it
-and the caller, who is read by a task of its own, so that neither side waits for the other. Stdout slows the CLI down when the caller reads slowly.
-What the CLI says on stderr goes to ours as it comes.
+Lines are read with all of their bytes, and written to the CLI as in every session (adapter/session/lines.py). The bridge is
+between the CLI
+and the caller. A separate task reads the caller, so that neither side waits for the other. A caller that reads stdout slowly
+slows the CLI down.
+The CLI's stderr is forwarded to ours.
 """
 
 import asyncio
@@ -27,7 +29,7 @@ from turnwire.sidecar.process.signals import number_of, on_stop
 from turnwire.sidecar.streams.stdio.bridge import BridgeOutput, StdioBridge
 
 Observe: TypeAlias = Callable[[Sequence[SessionInput]], None]
-"""Is told what happened between us and the CLI, in order."""
+"""Called with the inputs between us and the CLI, in order."""
 
 STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
 SIGNAL_GRACE = 3.0
@@ -37,11 +39,11 @@ UNSAID = 8 * 1024 * 1024
 """Bytes that may wait to be written to the CLI before the caller is no longer read."""
 
 LAST_WORDS = 10.0
-"""Seconds that a reader of stderr has to take what is left, once the CLI has gone."""
+"""Seconds that a reader of stderr has to take the rest after the CLI has exited."""
 
 
 PAUSE_S = 0.5
-"""Seconds without a word of the CLI after which text waits no longer for a call of the same message."""
+"""Seconds of the CLI's silence after which text no longer waits for a call of the same message."""
 
 
 async def serve(
@@ -104,7 +106,7 @@ class Relay:
         self._errors = Output(2)
         self._bridge: StdioBridge | None = None
         self._heard = asyncio.Event()
-        """The CLI has said something."""
+        """Set when the CLI has written something."""
 
     async def run(self) -> Exit:
         """Join them until the CLI has gone, and return how it ended; raises OutputLost."""
@@ -154,7 +156,7 @@ class Relay:
             await self._lines.below(UNSAID)
 
     async def _notice_pauses(self) -> None:
-        """Tell what waits for more of its message once the CLI has said nothing for a moment: it may say no more."""
+        """Write text that waits for more of its message once the CLI has been silent for a moment: it may write no more."""
         while True:
             await self._heard.wait()
             self._heard.clear()
@@ -181,7 +183,7 @@ class Relay:
                 return self._joined().on_cli_line(*ending(line))
 
     async def _relay_stderr(self) -> None:
-        """Hand on what the CLI says on stderr, byte for byte, as fast as the caller reads it."""
+        """Forward the CLI's stderr, byte for byte, as fast as the caller reads it."""
         try:
             while chunk := await self._process.read_stderr():
                 await self._errors.put(chunk)
@@ -190,7 +192,7 @@ class Relay:
             self._process.discard_stderr()  # a caller may do without it
 
     def _joined(self, first_line: bytes = b"") -> StdioBridge:
-        """Return the bridge; the caller's first line says what it speaks, if nothing else does."""
+        """Return the bridge. The caller's first line decides its dialect, if nothing else does."""
         if self._bridge is None:
             spoken = self._spoken
             if spoken.name == "auto":

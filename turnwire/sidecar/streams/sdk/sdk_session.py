@@ -1,7 +1,8 @@
-"""`turnwire stdio` over an agent of any family: a caller that drives Claude Code's stream-json, and a session of turnwire's.
+"""`turnwire stdio` over an agent of any family: a caller that speaks Claude Code's stream-json, and a session of turnwire.
 
-What the agent does is told by encoder.py; what the caller asks is done by the session, or refused with an error that names it.
-A caller that has gone is asked nothing: what is open is denied, what it wanted is still done, and the agent is stopped then.
+encoder.py writes the agent's events as Claude's lines. The session fulfils the caller's requests, or refuses them with an error
+that names them.
+When the caller is gone, open requests are denied, its prompts are still served, and then the agent is stopped.
 """
 
 import asyncio
@@ -62,7 +63,7 @@ from turnwire.sidecar.streams.stdio.bridge import whole_request
 Tap = Callable[[SessionInput, Sequence[ev.AgentEvent]], None]
 
 MOST_PROMPTS = 1000
-"""Prompts that may wait until the agent can be told them; who reads no more could be told nothing, and could not interrupt."""
+"""Most prompts that may wait for the agent. Beyond that turnwire would have to stop reading, and could not receive an interrupt."""
 
 NOT_YET = "the agent has not been started; send `initialize` or a prompt first"
 
@@ -79,14 +80,14 @@ class SdkSession:
         see: Tap,
         on_named: Callable[[str], None],
     ) -> None:
-        """Make a session that starts its agent once the caller wants something of it.
+        """Make a session that starts its agent once the caller requests something of it.
 
         Args:
-            wanted: what the caller's command line asks for.
-            options: what to start.
-            agent: what the agent is called.
-            see: is told what happens, and what is told of it.
-            on_named: is told the agent's own session id.
+            wanted: the requests in the caller's command line.
+            options: options of the agent's start.
+            agent: the agent's name.
+            see: called with each input and its events.
+            on_named: called with the agent's own session id.
         """
         self._wanted = wanted
         self._options = options
@@ -107,7 +108,7 @@ class SdkSession:
         self._facts = facts
         self._output = Output(1)
         self._started = asyncio.Event()
-        """The caller wants the agent, or has gone."""
+        """Set when the caller needs the agent, or is gone."""
         self._is_wanted = False
         self._is_closed = False
         """The caller has closed its stream."""
@@ -120,12 +121,12 @@ class SdkSession:
         self._asked_servers: dict[str, asyncio.Future[JsonObject]] = {}
         self._prompts: asyncio.Queue[User] = asyncio.Queue(MOST_PROMPTS)
         self._open: set[str] = set()
-        """Prompts that were said and have no result."""
+        """Prompts that were sent and have no result."""
         self._taken_back: set[str] = set()
         self._unsaid = 0
-        """Prompts of the caller that the agent has not been told yet."""
+        """Number of the caller's prompts that the agent has not received yet."""
         self._refused: list[str] = list(wanted.refused)
-        """What is asked for and cannot be done: nothing is, then."""
+        """Requests that cannot be fulfilled. If there are any, nothing is done."""
         self._cannot: list[str] = []
         """The same, as it turned out when the agent was started."""
         self._stopping: asyncio.Task[None] | None = None
@@ -348,7 +349,7 @@ class SdkSession:
                 return await session.control(body)
 
     def _introduce(self, body: JsonObject) -> None:
-        """Take in what `initialize` asks for, or refuse it, and prompts as well: a caller may not wait for the answer."""
+        """Handle `initialize`, or refuse it and all prompts: a caller need not wait for the answer."""
         asked = introduced(body, self._can)
         is_late = self._is_wanted and bool(asked.changes or not asked.sdk_servers <= set(self._sdk_servers))
         late = ["initialize came after the first prompt"] if is_late else []
@@ -384,7 +385,7 @@ class SdkSession:
         }
 
     async def _set_mode(self, session: AgentSession, mode: str) -> JsonObject:
-        """Go to a mode: of the agent's own where it has one of that name, else one that is kept here."""
+        """Change the mode: to the agent's own mode with this name, else to one that turnwire implements."""
         modes = self._facts.agent_modes
         if mode in modes or mode not in OWN_MODES:
             await session.set_permission_mode(mode)
@@ -406,7 +407,7 @@ class SdkSession:
             self._started.set()
 
     def _end_if_done(self) -> None:
-        """Stop the agent of a caller that has gone, once all that it wanted is done."""
+        """Stop the agent once the caller is gone and all its prompts are served."""
         is_idle = not self._open and not self._unsaid
         if self._is_closed and is_idle and self._session.done() and self._session.exception() is None:
             self._stop()

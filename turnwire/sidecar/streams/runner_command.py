@@ -1,6 +1,6 @@
 """`turnwire runner`: the server of ObjectiveAI's runner protocol over this process's stdin, stdout and stderr.
 
-Standard error carries diag and fatal lines alone, so everything else that would be said goes into the log file.
+Standard error carries only diag and fatal lines, so all other messages go to the log file.
 """
 
 import asyncio
@@ -14,26 +14,27 @@ from pathlib import Path
 
 from turnwire._runtime.private_files import open_private
 from turnwire.adapter.families import open_session
+from turnwire.adapter.one_shot.programs import PROGRAMS
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.config.agents import Agent, AgentNotFoundError, find
 from turnwire.config.rulebook import Rulebook, read_rulebook
 from turnwire.config.sandbox import hidden_places, sandbox_settings
 from turnwire.config.settings import Settings
+from turnwire.runner.claude_runs import claude_runs
 from turnwire.runner.family import RunFamily
 from turnwire.runner.input import Input
+from turnwire.runner.log_file import RunnerLogFile
 from turnwire.runner.output import Output, OutputLost
+from turnwire.runner.runner_lines import fatal_line
 from turnwire.runner.server import Runner, RunnerOptions
-from turnwire.runner.wire import fatal_line
 from turnwire.sidecar.process import logs
 from turnwire.sidecar.process.signals import on_stop
-from turnwire.sidecar.streams.runner.claude import claude_runs
-from turnwire.sidecar.streams.runner.log import RunnerLogFile
 
 CODEX = "codex-app-server"
 """The family of Codex."""
 
 LAST_WORDS = 2.0
-"""Seconds that a reader of stderr has to take what a failing runner says."""
+"""Seconds that a reader of stderr has to take the last line of a failing runner."""
 
 
 def run(settings: Settings, options: RunnerOptions, log_file: Path | None, warnings: Sequence[str]) -> int:
@@ -41,7 +42,7 @@ def run(settings: Settings, options: RunnerOptions, log_file: Path | None, warni
     file = log_file or settings.state_dir / "runner.log"
     try:
         agent = _agent(settings)
-        rulebook = read_rulebook(settings.rules) if agent.family in ("acp", CODEX) else Rulebook()
+        rulebook = Rulebook() if agent.family == "claude" else read_rulebook(settings.rules)
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # a file that was named may be a terminal or a pipe
         opened = file if log_file else open_private(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -66,19 +67,28 @@ def say_fatal(message: str) -> None:
 
 def _agent(settings: Settings) -> Agent:
     agent = find(settings.agent, settings.agents)
-    if agent.family not in ("claude", "acp", CODEX):
+    if agent.family not in ("claude", "acp", CODEX, *PROGRAMS):
         raise AgentNotFoundError(
-            f"the agent {settings.agent!r} speaks {agent.family}, and `turnwire runner` runs Codex and agents that speak "
-            "Claude Code's protocol or the Agent Client Protocol; name another with --agent, or use `turnwire run`"
+            f"the agent {settings.agent!r} speaks {agent.family}, and `turnwire runner` runs Codex, agents that speak Claude "
+            f"Code's protocol or the Agent Client Protocol, and one-shot agents ({', '.join(PROGRAMS)}); name another with "
+            "--agent, or use `turnwire run`"
         )
     return agent
 
 
 def _family(agent: Agent, rulebook: Rulebook, settings: Settings, watchdog: Watchdog) -> RunFamily:
     if agent.family == "acp":
-        from turnwire.sidecar.streams.runner.acp import acp_runs  # noqa: PLC0415 - a tenth of a second that Claude's runs need not wait for
+        from turnwire.runner.acp_runs import acp_runs  # noqa: PLC0415 - a tenth of a second that Claude's runs need not wait for
 
         return acp_runs(agent, rulebook, settings, open_session, watchdog)
+    if agent.family == CODEX:
+        from turnwire.runner.codex_runs import codex_runs  # noqa: PLC0415 - as above
+
+        return codex_runs(agent, rulebook, settings, open_session, watchdog)
+    if agent.family in PROGRAMS:
+        from turnwire.runner.one_shot_runs import one_shot_runs  # noqa: PLC0415 - as above
+
+        return one_shot_runs(agent, rulebook, settings, open_session, watchdog)
     return claude_runs(
         agent.argv,
         settings.pass_env,

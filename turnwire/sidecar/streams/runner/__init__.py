@@ -1,1 +1,0 @@
-"""The runner with real processes."""
