@@ -1,1 +1,1 @@
-"""A stand-in CLI: speaks the stream-json protocol from a script or from a recording, and says that it is scripted."""
+"""A stand-in CLI. It speaks the stream-json protocol from a script or a recording, and announces that it is scripted."""

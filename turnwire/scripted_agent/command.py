@@ -1,8 +1,8 @@
 """The command line: SCRIPT, then the options that a host gives a real CLI.
 
-SCRIPT is a path, the name of a bundled script, or a recording's folder; without it, TURNWIRE_AGENT_SCRIPT says it,
-and then "demo". Options of the real CLI are taken as the real one takes them; those that mean nothing here are
-ignored. `--family acp` speaks ACP instead, and keeps its sessions in the folder that `--state` names.
+SCRIPT is a path, the name of a bundled script, or the folder of a recording. Without it the agent uses the variable
+TURNWIRE_AGENT_SCRIPT, and then "demo". The parser accepts the real CLI's options and ignores those without meaning here.
+`--family acp` speaks ACP and saves sessions in the folder of `--state`.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ from uuid import UUID
 import msgspec
 
 from turnwire.scripted_agent.claude.agent import play_script
+from turnwire.scripted_agent.claude.claude_session import Options
 from turnwire.scripted_agent.claude.dialect import Dialect
-from turnwire.scripted_agent.claude.session import Options
 from turnwire.scripted_agent.claude.versions import quirks
-from turnwire.scripted_agent.claude.wire import Wire
+from turnwire.scripted_agent.claude.written_lines import Wire
 from turnwire.scripted_agent.loading import ScriptError, bundled, load
 from turnwire.scripted_agent.recording import Player, Recording, RecordingError, is_recording, read_recording
 from turnwire.scripted_agent.script import Script, Version
@@ -33,7 +33,7 @@ _FLAGS = frozenset({
     "--fork-session", "--dangerously-skip-permissions", "--allow-dangerously-skip-permissions",
     "--strict-mcp-config", "--include-hook-events", "--no-session-persistence", "--forward-subagent-text",
 })  # fmt: skip
-"""Options without a value; every other option takes the next argument."""
+"""Options without a value. Every other option takes the next argument."""
 
 
 HELP = """usage: turnwire agent SCRIPT [options of a CLI]
@@ -54,12 +54,12 @@ Examples:
   turnwire run -- turnwire agent my-script.yaml        # your script, in the browser
   turnwire agent fixtures/2.1.330/perm-allow           # a recording as a CLI
 """
-"""What --help prints; __doc__ is not there under `python -OO`."""
+"""Text of --help. A constant, since `python -OO` drops __doc__."""
 
 
 @dataclass
 class Arguments:
-    """What stands on the command line."""
+    """The parsed command line."""
 
     script: str
     given: dict[str, str] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Arguments:
 
 
 def read_arguments(argv: Sequence[str]) -> Arguments:
-    """Read the command line; never refuses an option that it does not know."""
+    """Parse the command line. Never refuses an unknown option."""
     rest = list(argv)
     named = (
         rest.pop(0)
@@ -141,7 +141,7 @@ def _wire(script: Script, given: dict[str, str], dialect: Dialect) -> Wire:
 
 
 def _tell_version(version: str) -> int:
-    """Answer -v as the version that is spoken, so that a host treats the agent as one of these."""
+    """Answer -v with the version that the agent imitates, so that a host treats it as that version."""
     print(f"{version} (scripted agent)", flush=True)
     return 0
 

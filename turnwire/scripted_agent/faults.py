@@ -46,7 +46,7 @@ def huge_text(size: int) -> str:
 
 
 async def flood(speech: Speech, step: Flood) -> None:
-    """Say a text in many deltas; each says its number, so that a missing one is seen. Without partial messages: one line."""
+    """Write a text in many numbered deltas, so that a test sees a missing one. Without partial messages, write one line."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     speech.begin("text")

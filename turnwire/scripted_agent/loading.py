@@ -20,7 +20,7 @@ _STEP_LISTS = ("steps", "on_deny", "start", "parallel")
 
 
 class ScriptError(TurnwireError):
-    """A script that cannot be played: says which file, which line, which field, and what is expected."""
+    """A script that cannot be played. The message names file, line, field and what is expected."""
 
 
 def bundled() -> list[str]:
@@ -54,13 +54,13 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise ScriptError(f"{path}: this is no text in UTF-8; name a script, which is YAML") from error
+        raise ScriptError(f"{path}: this is not UTF-8; name a script in YAML") from error
     except OSError as error:
         raise ScriptError(f"{path}: {error.strerror}; name a script that can be read") from error
 
 
 def parse(source: str, name: str) -> Script:
-    """Parse a script's text; `name` is what errors call it.
+    """Parse a script's text. `name` stands for the file in errors.
 
     Raises:
         ScriptError: the text does not follow the format.
@@ -88,9 +88,9 @@ def parse(source: str, name: str) -> Script:
 
 
 def _loaded(source: str) -> Json:
-    """Read YAML: by libyaml, a tenth of the time, where PyYAML has it; what it refuses is refused in Python's words.
+    """Read YAML. Uses libyaml if PyYAML has it (ten times faster); errors come from PyYAML's own parser.
 
-    Depth is counted first, over events: libyaml's values are made by recursion in C, which a deep one ends with the process.
+    Checks the depth first, on parser events: libyaml builds values by recursion in C, and a deep value crashes the process.
     """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:

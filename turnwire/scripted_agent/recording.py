@@ -33,13 +33,13 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class _About(msgspec.Struct):
-    """What scenario.json says."""
+    """The contents of scenario.json."""
 
     version: str
 
 
 UNKNOWN = "2.1.999"
-"""The version that is told of a recording that names none."""
+"""The version of a recording that names none."""
 
 
 class RecordingError(TurnwireError):
@@ -48,7 +48,7 @@ class RecordingError(TurnwireError):
 
 @dataclass(frozen=True)
 class Recording:
-    """What was recorded."""
+    """The lines of a recording."""
 
     rows: list[Row]
     stdout: list[bytes]
@@ -96,7 +96,7 @@ def _decoded(line: bytes) -> JsonObject:
 
 
 def kind_of(message: JsonObject) -> tuple[str, str]:
-    """What an input is matched by: its kind, and the id or subtype that tells it from others of the kind."""
+    """Return the key that matches an input: its kind, and the id or subtype that separates inputs of one kind."""
     match message:
         case {"type": "user"}:
             return "prompt", ""
@@ -129,7 +129,7 @@ class Player:
         }
 
     def handle(self, line: bytes) -> None:
-        """Take a line of the host."""
+        """Handle a line of the host."""
         message = _decoded(line)
         kind = kind_of(message)
         if kind[0] == "request" and kind not in self._expected:
@@ -139,7 +139,7 @@ class Player:
         self._arrived.set()
 
     def close(self) -> None:
-        """Take the end of stdin."""
+        """Handle the end of stdin."""
         self._closed = True
         self._arrived.set()
 

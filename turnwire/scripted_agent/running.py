@@ -8,7 +8,7 @@ LOOK_S = 0.02
 
 
 async def passed(seconds: float, until: str = "") -> None:
-    """Return when the seconds are over and the file is there that is waited for, if one is named."""
+    """Return when the seconds are over and the file `until`, if named, exists."""
     await asyncio.sleep(seconds)
     while until and not os.path.exists(until):  # noqa: ASYNC110, ASYNC240, PTH110 - a file has no events
         await asyncio.sleep(LOOK_S)

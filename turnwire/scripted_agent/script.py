@@ -21,10 +21,10 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag=
 
 
 class Text(Step, frozen=True):
-    """The assistant says something."""
+    """The assistant writes text."""
 
     text: str
-    """What it says; Markdown."""
+    """The text, in Markdown."""
     chunk: int = 12
     """Characters of each delta, where partial messages are on."""
     pace: float = 0.0
@@ -35,7 +35,7 @@ class Thinking(Step, frozen=True):
     """The assistant thinks."""
 
     thinking: str
-    """What it thinks."""
+    """The text of the thinking block."""
     chunk: int = 12
     """Characters of each delta, where partial messages are on."""
     pace: float = 0.0
@@ -52,27 +52,27 @@ class Tool(Step, frozen=True):
     result: Json = ""
     """The content of its result: a string or a list of content blocks."""
     structured: Json = None
-    """The structured data beside the result (`tool_use_result`); left out by versions that have none."""
+    """Structured data beside the result (`tool_use_result`). Versions without it leave it out."""
     error: bool = False
     """Whether the result is an error."""
     permission: bool = False
-    """Whether permission is asked first; not in bypassPermissions, nor once a rule allows it."""
+    """Whether the agent asks for permission first. It does not ask in bypassPermissions, nor when a rule allows the call."""
     description: str = ""
-    """What newer versions say of it beside the question."""
+    """A description that newer versions add to the permission request."""
     blocked_path: str = ""
     """The path that made the question necessary."""
     suggestions: list[JsonObject] = []
     """The permission updates offered for "always"; without any, a rule for this input."""
     seconds: float = 0.0
-    """How long it runs. Prompts that come meanwhile are folded into the turn, and an interrupt stops it."""
+    """Seconds that the tool runs. Prompts that arrive meanwhile join the turn, and an interrupt stops the tool."""
     until: str = ""
-    """A file: it runs until that is there, however long that takes, by whatever clock."""
+    """A file. The tool runs until the file exists, without any time limit."""
     steps: list["AnyStep"] = []
-    """What a subagent does while the tool runs: its lines carry `parent_tool_use_id`."""
+    """Steps of a subagent while the tool runs. Their lines carry `parent_tool_use_id`."""
     on_deny: list["AnyStep"] = []
-    """What follows a denial, after the error result."""
+    """Steps after a denial, following the error result."""
     acp: JsonObject = {}
-    """Fields of an ACP agent's tool_call beside or instead of those made from the rest: kind, title, locations, content, _meta."""
+    """Fields of an ACP agent's tool_call that add to or replace the generated ones: kind, title, locations, content, _meta."""
 
 
 class Parallel(Step, frozen=True):
@@ -95,7 +95,7 @@ class Plan(Step, frozen=True):
     plan: str
     """The plan; Markdown."""
     on_deny: list["AnyStep"] = []
-    """What follows a rejection."""
+    """Steps after a rejection."""
 
 
 class Todos(Step, frozen=True):
@@ -111,7 +111,7 @@ class Wait(Step, frozen=True):
     wait: float
     """Seconds."""
     until: str = ""
-    """A file: nothing happens until that is there, however long that takes, by whatever clock."""
+    """A file. The agent pauses until the file exists, without any time limit."""
 
 
 class Rate(Step, frozen=True, tag="rate_limit"):
@@ -147,10 +147,10 @@ class Compact(Step, frozen=True):
 
 
 class Raw(Step, frozen=True):
-    """A line that is not made by the protocol: garbage, half a line, an unknown type."""
+    """A line outside the protocol: garbage, half a line, an unknown type."""
 
     raw: Json
-    """A string is written as it is, anything else as JSON."""
+    """A string is written unchanged, any other value as JSON."""
     newline: bool = True
     """Whether a newline ends it."""
 
@@ -168,7 +168,7 @@ class Flood(Step, frozen=True):
     flood: int
     """How many."""
     rate: float = 0.0
-    """How many each second; 0 is as fast as stdout takes them."""
+    """Deltas per second; 0 means as fast as stdout accepts them."""
     size: int = 40
     """Characters of each."""
 
@@ -193,7 +193,7 @@ class Fail(Step, frozen=True):
     fail: str
     """The result's subtype: error_during_execution, error_max_turns, error_max_budget_usd."""
     errors: list[str] = []
-    """What 2.1 says in `errors`."""
+    """The `errors` field of the result (2.1)."""
 
 
 class ApiError(Step, frozen=True, tag="api_error"):
@@ -202,13 +202,13 @@ class ApiError(Step, frozen=True, tag="api_error"):
     api_error: str
     """The typed error: authentication_failed, billing_error, rate_limit, server_error, …"""
     message: str
-    """What the CLI prints."""
+    """The text that the CLI prints."""
     status: int | None = None
     """The HTTP status."""
 
 
 class End(Step, frozen=True):
-    """The turn ends here, successfully: what follows a denial that stops everything."""
+    """End the turn successfully here. For example after a denial that stops everything."""
 
     end: Literal[True]
 
@@ -217,7 +217,7 @@ class Stop(Step, frozen=True):
     """The model stops here and the turn ends, without an error."""
 
     stop: Literal["max_tokens", "max_turn_requests", "refusal"]
-    """Why, in ACP's words; the stream-json result says it as `stop_reason`."""
+    """ACP's stop reason. The stream-json result has it in `stop_reason`."""
 
 
 class Crash(Step, frozen=True):
@@ -230,7 +230,7 @@ class Crash(Step, frozen=True):
 
 
 class Hang(Step, frozen=True):
-    """The turn never ends by itself; an interrupt ends it unless the script ignores interrupts."""
+    """The turn never ends on its own. An interrupt ends it, unless the script ignores interrupts."""
 
     hang: Literal[True]
 
@@ -265,11 +265,11 @@ STEP_KINDS = (
     "text", "thinking", "tool", "parallel", "ask", "plan", "todos", "wait", "rate_limit", "api_retry", "system",
     "compact", "raw", "huge", "flood", "request", "stderr", "fail", "api_error", "end", "stop", "crash", "hang",
 )  # fmt: skip
-"""The keys that name a step; each is a field of one class alone."""
+"""The keys that name a step. Each is a field of exactly one class."""
 
 
 class Turn(Struct, frozen=True, forbid_unknown_fields=True):
-    """What answers one prompt."""
+    """The answer to one prompt."""
 
     steps: list[AnyStep]
     """The steps, in order."""
@@ -281,9 +281,9 @@ class Past(Struct, frozen=True, forbid_unknown_fields=True):
     """A turn of a session that was before this process."""
 
     prompt: str
-    """What was asked."""
+    """The prompt's text."""
     steps: list[AnyStep]
-    """What answered it: no permission is asked again, and nothing takes time."""
+    """The steps that answered it. They are replayed without permission requests and without delay."""
 
 
 class Acp(Struct, frozen=True, forbid_unknown_fields=True):
@@ -296,9 +296,9 @@ class Acp(Struct, frozen=True, forbid_unknown_fields=True):
             {"id": "scripted-login", "name": "Log in", "description": "Always succeeds (scripted)"}
         ]
     )
-    """What `initialize` offers to log in with."""
+    """The login methods that `initialize` offers."""
     capabilities: JsonObject = {}
-    """Fields of agentCapabilities instead of the usual ones; a method whose capability is null is unknown."""
+    """Fields of agentCapabilities that replace the usual ones. A method whose capability is null is unknown."""
     modes: list[JsonObject] = field(
         default_factory=lambda: [
             {"id": "default", "name": "Default", "description": "Asks before it acts"},
@@ -307,7 +307,7 @@ class Acp(Struct, frozen=True, forbid_unknown_fields=True):
             {"id": "bypassPermissions", "name": "Bypass permissions", "description": "Never asks"},
         ]
     )
-    """The modes of a session; the first is current. Empty: the agent knows no modes."""
+    """The modes of a session. The first is current. Empty: the agent has no modes."""
     config_options: list[JsonObject] = field(
         default_factory=lambda: [
             {
@@ -331,7 +331,7 @@ class Acp(Struct, frozen=True, forbid_unknown_fields=True):
             },
         ]
     )
-    """The configuration options of a session, beside that of the modes."""
+    """Configuration options of a session, in addition to the mode's."""
     permission_options: list[JsonObject] = field(
         default_factory=lambda: [
             {"optionId": "allow-once", "name": "Allow", "kind": "allow_once"},
@@ -339,29 +339,29 @@ class Acp(Struct, frozen=True, forbid_unknown_fields=True):
             {"optionId": "reject-once", "name": "Reject", "kind": "reject_once"},
         ]
     )
-    """What a permission can be answered with."""
+    """The options of a permission request."""
     announces: bool = True
-    """Whether a call that needs leave is told before it is asked for."""
+    """Whether a call that needs permission is announced before the request."""
     reject: Literal["goes_on", "ends_turn", "cancels_turn"] = "goes_on"
-    """What follows a rejection."""
+    """What a rejection does to the turn."""
     call_at_cancel: Literal["failed", "completed", "open"] = "failed"
-    """What becomes of a running call when the turn is cancelled."""
+    """Status of a running call when the turn is cancelled."""
     second_prompt: Literal["queue", "refuse", "cancel_first"] = "queue"
-    """What becomes of a prompt that comes while a turn runs."""
+    """How the agent treats a prompt during a running turn."""
     replay: Literal["before_reply", "after_reply"] = "before_reply"
-    """When `session/load` tells what was said."""
+    """When `session/load` replays the conversation."""
     history: list[Past] = []
-    """What `session/load` replays of a session that this process has not seen."""
+    """The conversation that `session/load` replays for a session of another process."""
     usage: Literal["full", "reply", "none"] = "full"
-    """Where usage is told: as updates and in the prompt's reply, in the reply alone, or nowhere."""
+    """Where usage is reported: in updates and the prompt's reply, in the reply only, or nowhere."""
     message_ids: bool = True
     """Whether chunks carry a messageId."""
     subagents: Literal["hidden", "shown"] = "hidden"
-    """Whether what a subagent does is told; shown, it carries `_meta.claudeCode.parentToolUseId`."""
+    """Whether steps of a subagent are reported. If shown, they carry `_meta.claudeCode.parentToolUseId`."""
     uses: list[Literal["fs", "terminal"]] = []
-    """What is done through the client where it offers that: file tools by fs/*, Bash by terminal/*."""
+    """What runs through the client, if it offers that: file tools by fs/*, Bash by terminal/*."""
     api_errors: Literal["error", "text"] = "error"
-    """Whether a failing API fails the prompt, or is told as text with end_turn."""
+    """Whether an API failure fails the prompt, or is reported as text with end_turn."""
     at_eof: Literal["exit", "finish"] = "exit"
     """Whether a running turn is dropped at the end of stdin, or played to its end."""
 
@@ -374,20 +374,20 @@ class Script(Struct, frozen=True, forbid_unknown_fields=True):
     fallback: Turn | None = None
     """The answer to every further prompt; without it, the prompt is echoed."""
     version: Version = "2.1.330"
-    """Whose shapes are spoken."""
+    """The CLI version whose line shapes are written."""
     commands: list[JsonObject] = field(default_factory=list)
     """The slash commands that `initialize` and `init` tell: name, description, argumentHint."""
     ignore: list[Ignorable] = []
-    """What the agent is deaf to."""
+    """The inputs that the agent ignores."""
     start: list[AnyStep] = []
-    """What happens before any input: usually a crash, stderr, or garbage."""
+    """Steps before any input: usually a crash, stderr or garbage."""
     resume: Literal["accept", "reject"] = "accept"
     """Whether --resume finds its session."""
     exit_code: int = 0
     """The code of a regular exit."""
     cost_per_turn: float = 0.0
-    """Dollars that each turn adds to total_cost_usd. Nothing is spent; what counts costs needs something to count."""
+    """Dollars that each turn adds to total_cost_usd. Nothing is spent; tests of cost totals need a number."""
     startup: float = 0.0
     """Seconds until the first input is read."""
     acp: Acp = field(default_factory=Acp)
-    """How the agent behaves as one that speaks ACP."""
+    """Behaviour as an ACP agent."""

@@ -1,7 +1,7 @@
-"""What the assistant says: blocks of API messages, as deltas where partial messages are on, and as assistant lines.
+"""The assistant's output: blocks of API messages, as deltas if partial messages are on, and as assistant lines.
 
-One API message holds the blocks up to and including a tool call, as with a real model. The order of lines is that of
-the CLI: message_start, block start, deltas, the assistant line, block stop, message_delta, message_stop.
+One API message holds the blocks up to and including a tool call, as with a real model. The lines follow the CLI's order:
+message_start, block start, deltas, the assistant line, block stop, message_delta, message_stop.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from turnwire.protocol.json_values import JsonObject
-from turnwire.scripted_agent.claude.wire import Usage, Wire, tokens
+from turnwire.scripted_agent.claude.written_lines import Usage, Wire, tokens
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Speech:
     usage: Usage
     parent: str | None = None
     last_text: str = ""
-    """The last text block: what `result` repeats."""
+    """The last text block. The result repeats it."""
     messages: int = 0
     """How many messages were begun."""
     _message_id: str = ""
@@ -104,7 +104,7 @@ class Speech:
         self._line({"type": "tool_use", "id": call_id, "name": name, "input": arguments}, written)
 
     def abort(self) -> None:
-        """End what an interrupt cut off: newer versions write what was said of the open block."""
+        """End a block that an interrupt cut off. Newer versions write the part that was produced."""
         said = "".join(self._said)
         self._said.clear()
         if said and self._kind == "text" and self.wire.quirks.aborted_text:

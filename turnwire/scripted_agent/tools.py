@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from turnwire.protocol.json_values import Json, JsonObject
+from turnwire.scripted_agent.claude.claude_session import Call, Play, TurnEnds, TurnState
 from turnwire.scripted_agent.claude.permissions import Allowed, Denied, permitted, run_hooks
-from turnwire.scripted_agent.claude.session import Call, Play, TurnEnds, TurnState
 from turnwire.scripted_agent.running import passed
 from turnwire.scripted_agent.script import Ask, Plan, Todos, Tool
 from turnwire.scripted_agent.speech import Speech
@@ -70,7 +70,7 @@ def _deny(turn: TurnState, call: Call, verdict: Denied) -> None:
 
 
 def fold(turn: TurnState) -> None:
-    """Take the prompts that came while the tool ran into the turn."""
+    """Add the prompts that arrived while the tool ran to the turn."""
     host, wire = turn.session.host, turn.session.wire
     turn.session.tell_injected(list(host.prompts))
     while host.prompts:
@@ -124,7 +124,7 @@ def todos_call(step: Todos) -> Tool:
 
 
 async def ask_human(turn: TurnState, speech: Speech, step: Ask) -> None:
-    """Ask through AskUserQuestion: the answers come back in the permission's updated input."""
+    """Ask through AskUserQuestion. The answers come back in the permission's updated input."""
     arguments: JsonObject = {"questions": step.ask}
     tool = Tool(tool="AskUserQuestion", input=arguments)
     call = _announce(turn, speech, tool)

@@ -1,8 +1,10 @@
-"""Suites for those who write a journal or a family of agents: subclass one in a test file of your own, and pytest runs it.
+"""Test suites for authors of journals and families of agents: subclass one in a test file, and pytest runs it.
 
-Needs pytest and pytest-asyncio (`turnwire[testing]`). What turnwire ships itself passes the same suites.
+Needs pytest and pytest-asyncio (`turnwire[testing]`). turnwire's own journals and families pass the same suites.
 """
 
 import pytest
 
-pytest.register_assert_rewrite("turnwire.testing.core", "turnwire.testing.events", "turnwire.testing.journal")
+pytest.register_assert_rewrite(
+    "turnwire.testing.core_contract", "turnwire.testing.events", "turnwire.testing.journal_contract"
+)

@@ -1,4 +1,4 @@
-"""What holds for the events of any session, whatever came in."""
+"""Properties of every session's events, whatever its input."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from turnwire.normalize.core import Core
 from turnwire.normalize.events import AgentEvent, from_json, to_json
 
 EVENTS_A_BYTE = 1
-"""Events that a byte of input may give, at most: what is published is bounded by what came."""
+"""Most events for one byte of input: output is bounded by input."""
 
 
 def conserved(core: Core, received: int) -> None:
-    """Every line that was received is accounted for once."""
+    """Check that every received line is counted once."""
     assert sum(asdict(core.stats).values()) == received, (core.stats, received)
 
 
@@ -25,7 +25,7 @@ def over(core: Core) -> None:
 
 
 def balanced(events: Sequence[AgentEvent], *, side_by_side: bool = False) -> None:
-    """A turn completes once, a call ends once, a request ends once.
+    """Check that each turn completes once, and that each call and request ends once.
 
     `side_by_side`: the agent may have several conversations, each with a turn of its own.
     """
@@ -73,7 +73,7 @@ def readable(events: Sequence[AgentEvent]) -> list[bytes]:
 
 
 def words(events: Sequence[AgentEvent]) -> str:
-    """All that was said and thought, in order."""
+    """Return all text and thoughts, in order."""
     return "".join(
         event.text if isinstance(event, ev.MessageChunk) else event.reasoning_text
         for event in events

@@ -1,4 +1,5 @@
-"""The scripted agent as one that speaks ACP, the Agent Client Protocol (JSON-RPC 2.0 on lines, protocol version 1).
+"""The scripted agent over ACP, the Agent Client Protocol (JSON-RPC 2.0 on lines, protocol version 1).
 
-Written after the published schema and apart from turnwire's own reading of ACP, so that each can show the other wrong.
+This code follows the published schema and shares nothing with turnwire's own reader of ACP. So each can reveal errors of the
+other.
 """

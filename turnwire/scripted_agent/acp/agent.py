@@ -1,6 +1,6 @@
-"""The agent's side of ACP: what each method answers, and the life of the process.
+"""The agent's side of ACP: the answer to each method, and the life of the process.
 
-Sessions are kept in memory, and in a folder where one is given (`--state`): another process then lists and loads them.
+Sessions live in memory. With `--state FOLDER` they are also saved there, and another process can list and load them.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from turnwire.protocol.json_values import Json, JsonObject, text_at
+from turnwire.scripted_agent.acp.acp_session import AcpSession
 from turnwire.scripted_agent.acp.connection import (
     AUTH_REQUIRED,
     INVALID_PARAMS,
@@ -20,7 +21,6 @@ from turnwire.scripted_agent.acp.connection import (
     Connection,
     RpcError,
 )
-from turnwire.scripted_agent.acp.session import Session
 from turnwire.scripted_agent.acp.turn import TurnPlayer
 from turnwire.scripted_agent.claude.answers import Answers
 from turnwire.scripted_agent.script import Script
@@ -55,7 +55,7 @@ async def play_acp(script: Script, put: Callable[[bytes], None], state: Path | N
 
 
 def _text_of(content: Sequence[Json]) -> str:
-    """What a prompt says, as a script's `match` and `{prompt}` see it."""
+    """Return a prompt's text, for a script's `match` and `{prompt}`."""
     said = []
     for block in content:
         match block:
@@ -79,9 +79,9 @@ class Agent:
         self._script = script
         self._connection = connection
         self._state = state
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, AcpSession] = {}
         self._client: JsonObject | None = None
-        """The client's capabilities, once it has introduced itself."""
+        """The client's capabilities; None before `initialize`."""
         self._logged_in = script.acp.login == "none"
         connection.on_request = self._answer
         connection.on_notification = self._notified
@@ -101,8 +101,8 @@ class Agent:
         }
 
     async def play_start(self) -> None:
-        """Do what the script wants done before any input: usually a crash, stderr, or garbage."""
-        session = Session("", "", self._script, self._connection, str, {}, Answers(self._script))
+        """Play the script's start steps before any input: usually a crash, stderr or garbage."""
+        session = AcpSession("", "", self._script, self._connection, str, {}, Answers(self._script))
         await TurnPlayer(session, "", []).play(self._script.start)
 
     @property
@@ -163,14 +163,14 @@ class Agent:
 
     # sessions
 
-    def _opened(self, params: JsonObject, session_id: str) -> Session:
+    def _opened(self, params: JsonObject, session_id: str) -> AcpSession:
         cwd = params.get("cwd")
         if not isinstance(cwd, str) or not cwd.startswith("/"):
             raise RpcError(INVALID_PARAMS, "Invalid params", "cwd is an absolute path")
         if not isinstance(params.get("mcpServers", []), list):
             raise RpcError(INVALID_PARAMS, "Invalid params", "mcpServers is a list")
         acp = self._script.acp
-        session = Session(
+        session = AcpSession(
             session_id,
             cwd,
             self._script,
@@ -184,7 +184,7 @@ class Agent:
         self._sessions[session_id] = session
         return session
 
-    def _tell_commands(self, session: Session) -> None:
+    def _tell_commands(self, session: AcpSession) -> None:
         if self._script.commands:
             commands = [
                 {"name": text_at(command, "name"), "description": text_at(command, "description")}
@@ -194,7 +194,7 @@ class Agent:
             session.update("available_commands_update", availableCommands=commands)
 
     def _after_reply(self, act: Callable[[], None]) -> None:
-        """Do something once the reply that is being made is written."""
+        """Call `act` after the current reply is written."""
         asyncio.get_running_loop().call_soon(act)
 
     async def _new(self, params: JsonObject) -> Json:
@@ -224,7 +224,7 @@ class Agent:
         session.said = said
         return {"sessionId": session.id, **session.state()}
 
-    def _found_again(self, params: JsonObject) -> Session:
+    def _found_again(self, params: JsonObject) -> AcpSession:
         session_id = text_at(params, "sessionId")
         known = self._sessions.get(session_id)
         if known is not None:
@@ -237,12 +237,12 @@ class Agent:
             session.said, session.title = kept["said"], kept["title"]
         return session
 
-    async def _remember(self, session: Session) -> None:
+    async def _remember(self, session: AcpSession) -> None:
         for past in self._script.acp.history:
             content = [{"type": "text", "text": past.prompt}]
             await TurnPlayer(session, past.prompt, content, past=True).replay(past.steps)
 
-    def _replay(self, session: Session) -> None:
+    def _replay(self, session: AcpSession) -> None:
         for update in session.said:
             session.tell(update)
 
@@ -277,7 +277,7 @@ class Agent:
             self._path(session_id).unlink()
         return {}
 
-    def _session(self, params: JsonObject) -> Session:
+    def _session(self, params: JsonObject) -> AcpSession:
         session_id = text_at(params, "sessionId")
         if session_id not in self._sessions:
             raise RpcError(NOT_FOUND, f"Resource not found: {session_id}", {"sessionId": session_id})
@@ -295,7 +295,7 @@ class Agent:
         kept: JsonObject = json.loads(self._path(session_id).read_text(encoding="utf-8"))
         return kept
 
-    def _keep(self, session: Session) -> None:
+    def _keep(self, session: AcpSession) -> None:
         if self._state is not None:
             self._state.mkdir(parents=True, exist_ok=True)
             kept = {"cwd": session.cwd, "title": session.title, "said": session.said}

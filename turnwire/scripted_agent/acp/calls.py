@@ -1,4 +1,4 @@
-"""How ACP tells a tool call: its kind and title, where it is, what it changes and what came out."""
+"""A tool call in ACP's form: kind, title, locations, changes and output."""
 
 from turnwire.protocol.json_values import Json, JsonObject, text_at
 from turnwire.scripted_agent.script import Tool
@@ -34,7 +34,7 @@ def announcement(tool: Tool, arguments: JsonObject) -> JsonObject:
 
 
 def diffs(arguments: JsonObject) -> list[JsonObject]:
-    """What a call changes in files, as far as its input says so."""
+    """Return a call's changes of files as diffs, as far as its input contains them."""
     path = text_at(arguments, "file_path")
     match arguments:
         case {"old_string": str(old), "new_string": str(new)}:

@@ -1,24 +1,24 @@
-"""Tools that are done through the client, where the script wants that and the client offers it: files and commands."""
+"""Tools that run through the client: files and commands. The script asks for it and the client must offer it."""
 
 from dataclasses import dataclass
 
 from turnwire.protocol.json_values import Json, JsonObject, text_at
+from turnwire.scripted_agent.acp.acp_session import AcpSession
 from turnwire.scripted_agent.acp.connection import Connection, RpcError
-from turnwire.scripted_agent.acp.session import Session
 from turnwire.scripted_agent.script import Tool
 
 
 @dataclass(frozen=True)
 class Done:
-    """What a tool did through the client."""
+    """The result of a tool that ran through the client."""
 
     text: str
     raw: Json = None
     failed: bool = False
 
 
-def by_client(session: Session, tool: Tool) -> str | None:
-    """Return which of the client's ways a tool takes: read, write, edit or terminal; None when the agent pretends."""
+def by_client(session: AcpSession, tool: Tool) -> str | None:
+    """Return how the client runs a tool: read, write, edit or terminal. None if the agent only pretends to run it."""
     uses, fs = session.script.acp.uses, session.client.get("fs") or {}
     match tool.tool:
         case "Read" if "fs" in uses and fs.get("readTextFile"):
@@ -33,8 +33,8 @@ def by_client(session: Session, tool: Tool) -> str | None:
             return None
 
 
-async def run_by_client(session: Session, way: str, call_id: str, arguments: JsonObject) -> Done:
-    """Do a call through the client; what the client refuses is the call's failure."""
+async def run_by_client(session: AcpSession, way: str, call_id: str, arguments: JsonObject) -> Done:
+    """Run a call through the client. If the client refuses, the call fails."""
     try:
         match way:
             case "terminal":
@@ -55,7 +55,7 @@ async def run_by_client(session: Session, way: str, call_id: str, arguments: Jso
         return Done(f"the client answered {error.code}: {error}", failed=True)
 
 
-async def _read(session: Session, arguments: JsonObject) -> str:
+async def _read(session: AcpSession, arguments: JsonObject) -> str:
     asked: JsonObject = {"sessionId": session.id, "path": text_at(arguments, "file_path")}
     for ours, theirs in (("offset", "line"), ("limit", "limit")):
         if isinstance(arguments.get(ours), int):
@@ -63,12 +63,12 @@ async def _read(session: Session, arguments: JsonObject) -> str:
     return text_at(await session.connection.request("fs/read_text_file", asked), "content")
 
 
-async def _write(session: Session, arguments: JsonObject, content: str) -> None:
+async def _write(session: AcpSession, arguments: JsonObject, content: str) -> None:
     asked = {"sessionId": session.id, "path": text_at(arguments, "file_path"), "content": content}
     await session.connection.request("fs/write_text_file", asked)
 
 
-async def _terminal(session: Session, call_id: str, arguments: JsonObject) -> Done:
+async def _terminal(session: AcpSession, call_id: str, arguments: JsonObject) -> Done:
     connection: Connection = session.connection
     command = ["-c", text_at(arguments, "command")]
     created = await connection.request(

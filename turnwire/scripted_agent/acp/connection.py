@@ -1,7 +1,7 @@
-"""JSON-RPC 2.0 on lines: requests of the client are answered, and the client is asked.
+"""JSON-RPC 2.0 on lines: answers the client's requests and sends requests to the client.
 
-A thread reads stdin and hands each line to the event loop. Every request has a task of its own, begun in the order of
-the lines, since a prompt is answered long after it came and others are answered meanwhile.
+A thread reads stdin and hands each line to the event loop. Each request has its own task, started in the order of the lines:
+a prompt is answered long after it arrives, and other requests are answered meanwhile.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ AUTH_REQUIRED, NOT_FOUND = -32000, -32002
 
 
 class RpcError(TurnwireError):
-    """An error as JSON-RPC tells it, in either direction."""
+    """A JSON-RPC error, sent or received."""
 
     def __init__(self, code: int, message: str, detail: Json = None) -> None:
         super().__init__(message)
@@ -51,7 +51,7 @@ class Connection:
         self.on_notification: Callable[[str, JsonObject], None] = lambda *_: None
 
     def start(self) -> None:
-        """Begin to read stdin."""
+        """Start to read stdin."""
         threading.Thread(target=self._read, daemon=True, name="stdin").start()
 
     def _read(self) -> None:
@@ -96,7 +96,7 @@ class Connection:
     async def _answer(self, request_id: int | str, method: str, params: Json) -> None:
         try:
             if not isinstance(params, dict | None):
-                raise RpcError(INVALID_PARAMS, "Invalid params", "params is no object")
+                raise RpcError(INVALID_PARAMS, "Invalid params", "params is not an object")
             result = await self.on_request(method, params or {})
         except RpcError as error:
             self._fail(request_id, error)

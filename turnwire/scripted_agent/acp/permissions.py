@@ -1,24 +1,24 @@
-"""May a tool run? Modes and what was allowed permanently are looked at first, then the client is asked."""
+"""Decide whether a tool may run: first by mode and remembered permissions, then by asking the client."""
 
 from enum import Enum, auto
 
 from turnwire.protocol.json_values import Json, JsonObject, text_at
+from turnwire.scripted_agent.acp.acp_session import AcpSession
 from turnwire.scripted_agent.acp.connection import RpcError
-from turnwire.scripted_agent.acp.session import Session
 from turnwire.scripted_agent.claude.permissions import EDITS
 from turnwire.scripted_agent.script import Tool
 
 
 class Verdict(Enum):
-    """What became of the question."""
+    """The result of a permission request."""
 
     ALLOWED = auto()
     REJECTED = auto()
     CANCELLED = auto()
-    """The client ends the turn: it says so in place of an answer."""
+    """The client cancelled the turn instead of answering."""
 
 
-async def permitted(session: Session, tool: Tool, call: JsonObject) -> Verdict:
+async def permitted(session: AcpSession, tool: Tool, call: JsonObject) -> Verdict:
     """Decide whether a call may run, asking the client if it must be asked."""
     key = (tool.tool, text_at(call["rawInput"], "command"))
     if (
@@ -40,7 +40,7 @@ async def permitted(session: Session, tool: Tool, call: JsonObject) -> Verdict:
             return Verdict.REJECTED
 
 
-async def chosen(session: Session, call: JsonObject, options: list[JsonObject]) -> JsonObject | None:
+async def chosen(session: AcpSession, call: JsonObject, options: list[JsonObject]) -> JsonObject | None:
     """Ask the client to choose; None when it cancels, and {} for an error or a choice that was not offered."""
     asked = {"sessionId": session.id, "toolCall": call, "options": options}
     try:

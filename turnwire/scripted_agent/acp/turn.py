@@ -1,4 +1,4 @@
-"""A prompt turn: the steps of the script as updates, what is asked in between, and the reply that ends it."""
+"""A prompt turn: the script's steps as updates, the requests between them, and the reply that ends the turn."""
 
 import asyncio
 import sys
@@ -12,12 +12,12 @@ from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_values import Json, JsonObject, text_at
 from turnwire.scripted_agent import faults
 from turnwire.scripted_agent.acp import calls
+from turnwire.scripted_agent.acp.acp_session import AcpSession
 from turnwire.scripted_agent.acp.client_tools import Done, by_client, run_by_client
 from turnwire.scripted_agent.acp.connection import AUTH_REQUIRED, INTERNAL_ERROR, RpcError
 from turnwire.scripted_agent.acp.permissions import Verdict, chosen, permitted
-from turnwire.scripted_agent.acp.session import Session
 from turnwire.scripted_agent.claude.answers import fill
-from turnwire.scripted_agent.claude.wire import Usage, tokens
+from turnwire.scripted_agent.claude.written_lines import Usage, tokens
 from turnwire.scripted_agent.running import passed
 from turnwire.scripted_agent.script import (
     AnyStep,
@@ -65,11 +65,11 @@ class TurnStops(TurnwireError):
 
 @dataclass
 class Call:
-    """A call that was told, or is about to be."""
+    """A call that was announced, or is about to be."""
 
     tool: Tool
     fields: JsonObject
-    """toolCallId and what announces it."""
+    """`toolCallId` and the other fields that announce the call."""
     told: bool = False
 
     @property
@@ -79,10 +79,10 @@ class Call:
 
 
 class TurnPlayer:
-    """Plays one turn, or one that was before this process (`past`): nothing is asked then, and nothing takes time."""
+    """Plays one turn. A `past` turn, from before this process, sends no requests and takes no time."""
 
     def __init__(
-        self, session: Session, prompt: str, content: Sequence[JsonObject], *, past: bool = False
+        self, session: AcpSession, prompt: str, content: Sequence[JsonObject], *, past: bool = False
     ) -> None:
         self._session = session
         self._acp = session.script.acp
@@ -95,7 +95,7 @@ class TurnPlayer:
         self._parent: str | None = None
 
     async def run(self) -> JsonObject:
-        """Play the whole turn; returns the reply to the prompt, raises RpcError where that is the reply."""
+        """Play the whole turn. Returns the reply to the prompt; raises RpcError if the reply is an error."""
         session = self._session
         session.cancelling = False
         self._hear()
@@ -117,7 +117,7 @@ class TurnPlayer:
         return self._reply(reason)
 
     async def replay(self, steps: Sequence[AnyStep]) -> None:
-        """Play the steps of a turn that is over, so that the session knows what was said."""
+        """Play the steps of a past turn, so that the session has its conversation."""
         self._session.remembering = True
         self._hear()
         await self.play(steps)
@@ -366,7 +366,7 @@ class TurnPlayer:
     # what the client is asked
 
     async def _ask(self, step: Ask) -> None:
-        """Ask by a form where the client has forms, else in words: the human then answers with a prompt."""
+        """Ask with a form if the client supports forms. Otherwise ask in text; the human then answers with a prompt."""
         forms = (self._session.client.get("elicitation") or {}).get("form")
         if forms is None or self._past:
             for question in step.ask:
@@ -405,7 +405,7 @@ class TurnPlayer:
         await self._chunks("agent_message_chunk", heard, 80, 0)
 
     async def _request(self, step: Request) -> None:
-        """Send any request; those of the stream-json control protocol are not ACP's and are left out."""
+        """Send any request. Skips requests of the stream-json control protocol: ACP has none."""
         request: JsonObject = fill(step.request, self._prompt)
         method = text_at(request, "method")
         if not method or self._past:

@@ -1,20 +1,20 @@
-"""The agent's life: start, one turn after the other as prompts come, the end of stdin, the exit code."""
+"""The agent's life: start, one turn per prompt, the end of stdin, the exit code."""
 
 import asyncio
 import os
 import sys
 
 from turnwire.scripted_agent.claude.answers import Answers
+from turnwire.scripted_agent.claude.claude_session import ClaudeSession, Options
 from turnwire.scripted_agent.claude.control import answer_control
 from turnwire.scripted_agent.claude.host import BadInput, Host, Prompt
-from turnwire.scripted_agent.claude.session import Options, Session
 from turnwire.scripted_agent.claude.turn import TurnPlayer
-from turnwire.scripted_agent.claude.wire import Wire
+from turnwire.scripted_agent.claude.written_lines import Wire
 from turnwire.scripted_agent.script import Script
 
 
 def _die(error: BadInput) -> None:
-    """End the process at once, as the CLI does on input that it cannot read."""
+    """End the process at once, as the CLI does on unreadable input."""
     print(error, file=sys.stderr, flush=True)
     os._exit(1)
 
@@ -23,7 +23,7 @@ async def play_script(script: Script, options: Options, wire: Wire) -> int:
     """Play a script against the host on stdin and stdout until stdin ends; returns the exit code."""
     dialect = options.dialect
     host = Host(wire.uuid, dialect.hear, dies_on_unknown_type=wire.quirks.dies_on_unknown_type)
-    session = Session(script, options, wire, host, Answers(script))
+    session = ClaudeSession(script, options, wire, host, Answers(script))
     host.on_request = lambda request_id, request: answer_control(session, request_id, request)
     host.on_prompt = session.tell_queued
     if not dialect.is_foreign:
@@ -45,7 +45,7 @@ async def play_script(script: Script, options: Options, wire: Wire) -> int:
     return script.exit_code
 
 
-async def _turns(session: Session) -> None:
+async def _turns(session: ClaudeSession) -> None:
     """Play turns until stdin ends."""
     host, played = session.host, 0
     while True:

@@ -1,4 +1,4 @@
-"""Which turn of a script answers a prompt, and what a text of it says when it is filled in."""
+"""Choose the script's turn that answers a prompt, and fill in its texts."""
 
 import re
 
@@ -7,7 +7,7 @@ from turnwire.scripted_agent.script import Script, Text, Turn
 
 
 class Answers:
-    """The answers of a script, in the order in which one conversation takes them."""
+    """The answers of a script, in the order of one conversation."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -26,7 +26,7 @@ class Answers:
 
 
 def fill(value: Json, prompt: str, arguments: JsonObject | None = None) -> Json:
-    """Put the prompt where a script says `{prompt}`, and a tool's input where it says `{input.NAME}`."""
+    """Replace `{prompt}` by the prompt and `{input.NAME}` by a field of the tool's input."""
     match value:
         case str():
             for name, argument in (arguments or {}).items():

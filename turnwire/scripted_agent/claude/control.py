@@ -14,13 +14,13 @@ from turnwire.protocol.claude.control import (
     SetPermissionMode,
 )
 from turnwire.protocol.json_values import JsonObject
-from turnwire.scripted_agent.claude.session import Session
+from turnwire.scripted_agent.claude.claude_session import ClaudeSession
 
 MODES = ("acceptEdits", "bypassPermissions", "default", "dontAsk", "plan")
 
 
-def answer_control(session: Session, request_id: str, request: AnyRequest) -> None:
-    """Answer one control request, or leave it unanswered where the version does."""
+def answer_control(session: ClaudeSession, request_id: str, request: AnyRequest) -> None:
+    """Answer one control request. Versions that leave it unanswered do so here too."""
     wire = session.wire
     match request:
         case Initialize(hooks=hooks):
@@ -55,8 +55,8 @@ def answer_control(session: Session, request_id: str, request: AnyRequest) -> No
             pass  # 1.0 and 2.0 never answer what they do not know
 
 
-def _introduction(session: Session) -> JsonObject:
-    """What `initialize` is answered with."""
+def _introduction(session: ClaudeSession) -> JsonObject:
+    """Return the response to `initialize`."""
     wire = session.wire
     model = {
         "value": "default",
@@ -78,8 +78,8 @@ def _introduction(session: Session) -> JsonObject:
     return introduction
 
 
-def _status(session: Session) -> JsonObject:
-    """What `status` is answered with (miriad-code)."""
+def _status(session: ClaudeSession) -> JsonObject:
+    """Return the response to `status` (miriad-code)."""
     return {
         "running": session.is_busy,
         "session_id": session.wire.session_id,
@@ -87,7 +87,7 @@ def _status(session: Session) -> JsonObject:
     }
 
 
-def _interrupt(session: Session, request_id: str) -> None:
+def _interrupt(session: ClaudeSession, request_id: str) -> None:
     if "interrupt" in session.script.ignore:
         return
     wire = session.wire
@@ -100,7 +100,7 @@ def _interrupt(session: Session, request_id: str) -> None:
     session.interrupt()
 
 
-def _set_mode(session: Session, request_id: str, mode: str) -> None:
+def _set_mode(session: ClaudeSession, request_id: str, mode: str) -> None:
     wire = session.wire
     if mode not in MODES:
         wire.control_error(request_id, f"Cannot set permission mode: must be one of {', '.join(MODES)}")

@@ -1,7 +1,8 @@
-"""The agent in another dialect: miriad or JSON-RPC, through the protocol's own peers.
+"""The agent in another dialect, miriad or JSON-RPC, through turnwire's own peers of these protocols.
 
-The agent goes on as the CLI it stands in for; what it says is put into the dialect line by line, what it hears comes
-out of it. Agents of these kinds tell what becomes of prompts that come while a turn runs: queued, then injected as one.
+Inside, the agent behaves as the CLI. Its lines are translated into the dialect one by one, and the host's lines out of it.
+Agents of
+these dialects report what happens to prompts that arrive during a turn: queued, then injected as one.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from turnwire.scripted_agent.loading import ScriptError
 Name: TypeAlias = Literal["claude", "miriad", "json_rpc"]
 
 BLANK_LINE = "\n\n"
-"""What joins prompts that are injected together (miriad-code)."""
+"""Separates prompts that are injected together (miriad-code)."""
 
 
 class Dialect:
@@ -28,12 +29,12 @@ class Dialect:
         if name not in get_args(Name):
             raise ScriptError(f"--dialect: {name} is none of {', '.join(get_args(Name))}")
         self.is_foreign = name != "claude"
-        """True where prompts are queued and injected, and status can be asked for."""
+        """True for dialects that queue and inject prompts and answer `status`."""
         self._peer = DIALECTS[name].agent()
         self._put = put
 
     def say(self, line: bytes) -> None:
-        """Write a line of the CLI in the dialect; write a line that is no message unchanged."""
+        """Write a line of the CLI in the dialect. A line that is no message is written unchanged."""
         if not self.is_foreign:
             self._put(line)
             return
@@ -48,12 +49,12 @@ class Dialect:
             self._write(message, line.removesuffix(b"\n"))
 
     def pause(self) -> None:
-        """Write what waits for more of its message."""
+        """Write lines that waited for more of their message."""
         for line in self._peer.pause():
             self._put(line)
 
     def hear(self, line: bytes) -> list[Message]:
-        """Return what a line of the host says; the dialect's own complaints about it are written."""
+        """Return the messages in a line of the host. Writes the dialect's own errors about the line."""
         heard = self._peer.read(line)
         for reply in heard.lines:
             self._put(reply)

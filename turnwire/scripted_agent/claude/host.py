@@ -1,7 +1,7 @@
-"""The other side: who started the agent, writes prompts and control lines to its stdin, and reads its stdout.
+"""The other side: the host that started the agent, writes prompts and control lines to its stdin and reads its stdout.
 
-A thread reads stdin and hands each line to the event loop; writes block, as a CLI's writes to a pipe do. Control
-responses are taken in every shape that `turnwire.protocol.claude.control` reads.
+A thread reads stdin and hands each line to the event loop. Writes block, as a CLI's writes to a pipe do. Control
+responses are accepted in every shape that `turnwire.protocol.claude.control` reads.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ def _content(user: User, line: bytes) -> Json:
 
 
 class Host:
-    """The connection: prompts come out of a queue, control requests go to `on_request`, answers to who waits."""
+    """The connection to the host. Prompts go into a queue, control requests to `on_request`, responses to the waiting task."""
 
     def __init__(
         self, new_id: Callable[[], str], hear: Callable[[bytes], list[Message]], *, dies_on_unknown_type: bool
@@ -66,7 +66,7 @@ class Host:
         self._arrived = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self.prompts: deque[Prompt] = deque()
-        """Unbounded as the CLI's own queue: who sends prompts faster than turns end sees them all answered."""
+        """Unbounded, as the CLI's own queue: a host that sends prompts faster than turns end gets them all answered."""
         self.closed = False
         self.on_request: Callable[[str, AnyRequest], None] = lambda *_: None
         self.on_prompt: Callable[[Prompt], None] = lambda *_: None
@@ -74,7 +74,7 @@ class Host:
         self.on_bad_input: Callable[[BadInput], None] = lambda *_: None
 
     def start(self) -> None:
-        """Begin to read stdin."""
+        """Start to read stdin."""
         threading.Thread(target=self._read, daemon=True, name="stdin").start()
 
     def _read(self) -> None:
@@ -131,7 +131,7 @@ class Host:
         return self.prompts.popleft()
 
     def withdraw(self, uuid: str) -> bool:
-        """Take back a prompt that still waits; False when none of that name does."""
+        """Remove a waiting prompt. Returns False if no prompt with this uuid waits."""
         waiting = [prompt for prompt in self.prompts if uuid and prompt.uuid == uuid]
         for prompt in waiting:
             self.prompts.remove(prompt)

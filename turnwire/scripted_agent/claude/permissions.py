@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from turnwire.protocol.claude.control import ControlResponse
 from turnwire.protocol.json_values import Json, JsonObject
-from turnwire.scripted_agent.claude.session import Session
+from turnwire.scripted_agent.claude.claude_session import ClaudeSession
 from turnwire.scripted_agent.script import Tool
 
 EDITS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
@@ -33,7 +33,7 @@ Verdict: TypeAlias = Allowed | Denied
 
 
 async def run_hooks(
-    session: Session, event: str, tool: str, payload: JsonObject, call_id: str | None
+    session: ClaudeSession, event: str, tool: str, payload: JsonObject, call_id: str | None
 ) -> list[JsonObject]:
     """Ask every callback registered for the event and the tool, in order; returns their answers."""
     answers = []
@@ -61,8 +61,8 @@ async def run_hooks(
     return answers
 
 
-async def permitted(session: Session, tool: Tool, call_id: str, arguments: JsonObject) -> Verdict:
-    """Decide whether a call may run, asking whoever has to be asked."""
+async def permitted(session: ClaudeSession, tool: Tool, call_id: str, arguments: JsonObject) -> Verdict:
+    """Decide whether a call may run. Asks hooks and the host as the CLI does."""
     must_ask = tool.permission or tool.tool in INTERACTIVE
     decided = False
     payload = {"tool_name": tool.tool, "tool_input": arguments}
@@ -88,7 +88,7 @@ async def permitted(session: Session, tool: Tool, call_id: str, arguments: JsonO
     return _verdict(session, await session.host.request(session.wire.line, request), arguments)
 
 
-def _settled(session: Session, tool: Tool, arguments: JsonObject) -> bool:
+def _settled(session: ClaudeSession, tool: Tool, arguments: JsonObject) -> bool:
     """Whether the mode or a rule allows the call without a question."""
     if tool.tool in INTERACTIVE:
         return False
@@ -107,7 +107,7 @@ def _rule_content(arguments: JsonObject) -> str | None:
     return command if isinstance(command, str) else None
 
 
-def _question(session: Session, tool: Tool, call_id: str, arguments: JsonObject) -> JsonObject:
+def _question(session: ClaudeSession, tool: Tool, call_id: str, arguments: JsonObject) -> JsonObject:
     quirks = session.wire.quirks
     request: JsonObject = {"subtype": "can_use_tool", "tool_name": tool.tool, "input": arguments}
     if quirks.names_tool_call:
@@ -127,7 +127,7 @@ def _question(session: Session, tool: Tool, call_id: str, arguments: JsonObject)
     return request
 
 
-def _verdict(session: Session, answer: ControlResponse, arguments: JsonObject) -> Verdict:
+def _verdict(session: ClaudeSession, answer: ControlResponse, arguments: JsonObject) -> Verdict:
     """Read the host's answer as strictly as the version does."""
     if answer.error is not None:
         return Denied(f"Tool permission request failed: {answer.error}")
@@ -148,8 +148,8 @@ def _verdict(session: Session, answer: ControlResponse, arguments: JsonObject) -
             return Denied(f"Tool permission request failed: ZodError: behavior: invalid value {other!r}")
 
 
-def _apply(session: Session, update: Json) -> None:
-    """Keep what the host allowed permanently, for this process: the agent writes no settings."""
+def _apply(session: ClaudeSession, update: Json) -> None:
+    """Remember what the host allowed permanently, for this process only: the agent writes no settings."""
     match update:
         case {"type": "addRules", "behavior": "allow", "rules": list(rules)}:
             session.rules.extend(rule for rule in rules if isinstance(rule, dict))

@@ -1,4 +1,4 @@
-"""A turn: init, the steps of the script, the result; and what an interrupt makes of it."""
+"""A turn: init, the script's steps, the result, and how an interrupt changes it."""
 
 import asyncio
 import sys
@@ -7,11 +7,11 @@ from typing import assert_never
 
 from turnwire.protocol.json_values import JsonObject
 from turnwire.scripted_agent import faults, tools
+from turnwire.scripted_agent.claude.claude_session import ClaudeSession, TurnEnds, TurnState
 from turnwire.scripted_agent.claude.dialect import BLANK_LINE
 from turnwire.scripted_agent.claude.host import Prompt
 from turnwire.scripted_agent.claude.permissions import run_hooks
-from turnwire.scripted_agent.claude.session import Session, TurnEnds, TurnState
-from turnwire.scripted_agent.claude.wire import WINDOW
+from turnwire.scripted_agent.claude.written_lines import WINDOW
 from turnwire.scripted_agent.running import passed
 from turnwire.scripted_agent.script import (
     AnyStep,
@@ -45,7 +45,7 @@ from turnwire.scripted_agent.speech import Speech
 class TurnPlayer:
     """Plays one turn."""
 
-    def __init__(self, session: Session, prompts: list[Prompt]) -> None:
+    def __init__(self, session: ClaudeSession, prompts: list[Prompt]) -> None:
         self._session = session
         self._wire = session.wire
         self._turn = TurnState(session, session.join(prompts), prompts)
@@ -90,7 +90,7 @@ class TurnPlayer:
                 )
 
     async def _answer_folded(self) -> None:
-        """Say what was heard while tools ran: a steered turn must show that it was."""
+        """Write text about the prompts that arrived while tools ran. A steered turn must show its steering."""
         if heard := [prompt.text for prompt in self._turn.folded]:
             joint = BLANK_LINE if self._session.options.dialect.is_foreign else " / "
             await self._speech.say("text", f"Heard while working: {joint.join(heard)}", chunk=40, pace=0)

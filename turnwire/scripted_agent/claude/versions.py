@@ -1,4 +1,4 @@
-"""What differs between the CLI versions that the agent can speak as. Facts of the real CLI, seen in fixtures/."""
+"""Differences between the CLI versions that the agent can imitate. Facts of the real CLI, seen in fixtures/."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class Quirks:
     version: str
     """As `-v` and `init` say it."""
     structured_results: bool = True
-    """Whether `tool_use_result` stands beside a tool's result."""
+    """Whether tool results carry `tool_use_result`."""
     names_tool_call: bool = True
     """Whether can_use_tool carries tool_use_id and display_name."""
     describes_tool_call: bool = True
@@ -20,7 +20,7 @@ class Quirks:
     bare_allow_denies: bool = True
     """Whether an allow without updatedInput counts as a denial."""
     answers_unknown: bool = True
-    """Whether an unknown control request is answered with an error; else it is never answered."""
+    """Whether an unknown control request gets an error. Otherwise it gets no answer."""
     mode_answered_twice: bool = False
     """Whether set_permission_mode is answered a second time."""
     interrupt_tells_queue: bool = False
@@ -94,5 +94,5 @@ _QUIRKS: dict[Version, Quirks] = {
 
 
 def quirks(version: Version) -> Quirks:
-    """Return what is particular about a version."""
+    """Return the differences of a version."""
     return _QUIRKS[version]

@@ -1,4 +1,4 @@
-"""One session of an ACP agent: its mode and options, what it may do, and what was said in it."""
+"""One session of an ACP agent: its mode and options, its permissions, and its conversation."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.scripted_agent.acp.connection import INVALID_PARAMS, Connection, RpcError
 from turnwire.scripted_agent.claude.answers import Answers
-from turnwire.scripted_agent.claude.wire import WINDOW, Usage
+from turnwire.scripted_agent.claude.written_lines import WINDOW, Usage
 from turnwire.scripted_agent.script import Script
 
 MODE = "mode"
-"""The id of the configuration option that is the mode."""
+"""Id of the configuration option for the mode."""
 
 
 @dataclass
-class Session:
+class AcpSession:
     """A session."""
 
     id: str
@@ -30,7 +30,7 @@ class Session:
     options: list[JsonObject] = field(default_factory=list)
     """The configuration options but the mode, with their current values."""
     allowed: set[tuple[str, str]] = field(default_factory=set)
-    """What was allowed permanently: tool, and its command where it has one."""
+    """What is allowed permanently: (tool, command), with an empty command for a tool without one."""
     said: list[JsonObject] = field(default_factory=list)
     """The updates of all turns, as `session/load` replays them."""
     usage: Usage = field(default_factory=Usage)
@@ -39,12 +39,12 @@ class Session:
     turns: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by the turn that runs."""
     running: asyncio.Task[None] | None = None
-    """Whose turn it is."""
+    """The task of the running turn."""
     cancelling: bool = False
-    """Whether the running turn ends because the client wants that."""
+    """True while the running turn ends because the client cancelled it."""
 
     remembering: bool = False
-    """Whether a turn is played for what was said in it alone: nothing is told to the client."""
+    """True while a past turn is played only to rebuild the conversation. The client is sent nothing."""
 
     @property
     def is_busy(self) -> bool:
@@ -66,7 +66,7 @@ class Session:
             self.connection.notify("session/update", {"sessionId": self.id, "update": update})
 
     def tell_usage(self) -> None:
-        """Say how full the window is, and what was spent."""
+        """Send how full the context window is and what the session has cost."""
         if self.script.acp.usage == "full":
             used = min(WINDOW, self.usage.input_tokens + self.usage.output_tokens)
             cost = {"cost": {"amount": self.cost, "currency": "USD"}} if self.script.cost_per_turn else {}
@@ -79,7 +79,7 @@ class Session:
             self.running.cancel()
 
     def state(self) -> JsonObject:
-        """What a session is opened with: modes and configuration options, where the script has any."""
+        """Return what opening a session answers: modes and configuration options, if the script has any."""
         modes = self.script.acp.modes
         told: JsonObject = {}
         if modes:
@@ -108,7 +108,7 @@ class Session:
         return [mode, *self.options]
 
     def set_mode(self, mode: Json) -> None:
-        """Change the mode; raises RpcError for one that there is not."""
+        """Change the mode. Raises RpcError for an unknown mode."""
         if mode not in [known["id"] for known in self.script.acp.modes]:
             raise RpcError(INVALID_PARAMS, "Invalid params", f"there is no mode {mode!r}")
         self.mode = mode
@@ -132,7 +132,7 @@ class Session:
         raise RpcError(INVALID_PARAMS, "Invalid params", f"there is no option {option_id!r}")
 
     def mode_changed(self, mode: str) -> None:
-        """Change the mode by what the agent does itself, and say so."""
+        """Change the mode on the agent's own initiative and notify the client."""
         if mode in [known["id"] for known in self.script.acp.modes] and mode != self.mode:
             self.mode = mode
             self.update("current_mode_update", currentModeId=mode)

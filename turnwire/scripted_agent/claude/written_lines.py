@@ -1,6 +1,6 @@
-"""The lines a CLI writes, in the shapes of one version: everything the agent says goes through here.
+"""The lines that a CLI writes, in the shapes of one version. All output of the agent passes through here.
 
-Ids come from one random source, so that a seed gives the same session again.
+Ids come from one random source, so a seed reproduces a session.
 """
 
 import random
@@ -15,7 +15,7 @@ from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.scripted_agent.claude.versions import Quirks
 
 WINDOW = 200_000
-"""The context window told in modelUsage, in tokens."""
+"""Tokens of the context window in `modelUsage`."""
 
 _ALPHABET = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
@@ -27,13 +27,13 @@ def tokens(text: str) -> int:
 
 @dataclass
 class Usage:
-    """What a turn, or the process, has used."""
+    """Tokens used by a turn or by the process."""
 
     input_tokens: int = 0
     output_tokens: int = 0
 
     def add(self, other: "Usage") -> None:
-        """Add what another has used."""
+        """Add another usage to this one."""
         self.input_tokens += other.input_tokens
         self.output_tokens += other.output_tokens
 
@@ -49,7 +49,7 @@ class Usage:
 
 @dataclass
 class Wire:
-    """Writes lines through `put`; knows the session, the version and the model's name."""
+    """Writes lines through `put`. Holds the session's id, the version and the model's name."""
 
     put: Callable[[bytes], None]
     quirks: Quirks
@@ -76,7 +76,7 @@ class Wire:
         self.line({**message, "session_id": self.session_id, "uuid": self.uuid(), **more})
 
     def init(self) -> None:
-        """Write system/init, as every turn begins."""
+        """Write system/init, which begins every turn."""
         names = [command.get("name", "") for command in self.commands]
         message: JsonObject = {
             "type": "system",
@@ -184,7 +184,7 @@ class Wire:
         )
 
     def lifecycle(self, prompt_uuid: str, state: str) -> None:
-        """Tell what became of a prompt: queued, started, completed. Silent where the version is."""
+        """Report a prompt as queued, started or completed. Does nothing in versions that do not report it."""
         if self.quirks.tells_lifecycle:
             self._stamped({"type": "command_lifecycle", "command_uuid": prompt_uuid, "state": state})
 
@@ -193,7 +193,7 @@ class Wire:
         self._stamped({"type": "rate_limit_event", "rate_limit_info": limit})
 
     def result(self, fields: JsonObject) -> None:
-        """Write a turn's result; `type` stands first only in older versions."""
+        """Write a turn's result. Only older versions write `type` first."""
         common: JsonObject = {**fields, "session_id": self.session_id, "uuid": self.uuid()}
         if self.quirks.type_leads_result:
             self.line({"type": "result", **common})

@@ -10,13 +10,13 @@ from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.scripted_agent.claude.answers import Answers, fill
 from turnwire.scripted_agent.claude.dialect import BLANK_LINE, Dialect
 from turnwire.scripted_agent.claude.host import Host, Prompt
-from turnwire.scripted_agent.claude.wire import Usage, Wire
+from turnwire.scripted_agent.claude.written_lines import Usage, Wire
 from turnwire.scripted_agent.script import AnyStep, Script, Tool
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line of a CLI says that matters here."""
+    """The command-line options that matter here."""
 
     dialect: Dialect
     partial_messages: bool = False
@@ -28,8 +28,8 @@ class Options:
 
 
 @dataclass
-class Session:
-    """What a run knows."""
+class ClaudeSession:
+    """The state of a run."""
 
     script: Script
     options: Options
@@ -37,18 +37,18 @@ class Session:
     host: Host
     answers: Answers
     hooks: dict[str, list[JsonObject]] = field(default_factory=dict)
-    """What `initialize` registered: event name -> matchers with their callback ids."""
+    """Hooks that `initialize` registered: event name -> matchers with their callback ids."""
     rules: list[JsonObject] = field(default_factory=list)
     """Permission rules that the host added: toolName, ruleContent."""
     usage: Usage = field(default_factory=Usage)
-    """Of the whole process, as `modelUsage` tells it."""
+    """Usage of the whole process, for `modelUsage`."""
     cost: float = 0.0
     running: asyncio.Task[None] | None = None
     """The turn that runs."""
     interrupting: bool = False
     """Whether the cancellation of the running turn is an interrupt from the host."""
     has_result: bool = False
-    """Whether the newest turn has told its result: a prompt that comes now is the next turn's."""
+    """True once the newest turn has written its result: a prompt that arrives now belongs to the next turn."""
     _told_queued: list[Prompt] = field(default_factory=list)
 
     @property
@@ -57,7 +57,7 @@ class Session:
         return self.running is not None and not self.running.done() and not self.has_result
 
     def tell_queued(self, prompt: Prompt) -> None:
-        """Say that a prompt has come and waits, as the dialect does."""
+        """Report a waiting prompt, in dialects that do."""
         if not self.options.dialect.is_foreign:
             if prompt.uuid:
                 self.wire.lifecycle(prompt.uuid, "queued")
@@ -69,7 +69,7 @@ class Session:
             self.wire.system("queued", position=position)
 
     def tell_injected(self, prompts: Sequence[Prompt]) -> None:
-        """Say that prompts which waited are heard now, where the dialect does."""
+        """Report waiting prompts that the turn now takes in, in dialects that do."""
         queued = [prompt for prompt in prompts if prompt in self._told_queued]
         self._told_queued = [prompt for prompt in self._told_queued if prompt not in queued]
         if queued:
@@ -77,7 +77,7 @@ class Session:
             self.wire.system("injected", message_count=len(queued), content_length=length)
 
     def join(self, prompts: Sequence[Prompt]) -> str:
-        """Return prompts that are heard together as one text."""
+        """Join prompts that the turn takes in together into one text."""
         joint = BLANK_LINE if self.options.dialect.is_foreign else "\n"
         return joint.join(prompt.text for prompt in prompts)
 
@@ -89,7 +89,7 @@ class Session:
 
 
 Play: TypeAlias = Callable[[Sequence[AnyStep], str | None], Awaitable[None]]
-"""Plays steps; the second argument is the tool call whose subagent they are, None for the main thread."""
+"""Plays steps. The second argument is the id of the tool call whose subagent runs them; None for the main thread."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,9 @@ class Call:
 
 @dataclass
 class TurnState:
-    """What a turn knows."""
+    """The state of a turn."""
 
-    session: Session
+    session: ClaudeSession
     text: str
     """The prompt, or the prompts that became one turn."""
     prompts: list[Prompt]
@@ -123,7 +123,7 @@ class TurnState:
 
 
 class TurnEnds(TurnwireError):
-    """The turn ends here, with the result that these fields make; says why in `reason`."""
+    """Ends the turn with a result of these fields. `reason` says why."""
 
     def __init__(self, reason: str, fields: JsonObject) -> None:
         super().__init__(reason)
