@@ -1,1 +1,1 @@
-"""What a session leaves behind: spans, metrics and recordings; and how a recording is read again."""
+"""Spans, metrics and log records of sessions, exported with OpenTelemetry."""

@@ -1,7 +1,7 @@
 """Estimate costs that an agent does not report, by the prices of models.
 
-The table beside this module, prices.json, is dated and names its sources; the setting `prices` names a file of the same shape,
-whose models come before those of the table. A model that neither has costs what nobody knows: it is never guessed.
+The table beside this module, prices.json, is dated and names its sources. The setting `prices` names a file of the same form,
+whose models take precedence. The cost of a model in neither is unknown: it is never guessed.
 """
 
 import re
@@ -21,13 +21,13 @@ LIMIT = 1 << 20
 """Bytes of a file of prices."""
 
 _PROVIDER = re.compile(r"^(?:[\w-]+/|(?:[a-z]{2,6}\.)?anthropic\.)+")
-"""What routers and clouds put before a model's name."""
+"""Prefixes that routers and clouds put before a model's name."""
 _VERSION = re.compile(r"(?:\[1m\])?(?:-v\d+(?::\d+)?)?$")
 _DATED = re.compile(r"[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest|0)$")
 
 
 class PricesError(TurnwireError):
-    """A file of prices cannot be used; the message says where and what to do."""
+    """A file of prices is unusable. The message says where and what to do."""
 
 
 Dollars = Annotated[float, msgspec.Meta(ge=0)]
@@ -44,27 +44,27 @@ class Rates(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     cache_read: Dollars | None = None
     """Tokens sent that a cache had; None: as any that are sent."""
     cache_write: Dollars | None = None
-    """Tokens sent and kept in a cache; None: as any that are sent."""
+    """Price of sent tokens that are written to a cache; None: as other sent tokens."""
     cache_write_1h: Dollars | None = None
-    """The same of those kept for an hour; None: as `cache_write`."""
+    """The same for tokens cached for an hour; None: as `cache_write`."""
 
 
 class LongRates(Rates, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Rates of a prompt beyond a size, for all of its tokens and its answer."""
 
     above: int
-    """Tokens of a prompt, those of caches included, above which these count."""
+    """Tokens of a prompt, cached ones included, above which these rates apply."""
 
 
 class Price(Rates, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a model costs, from a day on."""
+    """The price of a model from a day on."""
 
     source: str | None = None
     """Where it was read: a name in `sources`, or an address."""
     since: date | None = None
     """The first day, UTC; None: from the beginning."""
     long: LongRates | None = None
-    """What longer prompts cost, of models that tell them apart."""
+    """Rates of longer prompts, if they differ."""
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,7 +85,7 @@ class Prices:
         self._found: dict[str, list[Price]] = {}
 
     def price_of(self, model: str, at: float | None = None) -> Price | None:
-        """Return a model's price at a time, in seconds since 1970, or the newest; None for one that is not known."""
+        """Return a model's price at a time, in seconds since 1970, or its newest price; None if unknown."""
         prices = self._found.get(model)
         if prices is None:
             if len(self._found) > 1000:  # names come out of files
@@ -103,7 +103,7 @@ class Prices:
         return []
 
     def estimate(self, model: str, took: TokenCounts, at: float | None = None) -> float | None:
-        """Return what an answer has cost, in dollars; None where the model's price is not known."""
+        """Return the cost of an answer in dollars; None if the model's price is unknown."""
         price = self.price_of(model, at)
         if price is None:
             return None
@@ -138,7 +138,7 @@ def _decode(content: bytes) -> _Table:
 
 
 def prices(file: Path | None = None) -> Prices:
-    """Return turnwire's own prices, those of a file before them; raises PricesError."""
+    """Return turnwire's own prices, after those of a file. Raises PricesError."""
     if file is None:
         return Prices(_own())
     try:

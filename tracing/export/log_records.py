@@ -41,7 +41,7 @@ _STANDARD = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "
 
 
 class LogExport(logging.Handler):
-    """Sends what turnwire logs; a sentence and its fields, and of an exception its type alone."""
+    """Exports turnwire's log lines: the sentence and its fields, and of an exception only its type."""
 
     def __init__(
         self,
@@ -49,15 +49,15 @@ class LogExport(logging.Handler):
         current: Callable[[str], Span | None],
         exporters: Sequence[LogRecordExporter] | None = None,
     ) -> None:
-        """Begin to send.
+        """Start to export.
 
         Args:
-            version: turnwire's.
-            current: gives a session's span of now, whose trace its log records belong to.
-            exporters: used instead of those that OTEL_LOGS_EXPORTER names, without a delay.
+            version: turnwire's version.
+            current: returns a session's current span, whose trace its log records belong to.
+            exporters: replace those of OTEL_LOGS_EXPORTER, and export without delay.
 
         Raises:
-            TracingError: what is configured cannot be had.
+            TracingError: the configured exporter is unavailable.
         """
         super().__init__()
         listen()

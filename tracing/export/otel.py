@@ -1,6 +1,6 @@
-"""Finished spans -> wherever the standard OTEL_* variables say: the SDK's provider, sampler, limits and exporters.
+"""Export finished spans as the standard OTEL_* variables say: the SDK's provider, sampler, limits and exporters.
 
-The stream never waits: a full queue or a dead collector loses spans, with a count and one log line, and nothing
+The session never waits: a full queue or a dead collector loses spans, with a count and one log line, and nothing
 else. This module is imported only when tracing is on.
 """
 
@@ -36,11 +36,11 @@ log = logging.getLogger(DELIVERY)
 CLOSE_S = 3.0
 """How long the end of a session may wait for a collector."""
 INTERRUPTED_S = 0.1
-"""How long an exporter may take to notice that it was interrupted."""
+"""Seconds that an interrupted exporter has to stop."""
 REPLAY_CLOSE_S = 30.0
-"""How long a replay waits, which has nothing else to do."""
+"""Seconds that a replay waits for its spans: it has nothing else to do."""
 CALM_S = 60.0
-"""Seconds without loss after which a next loss is news again: a collector that is merely slow would be news all the time."""
+"""Seconds without loss after which another loss is logged again. A slow collector would otherwise be logged all the time."""
 
 QUEUE, BATCH, DELAY_MS = 2048, 512, 5000
 """The SDK's own defaults of OTEL_BSP_MAX_QUEUE_SIZE, …_MAX_EXPORT_BATCH_SIZE and …_SCHEDULE_DELAY."""
@@ -59,12 +59,12 @@ class SpanExport:
         """Build the provider.
 
         Args:
-            version: turnwire's, as `service.version` and version of the instrumentation scope.
-            exporters: used instead of those that OTEL_TRACES_EXPORTER names.
-            processors: span processors of the user's own, as `module:attribute`, called without arguments.
+            version: turnwire's version, as `service.version` and version of the instrumentation scope.
+            exporters: replace those of OTEL_TRACES_EXPORTER.
+            processors: the user's span processors, as `module:attribute`, called without arguments.
 
         Raises:
-            TracingError: what is configured cannot be had.
+            TracingError: a configured part is unavailable.
         """
         listen()
         self._queue = number("OTEL_BSP_MAX_QUEUE_SIZE", QUEUE)
@@ -88,34 +88,34 @@ class SpanExport:
 
     @property
     def started(self) -> int:
-        """Spans that were started, without those that the sampler left out."""
+        """Number of started spans, without those that the sampler left out."""
         return self._started.spans
 
     @property
     def lost(self) -> int:
-        """Spans that no collector took, as far as known: what waits may yet be among them."""
+        """Number of spans that no collector accepted, as far as known. Waiting spans may be added."""
         return sum(delivery.lost(waiting=self._queue + self._batch) for delivery in self._deliveries)
 
     def trace(self, seed: bytes, origin: Origin | None = None) -> Trace:
-        """Return a trace whose ids depend on the seed alone, and on where it begins where that is known."""
+        """Return a trace whose ids depend only on the seed, and on its origin if there is one."""
         return ExportedTrace(self._tracer, seed, origin)
 
     def flush_when_full(self) -> None:
-        """Send what waits when there is a batch of it: for a replay, which can wait and must lose nothing."""
+        """Send a batch as soon as it is full: a replay can wait and must lose nothing."""
         if any(delivery.waiting >= self._batch for delivery in self._deliveries):
             self._provider.force_flush()
 
     def send_soon(self) -> None:
-        """Send what waits in a thread, unless that goes on already; for an end that cannot wait long."""
+        """Send what waits in a thread, unless one is doing so: for an end that cannot wait long."""
         if self._sending is None or not self._sending.is_alive():
             self._sending = threading.Thread(target=self._provider.force_flush, name="spans", daemon=True)
             self._sending.start()
 
     def close(self, within_s: float = CLOSE_S) -> int:
-        """Send what is queued, and stop; return how many spans were lost.
+        """Send what is queued, and stop. Returns how many spans were lost.
 
         Args:
-            within_s: seconds after which an attempt that is still being made is interrupted.
+            within_s: seconds after which a running attempt is interrupted.
         """
         # The provider's own patience is half a minute for each exporter, whatever the exporter's.
         closing = threading.Thread(target=self._provider.shutdown, name="tracing ends", daemon=True)
@@ -128,7 +128,7 @@ class SpanExport:
         return self.tell_lost()
 
     def tell_lost(self) -> int:
-        """Return how many spans were not taken until now, for an end; the log has it once."""
+        """Return how many spans were lost so far, for an end. Logged once."""
         lost = sum(delivery.lost(waiting=0) for delivery in self._deliveries)
         if lost and not self._has_told:
             self._has_told = True
@@ -137,7 +137,7 @@ class SpanExport:
 
 
 class _Delivery(SpanExporter):
-    """An exporter, with a count of what was meant for it and what it took."""
+    """An exporter with counts of the spans that it received and accepted."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
@@ -187,7 +187,7 @@ class _Delivery(SpanExporter):
             self._exporter.shutdown()
 
     def force_flush(self, timeout_millis: int = 30000) -> bool:
-        """Have the exporter send what it keeps itself."""
+        """Make the exporter send its own queue."""
         return self._exporter.force_flush(timeout_millis)
 
 
@@ -260,7 +260,7 @@ def load_exporters(signal: Signal) -> list[Callable[..., Any]]:
 
 
 def resource(version: str) -> Resource:
-    """Return who sends: OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, or else the name turnwire."""
+    """Return the sender's attributes: OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, or else the name turnwire."""
     found = Resource.create({"service.version": version})
     if str(found.attributes.get(SERVICE_NAME, "")).startswith("unknown_service"):
         return found.merge(Resource({SERVICE_NAME: "turnwire"}))
@@ -268,7 +268,7 @@ def resource(version: str) -> Resource:
 
 
 def number(name: str, default: int) -> int:
-    """Return a variable that takes a number above 0; raises TracingError."""
+    """Return a variable's number above 0. Raises TracingError."""
     value = os.environ.get(name) or str(default)
     if not value.isdecimal() or int(value) == 0:
         raise TracingError(f"{name} is {value!r}; it must be a number above 0")

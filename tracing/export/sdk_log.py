@@ -1,4 +1,4 @@
-"""What OpenTelemetry's SDK has to say goes to one ear: exporters log each attempt, and a dead collector is news once."""
+"""Collect the log of OpenTelemetry's SDK: exporters log each attempt, but a dead collector should be logged once."""
 
 import logging
 
@@ -8,17 +8,17 @@ log = logging.getLogger(__name__)
 delivery = logging.getLogger(DELIVERY)
 
 EXPORTERS = ("opentelemetry.exporter", "opentelemetry.sdk.trace.export", "opentelemetry.sdk._shared_internal")
-"""Loggers of what sends; what all others say is about the configuration."""
+"""Loggers of exporters. Lines of all others concern the configuration."""
 
 SIGNALS = ("metrics", "logs")
-"""What the SDK sends by itself; of spans we count what is lost."""
+"""Signals that the SDK itself sends. For spans turnwire counts the losses."""
 
 MOST = 100
 """Different warnings that are passed on."""
 
 
 class SdkLog(logging.Handler):
-    """Remembers the first complaint of an attempt, which has the reason. All else is passed on, each once."""
+    """Remembers the first error of an attempt, which has the reason. Passes everything else on, each line once."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -43,7 +43,7 @@ class SdkLog(logging.Handler):
             )
 
     def taken(self) -> str:
-        """Return what was said first since this was asked."""
+        """Return the first error since the last call."""
         words, self._words = self._words, None
         return words or "the collector did not take them"
 
@@ -52,7 +52,7 @@ _ear = SdkLog()
 
 
 def listen() -> SdkLog:
-    """Take the SDK's log over, and return where its complaints are."""
+    """Handle the SDK's log from now on. Returns the handler with its errors."""
     sdk = logging.getLogger("opentelemetry")
     sdk.propagate = False
     if _ear not in sdk.handlers:

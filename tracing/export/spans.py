@@ -1,4 +1,4 @@
-"""Spans that are exported: each carries a span of the OpenTelemetry SDK, with the times and ids of what was traced."""
+"""Exported spans: each wraps a span of the OpenTelemetry SDK, with the recorded times and ids."""
 
 import os
 import secrets
@@ -36,15 +36,15 @@ class ExportedSpan(Span):
         super().__init__(name, start, attributes)
         self._otel = otel
         self.context = set_span_in_context(otel, around)
-        """What its children are started in."""
+        """The context in which its children start."""
 
     @property
     def link(self) -> Link:
-        """What points to it from another trace."""
+        """Return a link to it for another trace."""
         return Link(self._otel.get_span_context())
 
     def update(self, attributes: Attributes) -> None:
-        """Add to what is known, or replace it."""
+        """Add or replace attributes."""
         super().update(attributes)
         self._otel.set_attributes(attributes)
 
@@ -62,13 +62,13 @@ class ExportedSpan(Span):
 
 
 class ExportedTrace(Trace):
-    """A trace whose spans are exported; their ids depend on its seed and on how many were opened before."""
+    """A trace whose spans are exported. Their ids depend on its seed and on the number of earlier spans."""
 
     def __init__(self, tracer: Tracer, seed: bytes, origin: Origin | None = None) -> None:
         self._tracer = tracer
         self._ids = IdSequence(seed)
         self._around = Context()
-        """What the first spans are started in: a caller's context, or nothing."""
+        """The context in which the first spans start: a caller's, or an empty one."""
         if origin is not None:
             trace_id, span_id = origin.traceparent.split("-")[1:3]
             self._ids.begin_with(int(trace_id, 16), int(span_id, 16))
@@ -106,7 +106,7 @@ class ExportedTrace(Trace):
 
 
 def context_of(span: Span | None) -> Context | None:
-    """Return the context of a span that is exported; None for any other."""
+    """Return the context of an exported span; None for any other."""
     return span.context if isinstance(span, ExportedSpan) else None
 
 
@@ -118,14 +118,14 @@ def origin_of(
     tracestate: str | None = None,
     baggage: str | None = None,
 ) -> Origin:
-    """Choose the ids under which an agent's process, or the turn of a prompt, is traced.
+    """Choose the trace ids of an agent's process, or of a prompt's turn.
 
-    Whether it is sampled is what OTEL_TRACES_SAMPLER says.
+    OTEL_TRACES_SAMPLER decides whether it is sampled.
 
     Args:
         session: the session.
-        prompt: it is for a prompt's turn.
-        parent: the caller's `traceparent` (version 00); one that is not well-formed is left out, as the standard asks.
+        prompt: for a prompt's turn.
+        parent: the caller's `traceparent` (version 00). A malformed one is ignored, as the standard requires.
         tracestate: the caller's.
         baggage: the caller's.
     """
@@ -145,7 +145,7 @@ def origin_of(
 
 
 def _caller(parent: str | None, tracestate: str | None, baggage: str | None) -> Context:
-    """Return the context that a caller told; empty where it told none, or none that is well-formed."""
+    """Return the caller's trace context. Empty if it sent none, or a malformed one."""
     told = {"traceparent": parent, "tracestate": tracestate, "baggage": baggage}
     carrier = {name: value for name, value in told.items() if value}
     around = TraceContextTextMapPropagator().extract(carrier, Context())
@@ -154,6 +154,6 @@ def _caller(parent: str | None, tracestate: str | None, baggage: str | None) -> 
 
 @cache
 def _sampler(name: str | None, argument: str | None) -> Sampler:
-    """Return the sampler that a provider takes from the environment; `name` and `argument` are what it reads there."""
+    """Return the sampler that a provider takes from the environment. `name` and `argument` are its variables."""
     del name, argument
     return TracerProvider(shutdown_on_exit=False).sampler

@@ -1,4 +1,4 @@
-"""Ids that come from what was traced, so that the same recording gives the same trace, however often."""
+"""Ids derived from the traced session, so that the same recording always gives the same trace."""
 
 from contextvars import ContextVar
 from hashlib import blake2b, sha256
@@ -16,10 +16,10 @@ class IdSequence:
         self.trace_id = int.from_bytes(digest[:16]) or 1
         self._state = int.from_bytes(digest[16:24])
         self._first: int | None = None
-        """The id of the next span, where that is known."""
+        """The id of the next span, if it is fixed."""
 
     def begin_with(self, trace_id: int, span_id: int) -> None:
-        """Take the ids of the trace and of its next span; those that follow depend on both."""
+        """Set the ids of the trace and of its next span. Later ids depend on both."""
         self.trace_id, self._first = trace_id, span_id
         self.salt(trace_id.to_bytes(16) + span_id.to_bytes(8))
 
@@ -28,7 +28,7 @@ class IdSequence:
         self._state = (self._state ^ int.from_bytes(blake2b(what, digest_size=8).digest())) & _MASK
 
     def next_span_id(self) -> int:
-        """Return the next id: SplitMix64, whose numbers never meet within a sequence."""
+        """Return the next id, by SplitMix64: its numbers never repeat within a sequence."""
         if self._first is not None:
             known, self._first = self._first, None
             return known
@@ -39,21 +39,21 @@ class IdSequence:
 
 
 current: ContextVar[IdSequence | None] = ContextVar("turnwire_trace_ids", default=None)
-"""Where the ids of a span come from while it is started; None for random ones."""
+"""The source of the ids of a starting span; None for random ones."""
 
 
 class SeededIds(IdGenerator):
-    """Takes ids from the current sequence; a span that somebody else starts gets random ones."""
+    """Takes ids from the current sequence. Spans that other code starts get random ones."""
 
     def __init__(self) -> None:
         self._random = RandomIdGenerator()
 
     def generate_trace_id(self) -> int:
-        """Return the id of a trace that begins."""
+        """Return the id of a new trace."""
         sequence = current.get()
         return self._random.generate_trace_id() if sequence is None else sequence.trace_id
 
     def generate_span_id(self) -> int:
-        """Return the id of a span that begins."""
+        """Return the id of a new span."""
         sequence = current.get()
         return self._random.generate_span_id() if sequence is None else sequence.next_span_id()

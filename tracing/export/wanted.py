@@ -8,14 +8,14 @@ from turnwire.protocol.errors import TurnwireError
 Signal = Literal["TRACES", "METRICS", "LOGS"]
 
 DELIVERY = "turnwire.tracing.delivery"
-"""The logger of what collectors do not take."""
+"""Logger for losses at collectors."""
 
 STILL_SENDING = "telemetry ends"
-"""The name of threads that send what is left while the process ends."""
+"""Name of threads that send the rest while the process ends."""
 
 
 class TracingError(TurnwireError):
-    """Nothing can be exported as configured; the message says which setting and what it takes."""
+    """Nothing can be exported as configured. The message names the setting and its valid values."""
 
 
 def tracing_wanted() -> bool:
@@ -34,7 +34,7 @@ def logs_wanted() -> bool:
 
 
 def exporters_of(signal: Signal) -> list[str]:
-    """Return the exporters' names: those of OTEL_…_EXPORTER, else otlp where an endpoint is named, else none."""
+    """Return the exporters' names: those of OTEL_…_EXPORTER, else otlp if an endpoint is set, else none."""
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return []
     named = [name.strip() for name in os.environ.get(f"OTEL_{signal}_EXPORTER", "").split(",")]
@@ -45,7 +45,7 @@ def exporters_of(signal: Signal) -> list[str]:
 
 
 def protocol_of(signal: Signal) -> Literal["grpc", "http/protobuf"]:
-    """Return how a signal is to be sent; raises TracingError."""
+    """Return the protocol of a signal. Raises TracingError."""
     name = f"OTEL_EXPORTER_OTLP_{signal}_PROTOCOL"
     if not os.environ.get(name):
         name = "OTEL_EXPORTER_OTLP_PROTOCOL"

@@ -1,1 +1,1 @@
-"""What is measured, and how it is exported or scraped."""
+"""Metrics, and how they are exported or scraped."""

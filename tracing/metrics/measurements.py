@@ -1,7 +1,7 @@
-"""What is measured: the instruments, and the measurements that a session's inputs give; pure.
+"""The instruments, and the measurements of a session's inputs; pure.
 
-Durations, tokens and first chunks are read off the finished spans of the GenAI conventions, so that a metric and a
-trace never disagree. docs/tracing.md has the table; a test keeps it equal to this one.
+Durations, tokens and first chunks are read from the finished spans of the GenAI conventions, so a metric and a
+trace never disagree. docs/tracing.md has the table; a test keeps both equal.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ SECONDS = (
 TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864)
 
 NAMES = 64
-"""Values of a label that are told apart; tools are named by models and servers, and each name would cost a series."""
+"""Most different values of a label. Models and servers name tools, and each name costs a series."""
 
 
 class Instrument(Struct, frozen=True):
@@ -47,7 +47,7 @@ class Instrument(Struct, frozen=True):
     unit: str
     """As OpenTelemetry writes it: s, By, {token}."""
     about: str
-    """What it says, in one sentence."""
+    """Its description, in one sentence."""
     labels: tuple[str, ...] = ()
     """Its attributes."""
     boundaries: tuple[float, ...] = ()
@@ -128,10 +128,50 @@ JOURNAL_DAMAGED = Instrument(
 )
 SESSIONS = Instrument("turnwire.sessions", "gauge", "{session}", "Sessions, by state.", ("turnwire.state",))
 
-RECORDED = (TOKEN_USAGE, DURATION, FIRST_CHUNK, HUMAN_WAIT, COST, UNUSUAL_LINES)
+LEASE_AGE = Instrument(
+    "turnwire.fleet.lease.age",
+    "gauge",
+    "s",
+    "Seconds since a worker's lease was renewed; told by the worker alone.",
+)
+ORDERS = Instrument(
+    "turnwire.fleet.orders",
+    "gauge",
+    "{command}",
+    "Commands that wait for a worker or are being done; told by the worker alone.",
+)
+ROUND_TRIP = Instrument(
+    "turnwire.fleet.redis.round_trip",
+    "gauge",
+    "s",
+    "How long the fleet's Redis took for the last look at a lease, or at all of them.",
+)
+COMMAND_DURATION = Instrument(
+    "turnwire.fleet.command.duration",
+    "histogram",
+    "s",
+    "How long a command took from a hub to a worker and back, by its outcome: ok or the code of the refusal; told by the hub alone.",
+    ("turnwire.outcome",),
+    SECONDS,
+)
+
+RECORDED = (TOKEN_USAGE, DURATION, FIRST_CHUNK, HUMAN_WAIT, COST, UNUSUAL_LINES, COMMAND_DURATION)
 """Instruments that get measurements."""
-READ = (LINES, SPANS_LOST, PENDING, FRONTENDS, LAG, REFUSED, JOURNAL_SIZE, JOURNAL_DAMAGED, SESSIONS)
-"""Instruments that are read when somebody wants to know."""
+READ = (
+    LINES,
+    SPANS_LOST,
+    PENDING,
+    FRONTENDS,
+    LAG,
+    REFUSED,
+    JOURNAL_SIZE,
+    JOURNAL_DAMAGED,
+    SESSIONS,
+    LEASE_AGE,
+    ORDERS,
+    ROUND_TRIP,
+)
+"""Instruments that are read on demand."""
 
 
 class Measurement(NamedTuple):
@@ -152,7 +192,7 @@ class Measurer:
         self._known: dict[str, set[str]] = {}
 
     def handle(self, events: Sequence[AgentEvent], spans: Sequence[Span]) -> list[Measurement]:
-        """Return what the events and the finished spans of one input measure."""
+        """Return the measurements of one input's events and finished spans."""
         found: list[Measurement] = []
         for event in events:
             kind = type(event)

@@ -45,12 +45,12 @@ class OtelMeter:
         """Make the instruments.
 
         Args:
-            version: turnwire's.
-            read: gives the values of the instruments that are only read; it is called from another thread.
-            readers: used instead of those for what OTEL_METRICS_EXPORTER names.
+            version: turnwire's version.
+            read: returns the values of instruments that are read on demand; called from another thread.
+            readers: replace those of OTEL_METRICS_EXPORTER.
 
         Raises:
-            TracingError: what is configured cannot be had.
+            TracingError: the configured exporter is unavailable.
         """
         listen()
         self._read = read
@@ -88,7 +88,7 @@ class OtelMeter:
                 self._counters[one.of.name].add(one.value, _attributes(one), context)
 
     def close(self) -> None:
-        """Send what there is, within a short time."""
+        """Send the current values, within a short time."""
         self._provider.shutdown(CLOSE_S * 1000)
 
     def _observer(self, instrument: Instrument) -> Callable[[CallbackOptions], Iterable[Observation]]:

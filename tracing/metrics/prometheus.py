@@ -42,7 +42,7 @@ class PrometheusMeter:
 
 
 class _Readings(Collector):
-    """What the sidecar's parts say of themselves at the moment of a scrape."""
+    """The values of the sidecar's parts at the moment of a scrape."""
 
     def __init__(self, read: Callable[[], Iterable[Measurement]]) -> None:
         self._read = read

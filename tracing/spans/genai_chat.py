@@ -1,8 +1,8 @@
-"""The API messages of one thread, the main one or a subagent's: when each began, its first chunk, its end, its usage.
+"""The API messages of one thread, the main one or a subagent's: start, first chunk, end, usage.
 
-A message begins when the model could begin: with the turn, or with what it waited for, the last tool result. It
-ends with the last line that belongs to it. Of an agent that tells no messages (`CallsUntold`), a run of what it says stands
-for one: it ends with the first call of a tool, or with the turn.
+A message starts when the model could start: with the turn, or with the last tool result before it. It
+ends with its last line. For an agent that reports no messages (`CallsUntold`), a run of its output stands
+for one: it ends with the first tool call, or with the turn.
 """
 
 from collections.abc import Mapping
@@ -12,26 +12,26 @@ from msgspec import Struct, field
 
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.model_calls import AnswerPart, CallBegan, CallMeasured, PartSaid, Tokens, ToolPart
-from turnwire.tracing.spans.genai_facts import Facts, answer, tool_answers, usage
+from turnwire.tracing.spans.genai_facts import GenAiFacts, answer, tool_answers, usage
 from turnwire.tracing.spans.span import Attribute, Span, Trace
 
 _MOST_PARTS = 256
-"""Parts of a run, and results that one waits for, that are told at most."""
+"""Most parts of a run, and most results that a run answers, that are exported."""
 
 
 class Piece(NamedTuple):
-    """A piece of what the agent says, of a run."""
+    """A piece of output in a run."""
 
     kind: Literal["text", "reasoning"]
     text: str
     block: tuple[str | None, int | None]
     """Pieces of the same block belong together."""
     replaces: bool
-    """It takes the place of what the block said before."""
+    """It replaces earlier text of the block."""
 
 
 class _Block(Struct):
-    """A block of a run, as far as there is room for it."""
+    """A block of a run, as far as it fits."""
 
     kind: Literal["text", "reasoning"]
     said: list[str]
@@ -50,13 +50,15 @@ class _Chat(Struct):
     called: bool = False
     """It calls a tool; of a run, that has ended it."""
     tokens: Tokens | None = None
-    """Of a run: what its pieces say that it took."""
+    """For a run: the tokens that its pieces report."""
 
 
-class Thread:
-    """Who acts, and what they are waiting for."""
+class ChatThread:
+    """One thread and its running message."""
 
-    def __init__(self, trace: Trace, agent: Span, at: int, facts: Facts, *, subagent: bool = False) -> None:
+    def __init__(
+        self, trace: Trace, agent: Span, at: int, facts: GenAiFacts, *, subagent: bool = False
+    ) -> None:
         self.trace = trace
         """The turn in which it began."""
         self.agent = agent
@@ -72,7 +74,7 @@ class Thread:
         self._runs = 0
         """Runs that have begun."""
         self._asked: str | None = None
-        """What the next run answers."""
+        """The input that the next run answers."""
         self._results: list[tuple[str, str]] = []
         """Calls and their results that the next run answers."""
 
@@ -81,16 +83,16 @@ class Thread:
         self._free_since = at
 
     def resulted(self, call_id: str, result: str) -> None:
-        """Take a result as it may be told: the next run answers it."""
+        """Take a result in its exported form. The next run answers it."""
         if len(self._results) < _MOST_PARTS:
             self._results.append((call_id, result))
 
     def prompted(self, messages: str) -> None:
-        """Take prompts as they may be told: the next run answers them."""
+        """Take prompts in their exported form. The next run answers them."""
         self._asked = messages
 
     def started(self, began: CallBegan, at: int) -> list[Span]:
-        """Take the start of a streamed message."""
+        """Handle the start of a streamed message."""
         finished = self._heard(began.message_id, began.model, at)
         if self._chat is not None:
             self._chat.span.update({"gen_ai.request.stream": True})
@@ -98,7 +100,7 @@ class Thread:
         return finished
 
     def chunk(self, at: int) -> None:
-        """Take a streamed piece."""
+        """Handle a streamed piece."""
         chat = self._chat
         if chat is None:
             return
@@ -109,7 +111,7 @@ class Thread:
             chat.span.update({"gen_ai.response.time_to_first_chunk": seconds})
 
     def measured(self, delta: CallMeasured, at: int) -> None:
-        """Take what is known at the end of a streamed message."""
+        """Handle the facts at the end of a streamed message."""
         chat = self._chat
         if chat is None:
             return
@@ -122,7 +124,7 @@ class Thread:
             chat.span.update({"gen_ai.usage.output_tokens": delta.tokens.written})
 
     def said(self, said: PartSaid, at: int) -> list[Span]:
-        """Take a part of a message; what the agent wrote in the model's name is a call that failed."""
+        """Handle a part of a message. Text that the agent wrote in the model's name is a failed call."""
         if said.is_synthetic:
             return [] if said.error is None else self._failed(said.error, at)
         finished = self._heard(said.message_id, said.model, at)
@@ -140,7 +142,7 @@ class Thread:
         return finished
 
     def piece(self, piece: Piece, at: int) -> list[Span]:
-        """Take a piece of a run; what it says is told where content is."""
+        """Handle a piece of a run. Its text is exported if content is."""
         chat = self._chat
         known = None if chat is None else chat.blocks.get(piece.block)
         if piece.replaces and known is None:
@@ -163,7 +165,7 @@ class Thread:
         return finished
 
     def called(self, part: JsonObject | None, at: int) -> list[Span]:
-        """End the run: a tool is called. Calls beside an open one are of the same run."""
+        """End the run because a tool is called. Further calls beside an open one belong to the same run."""
         finished: list[Span] = []
         chat = self._chat
         if chat is None or (chat.called and not self.tools):
@@ -178,7 +180,7 @@ class Thread:
         return finished
 
     def took(self, tokens: Tokens, at: int) -> list[Span]:
-        """Take what a call of the model took that is over; a run may be several."""
+        """Add the tokens of a finished call of the model. A run may consist of several."""
         finished: list[Span] = []
         chat = self._chat
         if chat is None or (chat.called and not self.tools):
@@ -204,9 +206,9 @@ class Thread:
         Args:
             at: nanoseconds since 1970.
             stop_reason: why the agent stopped, in its own word.
-            error: why the turn did not come to its end.
-            asked: the error is known to be that of a call of the model: it is a run also where nothing was said.
-            spent: usage of the turn, which is that of the run where there was no other.
+            error: why the turn failed.
+            asked: the error is certainly that of a call of the model, so it is a run even without output.
+            spent: usage of the turn. It is the run's if the turn has no other run.
         """
         finished: list[Span] = []
         chat = self._chat
@@ -224,7 +226,7 @@ class Thread:
         return finished + self.end_chat()
 
     def _run(self, start: int) -> tuple[list[Span], _Chat]:
-        """Begin a run; the one before is over."""
+        """Start a run and end the one before."""
         finished = self.end_chat()
         chat = self._chat = _Chat(self._begin(self._requested(), {}, start), None, start)
         self._runs += 1
@@ -232,7 +234,7 @@ class Thread:
         return finished, chat
 
     def _answers(self, chat: _Chat) -> None:
-        """Tell what a message that begins is the answer to."""
+        """Set the input that a starting message answers."""
         asked, self._asked = self._asked, None
         results, self._results = self._results, []
         if results:
@@ -241,7 +243,7 @@ class Thread:
             chat.span.update({"gen_ai.input.messages": asked})
 
     def _write(self, chat: _Chat, block: _Block | None, piece: Piece) -> None:
-        """Keep a piece, as far as there is room."""
+        """Store a piece, as far as it fits."""
         if block is None or block.kind != piece.kind:
             if len(chat.parts) >= _MOST_PARTS:
                 return
@@ -274,7 +276,7 @@ class Thread:
 
     @staticmethod
     def _reason(chat: _Chat, stop_reason: str | None) -> str | None:
-        """Return why a message ended that did not say so itself; None where nothing tells."""
+        """Return why a message without a stop reason ended; None if unknown."""
         if "error.type" in chat.span.attributes:
             return "error"
         if chat.called:
@@ -325,7 +327,7 @@ class Thread:
 
     @staticmethod
     def _sent(chat: _Chat, told: Tokens | None) -> None:
-        """Take what was sent; what these lines say of the answer's size is not final."""
+        """Take the sent tokens. The answer's size in these lines is not final."""
         if told is not None:
             chat.span.update(usage(told.sent, None, told.cache_read, told.cache_written))
 

@@ -1,4 +1,4 @@
-"""Attributes under the OpenTelemetry conventions for generative AI: who acts, what was used, what was said."""
+"""Attributes under the OpenTelemetry conventions for generative AI: agent, model, usage and content."""
 
 import json
 import re
@@ -12,10 +12,10 @@ from turnwire.normalize.model_calls import AnswerPart, ToolPart
 from turnwire.tracing.spans.span import Attribute, cut_text
 
 CONVENTIONS = "1.41.0"
-"""The version of the semantic conventions whose names these are; docs/tracing.md names it, too."""
+"""Version of the semantic conventions. docs/tracing.md names it, too."""
 
 SCHEMA_URL = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
-"""What exported spans, metrics and log records say of their names."""
+"""Schema of the names in exported spans, metrics and log records."""
 
 PROVIDER = "anthropic"
 """Provider of agents without a name: only Claude Code has none."""
@@ -41,7 +41,7 @@ PROVIDERS = (
     ("qwen", "alibaba_cloud.qwen"),
     ("kimi", "moonshot_ai"),
 )
-"""What the names of models and agents have in them, and who is asked then; the conventions' own names where they have one."""
+"""Part of a model's or agent's name -> provider, in the conventions' own names if there is one."""
 
 
 def configured_provider(environment: Mapping[str, str]) -> str | None:
@@ -66,7 +66,7 @@ def provider_of(agent: str | None, model: str | None) -> str:
     return "unknown"  # an agent's own word could be another each time, and metrics keep each
 
 
-class Facts(Struct):
+class GenAiFacts(Struct):
     """The facts of a session, and how much of it spans may show."""
 
     agent: str
@@ -77,7 +77,7 @@ class Facts(Struct):
     model: str | None = None
     conversation: str | None = None
     product: str | None = None
-    """What the agent says it is; None of those that do not."""
+    """The agent's own name; None for agents that give none."""
     configured: str | None = None
     """Provider of the model, if variables of Claude Code name it."""
 
@@ -89,7 +89,7 @@ class Facts(Struct):
         return provider_of(self.product, self.model)
 
     def common(self, operation: str) -> dict[str, Attribute]:
-        """Return what every span of the conventions has."""
+        """Return the attributes of every span of the conventions."""
         found: dict[str, Attribute] = {
             "gen_ai.operation.name": operation,
             "gen_ai.provider.name": self.provider,
@@ -103,7 +103,7 @@ class Facts(Struct):
         return (text or "") if self.limit else ""
 
     def told(self, value: object) -> str:
-        """Return a value as an attribute: text as it is, all else as JSON; within the limit."""
+        """Return a value as an attribute: text unchanged, all else as JSON, cut to the limit."""
         data = value.encode("utf-8", "replace") if isinstance(value, str) else msgspec.json.encode(value)
         return cut_text(data, self.limit)
 
@@ -145,7 +145,7 @@ def tool_answers(results: Sequence[tuple[str, str]]) -> str:
 
 
 UNKNOWN_REASON = "unknown"
-"""Why a message ended that does not say so; the conventions want a word."""
+"""Stop reason of a message without one. The conventions require a word."""
 
 
 def answer(parts: Sequence[JsonObject], finish_reason: str | None) -> str:

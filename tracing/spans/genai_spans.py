@@ -22,8 +22,8 @@ from turnwire.normalize.model_calls import (
     ToolReturned,
 )
 from turnwire.normalize.payloads import SubagentTaskPayload
-from turnwire.tracing.spans.genai_chat import Piece, Thread
-from turnwire.tracing.spans.genai_facts import Facts, prompts, usage
+from turnwire.tracing.spans.genai_chat import ChatThread, Piece
+from turnwire.tracing.spans.genai_facts import GenAiFacts, prompts, usage
 from turnwire.tracing.spans.span import Attribute, Span, Trace, tool_name
 
 REMEMBERED = 256
@@ -45,6 +45,7 @@ OF_CONCERN = frozenset(
             ev.TaskUpdate,
         ),
         *(ev.PermissionRequest, ev.QuestionRequest, ev.PermissionResolved, ev.PermissionCancelled),
+        ev.SandboxDenied,
     }
 )
 """Events that these spans are made of; most events, pieces of text, are not."""
@@ -60,8 +61,8 @@ class GenAiSpans:
     """Makes the spans of one session."""
 
     def __init__(self, *, agent: str, content: bool, limit: int, provider: str | None = None) -> None:
-        self._facts = Facts(agent, content, limit, configured=provider)
-        self._threads: dict[str | None, Thread] = {}
+        self._facts = GenAiFacts(agent, content, limit, configured=provider)
+        self._threads: dict[str | None, ChatThread] = {}
         self._callers: dict[str, tuple[Trace, Span]] = {}
         """Calls under which a subagent may yet speak: those without a result, and those of subagents."""
         self._origins: dict[str, str] = {}
@@ -84,7 +85,7 @@ class GenAiSpans:
         facts = self._facts
         attributes = facts.common("invoke_agent") | {"gen_ai.agent.name": facts.agent}
         agent = trace.begin(f"invoke_agent {facts.agent}", at, root, attributes, client=True)
-        self._threads[None] = Thread(trace, agent, at, facts)
+        self._threads[None] = ChatThread(trace, agent, at, facts)
         self._alone = len(self._threads) == 1
 
     def end_turn(self, event: ev.Complete, at: int) -> list[Span]:
@@ -190,6 +191,8 @@ class GenAiSpans:
                 self._ask(event, at)
             case ev.PermissionResolved() | ev.PermissionCancelled():
                 return self._answered(event, at)
+            case ev.SandboxDenied():
+                return self._refused(event, at)
             case ev.TaskUpdate(tool_call_id=str(call_id)):
                 return self._task(event, call_id, at)
             case _:
@@ -267,7 +270,7 @@ class GenAiSpans:
             self._callers.pop(call_id, None)
         return finished if event.background else finished + self._end_subagent(call_id, at)
 
-    def _thread(self, parent: str | None, at: int) -> Thread | None:
+    def _thread(self, parent: str | None, at: int) -> ChatThread | None:
         """Return the thread; a subagent's begins with the first thing it says."""
         known = self._threads.get(parent)
         call = self._callers.get(parent) if parent is not None else None
@@ -277,7 +280,7 @@ class GenAiSpans:
         attributes = self._facts.common("invoke_agent") | {"gen_ai.agent.name": name}
         trace, span = call
         agent = trace.begin(f"invoke_agent {name}", at, span, attributes, client=True)
-        found = self._threads[parent] = Thread(trace, agent, at, self._facts, subagent=True)
+        found = self._threads[parent] = ChatThread(trace, agent, at, self._facts, subagent=True)
         self._alone = False
         return found
 
@@ -313,6 +316,20 @@ class GenAiSpans:
         else:
             span.update({"turnwire.cancelled": event.reason or "cancelled"})
         return [span.finish(at)]
+
+    def _refused(self, event: ev.SandboxDenied, at: int) -> list[Span]:
+        """Return the span of what the sandbox refused. A call that has ended is only named: its span is over."""
+        main = self._threads.get(None)
+        found = self._callers.get(event.tool_call_id or "", (main.trace, main.agent) if main else None)
+        if found is None:
+            return []
+        trace, parent = found
+        attributes: dict[str, Attribute] = {"turnwire.sandbox.kind": event.kind}
+        if event.tool_call_id is not None:
+            attributes["gen_ai.tool.call.id"] = event.tool_call_id
+        if self._facts.limit > 0:
+            attributes["turnwire.sandbox.target"] = event.target
+        return [trace.begin("sandbox_denied", at, parent, attributes).finish(at)]
 
     def _remember(self, call_id: str, value: object) -> None:
         self._content[call_id] = self._facts.told(value)
