@@ -1,6 +1,6 @@
 """Writes what both clients share with the hub, from the schemas and tables it is documented by: `make client-types`.
 
-The models of normalize/ and turnwire/hub/ own the vocabulary; of `turnwire schema frames` and `turnwire schema commands` this makes
+The models of normalize/ and turnwire/hub/ own the vocabulary; of `turnwire schema frames`, `commands` and `results` this makes
 the structs of the Python client, of normalize/payloads/shown.py how it shows payloads, and of turnwire/hub/wire/codes.py the table of codes of both. The TypeScript client's types are
 made by clients/typescript/scripts/generate_types.mjs of the same schemas.
 """
@@ -16,6 +16,7 @@ from typing import Any
 
 from turnwire.hub.schema import document
 from turnwire.hub.wire.codes import CLOSE_CODES, FINAL_CLOSE_CODES, REPLY_CODES
+from turnwire.normalize.events.base import Event, ThreadEvent
 
 CLIENTS = Path(__file__).resolve().parent
 
@@ -23,6 +24,9 @@ Schema = dict[str, Any]
 
 IN_PYTHON = {"from": "first", "to": "last"}
 """Names of fields that read badly in Python, or cannot be: `from` is a keyword."""
+
+EVENT_BASES = {"SessionEvent": Event.__struct_fields__, "ThreadEvent": ThreadEvent.__struct_fields__}
+"""Base classes of the client's events, and the fields that an event inherits from each."""
 
 HEADER = '''"""{title}
 
@@ -124,10 +128,10 @@ def field(name: str, schema: Schema, *, required: bool) -> str:
 
 
 def struct(name: str, schema: Schema, base: str, tag_field: str | None) -> str:
-    """Return one struct; the field of its tag, and the id that the client adds, are left out."""
+    """Return one struct without the field of its tag, the fields of its base, and the id that the client adds. A command's base has its result's type."""
     properties = schema["properties"]
     tag = "" if tag_field is None else f", tag={properties[tag_field]['const']!r}"
-    left_out = {tag_field, "id"} if base == "Command" else {tag_field}
+    left_out = {tag_field, *EVENT_BASES.get(base, ["id"] if base.startswith("Command[") else [])}
     required = schema.get("required", [])
     fields = [
         field(key, value, required=key in required)
@@ -156,6 +160,22 @@ def defined(definitions: dict[str, Schema], names: list[str], tagged: dict[str, 
     return "\n\n".join(written.values())
 
 
+def event_bases(fields: dict[str, Schema]) -> str:
+    """Return the base classes of events; `fields` are those of an event that has all of them."""
+    schemas = [
+        (
+            name,
+            base,
+            {"description": model.__doc__, "properties": {key: fields[key] for key in EVENT_BASES[name]}},
+        )
+        for name, base, model in (
+            ("SessionEvent", "Event", Event),
+            ("ThreadEvent", "SessionEvent", ThreadEvent),
+        )
+    ]
+    return "\n\n".join(struct(name, schema, base, None) for name, base, schema in schemas) + "\n\n"
+
+
 def union(name: str, members: list[str], text: str) -> str:
     """Return the alias of a union."""
     return f"\n\n{name}: TypeAlias = {' | '.join(members)}\n" + docstring(text, "")
@@ -168,9 +188,10 @@ def imports(body: str, bases: list[str], *more: str) -> str:
     outer = ["from msgspec import field"] if "field(name=" in body else []
     words = "from typing import Literal"
     # What is sent has the words of this version. What is received is read as it comes: a new word costs nobody its event.
-    typing = "TypeAlias" if (received := "Command" not in bases) else "Literal, TypeAlias"
+    received = "Command" not in bases
+    alias = ["TypeAlias"] if "TypeAlias" in body else []
+    typing = ", ".join(["TYPE_CHECKING" if received else "Literal", *alias])
     if received:
-        typing = f"TYPE_CHECKING, {typing}"
         words = f"if TYPE_CHECKING:\n    {words}\nelse:\n    from .values import AnyWord as Literal"
     blocks = [[f"from typing import {typing}"], outer, sorted(own), [words] if received else []]
     return "\n" + "\n\n".join("\n".join(block) for block in blocks if block) + "\n\n\n"
@@ -197,6 +218,7 @@ def python_modules() -> dict[str, str]:
     """Return the generated modules of the Python client: file name to source, not yet formatted."""
     frames: Schema = document("frames")
     commands: Schema = document("commands")
+    results: Schema = document("results")
     definitions: dict[str, Schema] = frames["$defs"]
     event = definitions["EventFrame"]["properties"]["event"]
     payload = definitions["ToolCall"]["properties"]["normalized"]
@@ -204,8 +226,11 @@ def python_modules() -> dict[str, str]:
     payload_names = [name_of(each["$ref"]) for each in payload["oneOf"]]
     frame_names = [name_of(each["$ref"]) for each in frames["oneOf"]]
     command_names = [name_of(each["$ref"]) for each in commands["oneOf"]]
+    fields = {name: definitions[name]["properties"] for name in event_names}
+    thread_events = [name for name in event_names if fields[name].keys() >= set(EVENT_BASES["ThreadEvent"])]
     bases = {
-        **dict.fromkeys(event_names, "Event"),
+        **dict.fromkeys(event_names, "SessionEvent"),
+        **dict.fromkeys(thread_events, "ThreadEvent"),
         **dict.fromkeys(payload_names, "Payload"),
         **dict.fromkeys(frame_names, "Frame"),
     }
@@ -213,6 +238,12 @@ def python_modules() -> dict[str, str]:
     payload_part = closure(definitions, payload_names)
     event_part = [name for name in closure(definitions, event_names) if name not in payload_part]
     frame_part = [name for name in definitions if name not in {*payload_part, *event_part}]
+    result_types = {kind: python_type(each) for kind, each in results["properties"].items()}
+    command_bases = {
+        name_of(target): f"Command[{result_types.get(kind, 'JsonValue')}]"
+        for kind, target in commands["discriminator"]["mapping"].items()
+    }
+    result_part = [name for name in results["$defs"] if name not in definitions]
     command_definitions = {name: each for name, each in commands["$defs"].items() if name != "JsonValue"}
 
     return {
@@ -227,10 +258,11 @@ def python_modules() -> dict[str, str]:
         "events.py": module(
             "The events of a session: `type` tells which.",
             "frames",
-            defined(definitions, event_part, tagged)
+            event_bases(fields[thread_events[0]])
+            + defined(definitions, event_part, tagged)
             + union("AgentEvent", event_names, "Any event of a session; `type` tells which."),
             ["Event"],
-            [*event_part, "AgentEvent"],
+            [*EVENT_BASES, *event_part, "AgentEvent"],
             payloads=[*payload_part, "NormalizedPayload"],
         ),
         "frames.py": module(
@@ -250,11 +282,24 @@ def python_modules() -> dict[str, str]:
             defined(
                 command_definitions,
                 list(command_definitions),
-                dict.fromkeys(command_names, ("Command", "type")),
+                {name: (base, "type") for name, base in command_bases.items()},
             )
             + union("AnyCommand", command_names, "Any command; `type` tells which."),
             ["Command"],
             [*command_definitions, "AnyCommand"],
+            results=result_part,
+            frames=frame_part,
+        ),
+        "results.py": module(
+            "What the replies to commands have as their result.",
+            "results",
+            defined(results["$defs"], result_part, {}).replace(
+                f"event: {' | '.join(event_names)}", "event: AgentEvent"
+            ),
+            [],
+            result_part,
+            events=["AgentEvent"],
+            frames=frame_part,
         ),
         "codes.py": python_codes(),
     }

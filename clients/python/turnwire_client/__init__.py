@@ -1,4 +1,4 @@
-"""Follow and steer turnwire sessions from Python: see README.md. The vocabulary is in events, payloads, frames, commands and codes."""
+"""Follow and steer turnwire sessions from Python: see README.md. The vocabulary is in events, payloads, frames, commands, results and codes."""
 
 from .backoff import Backoff
 from .client import Client, connect
@@ -10,13 +10,15 @@ from .errors import (
     TimedOut,
     TurnwireError,
 )
-from .feed import BEGINNING, Cursor, Feed, Gap
+from .feed import BEGINNING, LATEST, Cursor, Feed, Gap
 from .following import Following, Received
 from .frames import CaughtUp, EventFrame, Lag, SessionSummary, Welcome
-from .requests import Answer, EventsPage, WholePayload
+from .requests import Answer
+from .results import EventsPage, WholePayload
 
 __all__ = [
     "BEGINNING",
+    "LATEST",
     "AccessRefused",
     "Answer",
     "Backoff",

@@ -13,9 +13,11 @@ import ipaddress
 import itertools
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from ssl import SSLContext
+from typing import Any, TypeAlias, TypeVar, get_args
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
@@ -36,7 +38,7 @@ from .errors import (
     TurnwireError,
 )
 from .feed import BEGINNING, Cursor
-from .following import HELD, Following
+from .following import HELD, Following, Subscription
 from .frames import (
     CaughtUp,
     EventFrame,
@@ -48,9 +50,9 @@ from .frames import (
     SessionSummary,
     Welcome,
 )
-from .reading import read_frame
+from .reading import read_frame, read_result
 from .requests import Requests
-from .values import JsonValue
+from .values import Command, JsonValue
 
 MAX_FRAME = 64 * 1024 * 1024
 """Bytes of a frame."""
@@ -64,8 +66,16 @@ ASK_AGAIN_S = 0.5
 REFUSED = frozenset({400, 401, 403, 404})
 """Status codes of a handshake that trying again would not change."""
 
+UNAUTHORIZED = 401
+"""Status of a handshake whose token is wrong."""
+
 MISUNDERSTOOD = frozenset({1002, 1003, 1007, 1009})
 """Codes with which we close: the hub broke the WebSocket protocol, or sent a frame that is no text or too large."""
+
+Result = TypeVar("Result")
+
+Source: TypeAlias = str | Callable[[], str | Awaitable[str]]
+"""A text, or a function that gives it: asked before each attempt to connect, so that it can be renewed."""
 
 log = logging.getLogger("turnwire_client")
 
@@ -75,10 +85,11 @@ class Client(Requests):
 
     def __init__(
         self,
-        url: str,
-        token: str | None,
+        url: Source,
+        token: Source | None,
         name: str | None,
         *,
+        lazy: bool,
         ssl: SSLContext | None,
         backoff: Backoff,
         reply_timeout: float,
@@ -86,13 +97,14 @@ class Client(Requests):
         ask_again: float,
     ) -> None:
         super().__init__()
-        parts = urlsplit(url)
-        carried = parse_qs(parts.fragment)
-        token = token or next(iter(carried.get("token", [])), None)
-        self._url = _address(url)
-        self._local = _is_loopback(parts.hostname or "")
-        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._source, self._token_source = url, token
         self._name = name
+        self._wanted = asyncio.Event()
+        """Set once a connection is wanted: at once, or, of a lazy client, when it is first used."""
+        if not lazy:
+            self._wanted.set()
+        self._refused = False
+        """The last connection was refused for its token, which a function may renew."""
         self._ssl = ssl
         self._backoff = backoff
         self._reply_timeout = reply_timeout
@@ -101,16 +113,16 @@ class Client(Requests):
         self._ids = itertools.count(1)
         self._ready: asyncio.Future[ClientConnection] = asyncio.get_running_loop().create_future()
         self._failure: TurnwireError | None = None
-        self.hindrance = (
-            "" if token is not None else "no token was given; the URL that turnwire prints has one"
-        )
+        self.hindrance = ""
         """What has kept it from a connection so far, as far as it knows."""
+        self.address = _address(url) if isinstance(url, str) else ""
+        """The WebSocket's address; empty until a function has given the URL."""
         self._replies: dict[str, asyncio.Future[JsonValue]] = {}
-        self._followings: dict[str, Following] = {}
-        self._asked: dict[str, Following] = {}
+        self._followings: dict[str, list[Following]] = {}
+        self._asked: dict[str, Subscription] = {}
         """Subscriptions asked for, by the id of the command."""
         self._sending: set[asyncio.Task[None]] = set()
-        self.named_session = next(iter(carried.get("session", [])), None)
+        self.named_session = _carried(url, "session") if isinstance(url, str) else None
         """The session that the URL names, as the one that `turnwire run` prints does."""
         self.welcome: Welcome | None = None
         """What the hub said of itself, on the last connection."""
@@ -118,18 +130,17 @@ class Client(Requests):
         """All sessions, as the hub last told."""
 
     def follow(self, session: str, after: Cursor = BEGINNING, *, held: int = HELD) -> Following:
-        """Follow a session's events after a cursor; following it again ends the former following.
+        """Follow a session's events after a cursor, beside other followings of it.
 
         So many frames are `held` for a consumer that is slow; then they wait at the hub.
         """
-        if (former := self._followings.get(session)) is not None:
-            former.end()
+        self._wanted.set()
         following = Following(session, after, ask=self._subscribe, leave=self._unsubscribe, held=held)
         if self._failure is not None:
             following.fail(self._failure)
             return following
-        self._followings[session] = following
-        self._subscribe(following)
+        self._followings.setdefault(session, []).append(following)
+        self._subscribe(session)
         return following
 
     @property
@@ -139,20 +150,23 @@ class Client(Requests):
 
     async def connected(self) -> Welcome:
         """Wait for a connection, and return what the hub says of itself; raises AccessRefused and ProtocolError."""
+        self._wanted.set()
         await asyncio.shield(self._ready)
         assert self.welcome is not None, "a connection is ready once the hub has said welcome"
         return self.welcome
 
     async def command(
-        self, command: commands.AnyCommand, *, timeout: float | None = None, command_id: str | None = None
-    ) -> JsonValue:
+        self, command: Command[Result], *, timeout: float | None = None, command_id: str | None = None
+    ) -> Result:
         """Send a command and return its reply's result; `timeout` in seconds, the client's own when None.
 
-        With a UUID as `command_id` the hub of a fleet does it once, however often it is sent, and gives its first reply.
+        The first command of a lazy client waits for the connection. With a UUID as `command_id` the hub of a fleet does it once, however often it is sent, and gives its first reply.
 
         Raises CommandFailed, ConnectionLost (also where there is no connection now: see `connected`), TimedOut,
         and AccessRefused or ProtocolError once the client has failed.
         """
+        if not self._ready.done() and not self._wanted.is_set():
+            await self.wait(self._reply_timeout if timeout is None else timeout)
         if not self._ready.done():
             raise ConnectionLost(f'There is no connection, so "{command.type}" was not sent.')
         websocket = self._ready.result()
@@ -163,7 +177,7 @@ class Client(Requests):
         try:
             async with asyncio.timeout(seconds):
                 await websocket.send(_encoded(command_id, command))
-                return await reply
+                return read_result(await reply, _result_type(type(command)), command.type)  # type: ignore[no-any-return]  # as the command says
         except TimeoutError as late:
             raise TimedOut(f'The hub has not answered "{command.type}" in {seconds:g} s.') from late
         except ConnectionClosed as closed:
@@ -173,15 +187,23 @@ class Client(Requests):
 
     async def run(self) -> None:
         """Keep the connection; returns when the client has failed."""
+        await self._wanted.wait()
         while True:
             try:
                 await self._connection()
             except InvalidStatus as answer:
-                if answer.response.status_code in REFUSED:
-                    return self.fail(AccessRefused(_sentence(answer.response.body, str(answer))))
+                status = answer.response.status_code
+                if status in REFUSED:
+                    other = f"{self.address} has answered with HTTP {status}; is it a turnwire hub, and the port right?"
+                    refusal = AccessRefused(_sentence(answer.response.body, other))
+                    if status != UNAUTHORIZED or not self._may_renew():
+                        return self.fail(refusal)
                 log.info("The hub does not take the connection now: %s", answer)
                 self.hindrance = str(answer)
-            except (AccessRefused, ProtocolError) as failure:
+            except AccessRefused as failure:
+                if not self._may_renew():
+                    return self.fail(failure)
+            except ProtocolError as failure:
                 return self.fail(failure)
             except ConnectionClosed as closed:
                 log.info("The connection to the hub was lost: %s", closed)
@@ -189,6 +211,22 @@ class Client(Requests):
                 log.info("The hub cannot be reached: %s", error)
                 self.hindrance = str(error) or self.hindrance
             await asyncio.sleep(self._backoff.next())
+
+    async def wait(self, seconds: float) -> None:
+        """Wait so many seconds for a connection; raises TimedOut, and what `connected` does."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.connected()
+        except TimeoutError as late:
+            why = f": {self.hindrance}" if self.hindrance else ""
+            raise TimedOut(f"No hub has answered at {self.address} in {seconds:g} s{why}.") from late
+
+    def _may_renew(self) -> bool:
+        """Tell whether a function may have a better token than the refused one: once after each connection."""
+        if isinstance(self._token_source, str | None) and isinstance(self._source, str):
+            return False
+        renews, self._refused = not self._refused, True
+        return renews
 
     def fail(self, failure: TurnwireError) -> None:
         """End all there is with this error, now and for good."""
@@ -198,25 +236,43 @@ class Client(Requests):
         self._ready.set_exception(failure)
         # Whoever asks later gets it; that nobody does is no error.
         self._ready.exception()
-        for following in self._followings.values():
+        for following in self._all_followings():
             following.fail(failure)
         self._followings.clear()
 
+    def _all_followings(self) -> list[Following]:
+        return [one for each in self._followings.values() for one in each]
+
     def close(self) -> None:
         """End all there is: followings end after what they hold, commands raise ConnectionLost."""
-        for following in self._followings.values():
+        for following in self._all_followings():
             following.end()
         self._followings.clear()
         if self._failure is None:
             self.fail(ConnectionLost("The client was closed."))
 
+    async def _place(self) -> tuple[str, str | None]:
+        """Return the URL and the token to connect with now; raises OSError when a function of the caller's has failed."""
+        try:
+            url = await _given(self._source)
+            token = None if self._token_source is None else await _given(self._token_source)
+        except Exception as error:
+            log.warning("The function for the URL or the token has failed.", exc_info=error)
+            raise OSError(f"the function for the URL or the token has failed: {error!r}") from error
+        self.address = _address(url)
+        self.named_session = _carried(url, "session")
+        return url, token or _carried(url, "token")
+
     async def _connection(self) -> None:
+        url, token = await self._place()
+        if token is None:
+            self.hindrance = "no token was given; the URL that turnwire prints has one"
         async with open_websocket(
-            self._url,
-            additional_headers=self._headers,
+            self.address,
+            additional_headers={} if token is None else {"Authorization": f"Bearer {token}"},
             subprotocols=[Subprotocol("turnwire.v1")],
             ssl=self._ssl,
-            proxy=None if self._local else True,
+            proxy=None if _is_loopback(urlsplit(url).hostname or "") else True,
             max_size=self._max_frame,
             compression="deflate",
         ) as websocket:
@@ -267,18 +323,20 @@ class Client(Requests):
             raise ProtocolError("The hub said welcome twice.")
         self.welcome = welcome
         self.known_sessions = welcome.sessions
-        self._backoff.reset()
+        if not self._followings:
+            self._backoff.reset()
+        self._refused = False
         self._ready.set_result(websocket)
         if self._name is not None:
             self._send(commands.Hello(name=self._name))
-        for following in self._followings.values():
-            if following.state == "idle":
-                self._subscribe(following)
+        for session, followings in self._followings.items():
+            if any(one.state == "idle" for one in followings):
+                self._subscribe(session)
 
     def _disconnected(self, lost: TurnwireError) -> None:
         if self._ready.done():
             self._ready = asyncio.get_running_loop().create_future()
-        for following in self._followings.values():
+        for following in self._all_followings():
             following.on_lost()
         self._asked.clear()
         for reply in self._replies.values():
@@ -286,61 +344,104 @@ class Client(Requests):
                 reply.set_exception(lost)
 
     def _received(self, frame: EventFrame | GapFrame | CaughtUp | Lag) -> None:
-        following = self._followings.get(frame.session)
-        if following is None or following.on_frame(frame):
+        if isinstance(frame, CaughtUp):
+            # Not at the welcome: a hub that cannot read its log yet is not to be asked ever again at once.
+            self._backoff.reset()
+        followings = self._followings.get(frame.session)
+        if followings is None:
             return
-        if following.state == "full":
-            self._send(commands.Unsubscribe(session=frame.session))
-        elif following.state == "closed":
-            self._unsubscribe(following)
-        else:
-            self._subscribe(following)
+        missing = False
+        for following in tuple(followings):
+            if following.on_frame(frame):
+                continue
+            match following.state:
+                case "full":
+                    if all(one.state == "full" for one in followings):
+                        self._send(commands.Unsubscribe(session=frame.session))
+                case "closed":
+                    self._unsubscribe(following)
+                case _:
+                    missing = True
+        if missing:
+            self._subscribe(frame.session)
 
     def _replied(self, reply: Reply) -> None:
         failure = None if reply.ok else _failure(reply)
-        if (following := self._asked.pop(reply.id or "", None)) is not None:
+        if (subscription := self._asked.pop(reply.id or "", None)) is not None:
             # At once, and not in a task: the events come right behind.
-            if failure is None:
-                following.on_subscribed(self.welcome.epoch if self.welcome else "")
-            elif failure.code == "rate_limited":
-                # a following that fills and empties quickly asks often
-                following.on_lost()
-                asyncio.get_running_loop().call_later(self._ask_again_s, self._ask_again, following)
-            else:
-                self._forget(following)
-                following.fail(failure)
+            self._subscribed(subscription, reply.result, failure)
         elif (waiting := self._replies.get(reply.id or "")) is not None and not waiting.done():
             if failure is None:
                 waiting.set_result(reply.result)
             else:
                 waiting.set_exception(failure)
 
-    def _subscribe(self, following: Following) -> None:
-        if not self._ready.done() or following.state == "closed":
-            return
-        following.on_subscribe()
-        cursor = following.next
-        command = commands.Subscribe(
-            session=following.session,
-            after=cursor.seq,
-            epoch=cursor.epoch if cursor.seq else None,
-        )
-        self._asked[self._send(command)] = following
+    def _subscribed(
+        self, subscription: Subscription, result: JsonValue, failure: CommandFailed | None
+    ) -> None:
+        if failure is None:
+            last = result.get("last") if isinstance(result, dict) else None
+            for following in subscription.followings:
+                following.on_subscribed(
+                    subscription,
+                    self.welcome.epoch if self.welcome else "",
+                    last if isinstance(last, int) else 0,
+                )
+        elif failure.code == "rate_limited":
+            # a following that fills and empties quickly asks often
+            for following in subscription.followings:
+                following.on_lost()
+            session = subscription.followings[0].session
+            asyncio.get_running_loop().call_later(self._ask_again_s, self._ask_again, session)
+        else:
+            for following in subscription.followings:
+                self._forget(following)
+                following.fail(failure)
 
-    def _ask_again(self, following: Following) -> None:
-        if following.state == "idle" and self._followings.get(following.session) is following:
-            self._subscribe(following)
+    def _subscribe(self, session: str) -> None:
+        """Ask for what the followings of a session lack: from the earliest of their places."""
+        followings = tuple(
+            one for one in self._followings.get(session, ()) if one.state not in {"closed", "full"}
+        )
+        if not self._ready.done() or not followings:
+            return
+        cursor = min((self._begin_at(one) for one in followings), key=self._order)
+        subscription = Subscription(cursor, followings)
+        for following in followings:
+            following.on_subscribe(subscription)
+        command = commands.Subscribe(
+            session=session, after=cursor.seq, epoch=cursor.epoch if cursor.seq else None
+        )
+        self._asked[self._send(command)] = subscription
+
+    def _begin_at(self, following: Following) -> Cursor:
+        """Return where the hub is to begin: of LATEST the newest number that we know, as the hub's own is no lower."""
+        cursor = following.next
+        if cursor.seq >= 0 or self.welcome is None:
+            return cursor
+        known = (one.last_seq for one in self.known_sessions if one.session == following.session)
+        return Cursor(self.welcome.epoch, next(known, 0))
+
+    def _order(self, cursor: Cursor) -> tuple[bool, int]:
+        """Sort places: those of another life of the log first, as all that follows is new to them."""
+        epoch = self.welcome.epoch if self.welcome else ""
+        return cursor.seq == 0 or cursor.epoch == epoch, cursor.seq
+
+    def _ask_again(self, session: str) -> None:
+        if any(one.state == "idle" for one in self._followings.get(session, ())):
+            self._subscribe(session)
 
     def _unsubscribe(self, following: Following) -> None:
-        if self._forget(following) and self._ready.done():
+        self._forget(following)
+        if following.session not in self._followings and self._ready.done():
             self._send(commands.Unsubscribe(session=following.session))
 
-    def _forget(self, following: Following) -> bool:
-        """Leave a following out; False when another has taken its place."""
-        if self._followings.get(following.session) is not following:
-            return False
-        del self._followings[following.session]
-        return True
+    def _forget(self, following: Following) -> None:
+        others = [one for one in self._followings.get(following.session, ()) if one is not following]
+        if others:
+            self._followings[following.session] = others
+        else:
+            self._followings.pop(following.session, None)
 
     def _new_id(self) -> str:
         return str(next(self._ids))
@@ -363,10 +464,11 @@ class Client(Requests):
 
 @asynccontextmanager
 async def connect(
-    url: str,
-    token: str | None = None,
+    url: Source,
+    token: Source | None = None,
     *,
     name: str | None = None,
+    lazy: bool = False,
     ssl: SSLContext | None = None,
     timeout: float = 10.0,
     reply_timeout: float = REPLY_TIMEOUT_S,
@@ -374,8 +476,9 @@ async def connect(
     max_frame: int = MAX_FRAME,
     ask_again: float = ASK_AGAIN_S,
 ) -> AsyncIterator[Client]:
-    """Connect to a hub: its printed URL, or its address and a token.
+    """Connect to a hub: its printed URL, or its address and a token. Functions for either are asked before each attempt.
 
+    A lazy client connects when it is first used, and waits for nothing here.
     `name` is shown as `by` in the decisions this client takes, `reply_timeout` is in seconds, `max_frame` in bytes; a following that
     the hub finds too frequent is asked for again after `ask_again` seconds.
     Raises AccessRefused, ProtocolError, and TimedOut when there is no hub within `timeout` seconds.
@@ -384,6 +487,7 @@ async def connect(
         url,
         token,
         name,
+        lazy=lazy,
         ssl=ssl,
         backoff=backoff or Backoff(),
         reply_timeout=reply_timeout,
@@ -392,12 +496,8 @@ async def connect(
     )
     keeper = asyncio.create_task(client.run())
     try:
-        try:
-            async with asyncio.timeout(timeout):
-                await client.connected()
-        except TimeoutError as late:
-            why = f": {client.hindrance}" if client.hindrance else ""
-            raise TimedOut(f"No hub has answered at {_address(url)} in {timeout:g} s{why}.") from late
+        if not lazy:
+            await client.wait(timeout)
         yield client
     finally:
         keeper.cancel()
@@ -413,6 +513,23 @@ def _address(url: str) -> str:
     return f"{scheme}://{parts.netloc}{path}"
 
 
+def _carried(url: str, part: str) -> str | None:
+    """Return what the fragment of a printed URL has: its token or its session."""
+    return next(iter(parse_qs(urlsplit(url).fragment).get(part, [])), None)
+
+
+async def _given(source: Source) -> str:
+    """Return a text, or what the function for it gives."""
+    found = source if isinstance(source, str) else source()
+    return found if isinstance(found, str) else await found
+
+
+@cache
+def _result_type(command: type[Command[Any]]) -> Any:
+    """Return the type of a command's result: the argument of its base."""
+    return get_args(command.__orig_bases__[0])[0]  # type: ignore[attr-defined]  # typing's own, of each generic class
+
+
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -420,7 +537,7 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def _encoded(command_id: str, command: commands.AnyCommand) -> str:
+def _encoded(command_id: str, command: Command[Any]) -> str:
     return msgspec.json.encode({"id": command_id, **msgspec.to_builtins(command)}).decode()
 
 

@@ -14,8 +14,8 @@ else:
     from .values import AnyWord as Literal
 
 
-class TurnStarted(Event, frozen=True, kw_only=True, tag="turn_started"):
-    """A turn began. Exactly one `complete` with the same operation_id follows."""
+class SessionEvent(Event, frozen=True, kw_only=True):
+    """A fact about a session. `type` names its kind. Empty fields are left out of the JSON."""
 
     session_id: str | None = None
     """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
@@ -23,29 +23,33 @@ class TurnStarted(Event, frozen=True, kw_only=True, tag="turn_started"):
     """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
     truncated: dict[str, int] | None = None
     """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
-    origin: Literal["user", "queued", "background", "autonomous"]
-    """Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's or turnwire's own accord."""
-    prompts: list[str] | None = None
-    """UUIDs of the prompts it serves, as far as they are known when it starts."""
 
 
-class UserMessage(Event, frozen=True, kw_only=True, tag="user_message"):
-    """What a human, or a program in their place, said to the agent."""
+class ThreadEvent(SessionEvent, frozen=True, kw_only=True):
+    """A fact about one thread of the conversation: the main one, or a subagent's."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     parent_tool_call_id: str | None = None
     """The tool call whose subagent this belongs to; absent in the main thread."""
     message_id: str | None = None
-    """The API message's id, where it is known; the line's UUID for text the model did not write."""
+    """The API message's id, if known; the line's UUID for text that the model did not write."""
     block_index: int | None = None
-    """Index of the content block within its message, where it is known."""
+    """Index of the content block within its message, if known."""
     history: bool | None = None
-    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
+    """True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn."""
+
+
+class TurnStarted(SessionEvent, frozen=True, kw_only=True, tag="turn_started"):
+    """A turn began. Exactly one `complete` with the same operation_id follows."""
+
+    origin: Literal["user", "queued", "background", "autonomous"]
+    """Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's or turnwire's own accord."""
+    prompts: list[str] | None = None
+    """UUIDs of the prompts that it serves, as far as they are known at its start."""
+
+
+class UserMessage(ThreadEvent, frozen=True, kw_only=True, tag="user_message"):
+    """A message to the agent from a human, or from a program in their place."""
+
     text: str
     """The text; empty when there are only attachments."""
     uuid: str | None = None
@@ -56,80 +60,38 @@ class UserMessage(Event, frozen=True, kw_only=True, tag="user_message"):
     """True when the CLI, or turnwire, made it up itself."""
 
 
-class MessageChunk(Event, frozen=True, kw_only=True, tag="message_chunk"):
+class MessageChunk(ThreadEvent, frozen=True, kw_only=True, tag="message_chunk"):
     """A piece of the agent's text. Pieces with the same message_id and block_index belong together, in order."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
-    parent_tool_call_id: str | None = None
-    """The tool call whose subagent this belongs to; absent in the main thread."""
-    message_id: str | None = None
-    """The API message's id, where it is known; the line's UUID for text the model did not write."""
-    block_index: int | None = None
-    """Index of the content block within its message, where it is known."""
-    history: bool | None = None
-    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     text: str
     """The piece."""
     replace: bool | None = None
-    """True when this corrects the block: it takes the place of all earlier pieces of the block."""
+    """True for a correction: it replaces all earlier pieces of the block."""
     source: Literal["local_command", "result", "synthetic"] | None = None
     """Where the text is from when the model did not write it in a message: output of a slash command, the
     turn's result, a message the CLI made up. Absent for the model's own text."""
     parts: list[ContentPart] | None = None
-    """What the agent shows that is no text: images, sounds, resources."""
+    """Content other than text: images, sounds, resources."""
     is_delta: bool | None = None
     """True when more of the same block may follow."""
 
 
-class Reasoning(Event, frozen=True, kw_only=True, tag="reasoning"):
+class Reasoning(ThreadEvent, frozen=True, kw_only=True, tag="reasoning"):
     """A piece of the agent's thinking."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
-    parent_tool_call_id: str | None = None
-    """The tool call whose subagent this belongs to; absent in the main thread."""
-    message_id: str | None = None
-    """The API message's id, where it is known; the line's UUID for text the model did not write."""
-    block_index: int | None = None
-    """Index of the content block within its message, where it is known."""
-    history: bool | None = None
-    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     reasoning_text: str
     """The piece; empty for redacted thinking."""
     replace: bool | None = None
-    """True when this takes the place of all earlier pieces of the block."""
+    """True if this replaces all earlier pieces of the block."""
     redacted: bool | None = None
     """True when the API encrypted it."""
     is_delta: bool | None = None
     """True when more of the same block may follow."""
 
 
-class ToolCall(Event, frozen=True, kw_only=True, tag="tool_call"):
+class ToolCall(ThreadEvent, frozen=True, kw_only=True, tag="tool_call"):
     """The agent calls a tool. One per tool_use block."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
-    parent_tool_call_id: str | None = None
-    """The tool call whose subagent this belongs to; absent in the main thread."""
-    message_id: str | None = None
-    """The API message's id, where it is known; the line's UUID for text the model did not write."""
-    block_index: int | None = None
-    """Index of the content block within its message, where it is known."""
-    history: bool | None = None
-    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     tool_call_id: str
     """The tool_use block's id."""
     tool_name: str
@@ -139,26 +101,12 @@ class ToolCall(Event, frozen=True, kw_only=True, tag="tool_call"):
     tool_status: Literal["running"]
     """Always running: the update that follows ends it."""
     normalized: NormalizedPayload
-    """What the call does."""
+    """The call's action."""
 
 
-class ToolUpdate(Event, frozen=True, kw_only=True, tag="tool_update"):
+class ToolUpdate(ThreadEvent, frozen=True, kw_only=True, tag="tool_update"):
     """News of a tool call. Exactly one update with a status other than running ends it."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
-    parent_tool_call_id: str | None = None
-    """The tool call whose subagent this belongs to; absent in the main thread."""
-    message_id: str | None = None
-    """The API message's id, where it is known; the line's UUID for text the model did not write."""
-    block_index: int | None = None
-    """Index of the content block within its message, where it is known."""
-    history: bool | None = None
-    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     tool_call_id: str
     """The call."""
     tool_name: str | None = None
@@ -166,16 +114,16 @@ class ToolUpdate(Event, frozen=True, kw_only=True, tag="tool_update"):
     tool_title: str | None = None
     """One line for humans."""
     tool_status: Literal["running", "complete", "error", "unknown"]
-    """running: progress; the others are final. unknown: the agent has never said how the call ended."""
+    """`running` reports progress; the others are final. `unknown`: the agent never reported how the call ended."""
     normalized: NormalizedPayload | None = None
     """The call's payload, enriched with its result."""
     error: str | None = None
     """Why it failed."""
     reason: Literal["failed", "denied", "interrupted", "process_exited", "no_result"] | None = None
-    """What kind of failure it was; `no_result`: the turn ended without a result for it, which is an error unless the
-    turn succeeded. Then it is complete, as Claude Code's deferred calls are, or unknown."""
+    """The kind of failure. `no_result`: the turn ended without a result for the call, which is an error unless the
+    turn succeeded. Then the call is complete, as Claude Code's deferred calls are, or unknown."""
     background: bool | None = None
-    """True when the work goes on in the background; `task_update` events tell how."""
+    """True if the work continues in the background. `task_update` events report on it."""
     elapsed_ms: int | None = None
     """How long it has been running, in progress updates."""
     uuid: str | None = None
@@ -196,7 +144,7 @@ class TokenSums(Value, frozen=True, kw_only=True):
 
 
 class CompleteData(Value, frozen=True, kw_only=True):
-    """What a turn cost and gave. Times in milliseconds, money in US dollars."""
+    """Cost and result of a turn. Times in milliseconds, money in US dollars."""
 
     outcome: (
         Literal[
@@ -216,9 +164,9 @@ class CompleteData(Value, frozen=True, kw_only=True):
     is_error: bool
     """True when the turn failed."""
     cost_usd: float | None = None
-    """Cost of this turn; absent when a resumed CLI does not tell it apart from what went before."""
+    """Cost of this turn. Absent if a resumed CLI's total cannot be separated from earlier costs."""
     total_cost_usd: float | None = None
-    """The CLI's own total, as it reports it: of its process, anew from /clear on, a resumed one may count its past."""
+    """The CLI's own total of its process. /clear resets it; the total of a resumed process may include its past."""
     duration_ms: int | None = None
     """From prompt to result."""
     duration_api_ms: int | None = None
@@ -234,20 +182,20 @@ class CompleteData(Value, frozen=True, kw_only=True):
     cache_creation_input_tokens: int | None = None
     """Tokens written to the cache in this turn."""
     all_tokens: TokenSums | None = None
-    """Tokens of everything that `cost_usd` pays for: subagents, compaction and helper models as well. Absent where the
-    four fields above have them all, and where they are not known."""
+    """Tokens of everything in `cost_usd`, including subagents, compaction and helper models. Absent if the
+    four fields above have them all, or if they are unknown."""
     tokens_of: Literal["last_call"] | None = None
-    """Said where the token fields above are less than the turn's: the agent counts the last call of the model alone."""
+    """Set if the token fields above are less than the turn's: the agent counts only the last call of the model."""
     total_input_tokens: int | None = None
     """Tokens sent by the CLI process up to now, cached ones not included."""
     total_output_tokens: int | None = None
     """Tokens received by the CLI process up to now."""
     last_message_uuid: str | None = None
-    """The last committed message: what `--resume-session-at` takes from 2.0.76 on."""
+    """The last committed message: the value for `--resume-session-at` from 2.0.76 on."""
     resume_token: str | None = None
-    """What `--resume-session-at` takes for the version that wrote this: a message id for 2.0.14, a UUID later."""
+    """The value for `--resume-session-at` in the version that wrote this: a message id for 2.0.14, a UUID later."""
     errors: list[str] | None = None
-    """What went wrong, each once."""
+    """The errors, without repetition."""
     api_error_status: int | None = None
     """HTTP status of a failed API call."""
     subtype: str | None = None
@@ -261,100 +209,62 @@ class CompleteData(Value, frozen=True, kw_only=True):
     prompts: list[str] | None = None
     """UUIDs of the prompts the turn has served."""
     origin: Literal["user", "queued", "background", "autonomous"] | None = None
-    """Why the turn began, as known at its end; `turn_started` may have had to guess."""
+    """Why the turn began, as known at its end. `turn_started` may have guessed."""
     exit_code: int | None = None
     """Exit code of a CLI that ended before the turn did."""
     signal: str | None = None
     """Signal that ended such a CLI, such as SIGKILL."""
     stderr_tail: str | None = None
-    """The last it said on standard error."""
+    """The last text on standard error."""
 
 
-class Complete(Event, frozen=True, kw_only=True, tag="complete"):
+class Complete(SessionEvent, frozen=True, kw_only=True, tag="complete"):
     """A turn ended. Exactly one for every turn that started, whatever happens to the CLI."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     data: CompleteData
-    """What the turn cost and gave."""
+    """Cost and result of the turn."""
     error: str | None = None
     """All errors in one line."""
     last_message_uuid: str | None = None
     """The same as in `data`."""
 
 
-class Error(Event, frozen=True, kw_only=True, tag="error"):
+class Error(ThreadEvent, frozen=True, kw_only=True, tag="error"):
     """Something failed. After `complete` it is the turn's error; otherwise an error within the turn.
 
-    A turn that somebody interrupted has none: nothing failed, it was stopped as it was wanted. Its `complete` says so, with the outcome
+    An interrupted turn has no error: nothing failed. Its `complete` has the outcome
     `interrupted` and `is_error` false, whatever the agent's own line says (Claude's: `error_during_execution`).
     """
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
-    parent_tool_call_id: str | None = None
-    """The tool call whose subagent this belongs to; absent in the main thread."""
-    message_id: str | None = None
-    """The API message's id, where it is known; the line's UUID for text the model did not write."""
-    block_index: int | None = None
-    """Index of the content block within its message, where it is known."""
-    history: bool | None = None
-    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     error: str
-    """What a human should read."""
+    """The text for a human."""
     code: str | None = None
     """authentication_failed, billing_error, rate_limit, invalid_request, server_error, …"""
     status: int | None = None
     """HTTP status of a failed API call."""
 
 
-class Retraction(Event, frozen=True, kw_only=True, tag="retraction"):
+class Retraction(SessionEvent, frozen=True, kw_only=True, tag="retraction"):
     """The CLI withdrew messages it had written; a frontend removes their texts."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     message_uuids: list[str] | None = None
     """UUIDs of messages that no longer count."""
     message_ids: list[str] | None = None
-    """API message ids, where only they are known (a broken stream)."""
+    """API message ids, if only those are known (a broken stream)."""
 
 
-class Queued(Event, frozen=True, kw_only=True, tag="queued"):
+class Queued(SessionEvent, frozen=True, kw_only=True, tag="queued"):
     """A prompt waits for its turn."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     position: int | None = None
     """Place in the queue, from 1."""
     prompt: str | None = None
     """The prompt's UUID."""
 
 
-class Injected(Event, frozen=True, kw_only=True, tag="injected"):
+class Injected(SessionEvent, frozen=True, kw_only=True, tag="injected"):
     """Waiting prompts joined the running turn."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     message_count: int
     """How many."""
     content_length: int | None = None
@@ -363,15 +273,9 @@ class Injected(Event, frozen=True, kw_only=True, tag="injected"):
     """Their UUIDs."""
 
 
-class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
+class Withdrawn(SessionEvent, frozen=True, kw_only=True, tag="withdrawn"):
     """A waiting prompt was taken back and will not be served."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     prompt: str
     """The prompt's UUID."""
 
@@ -385,42 +289,28 @@ class RememberedRule(Value, frozen=True, kw_only=True):
     destination: str
     """How far it reaches: session, localSettings, projectSettings, userSettings."""
     file: str | None = None
-    """File that the agent writes it to: relative to the top of the git repository, or to the working directory where there is none; or
-    below `~`. Absent for the session alone, and where it is not known."""
+    """File in which the agent saves it: relative to the top of the git repository, or to the working directory without one; or
+    below `~`. Absent for a rule of this session only, or if the file is unknown."""
 
 
 class PermissionOption(Value, frozen=True, kw_only=True):
     """One way to answer a permission request."""
 
     option_id: str
-    """What `permission.respond` sends back."""
+    """The value for `permission.respond`."""
     name: str
-    """What the button says."""
+    """The button's text."""
     kind: Literal["allow_once", "allow_always", "reject_once", "reject_always"]
-    """What it means."""
+    """The option's meaning."""
     destination: str | None = None
     """Where an always-answer is remembered: session, localSettings, projectSettings, userSettings."""
     remembers: list[RememberedRule] | None = None
-    """Every rule that this answer adds. Absent where the agent does not say what it remembers."""
+    """Every rule that this answer adds. Absent if the agent does not say what it remembers."""
 
 
-class PermissionRequest(Event, frozen=True, kw_only=True, tag="permission_request"):
-    """The CLI waits for leave to call a tool."""
+class PermissionRequest(ThreadEvent, frozen=True, kw_only=True, tag="permission_request"):
+    """The agent waits for permission to call a tool."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
-    parent_tool_call_id: str | None = None
-    """The tool call whose subagent this belongs to; absent in the main thread."""
-    message_id: str | None = None
-    """The API message's id, where it is known; the line's UUID for text the model did not write."""
-    block_index: int | None = None
-    """Index of the content block within its message, where it is known."""
-    history: bool | None = None
-    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     pending_id: str
     """Names this request in `permission.respond`; the control request's id."""
     tool_call_id: str | None = None
@@ -428,13 +318,13 @@ class PermissionRequest(Event, frozen=True, kw_only=True, tag="permission_reques
     tool_name: str | None = None
     """The tool, as the agent calls it."""
     permission_title: str
-    """One line for humans. For a command it is the command itself; one that the agent does not tell is called unknown."""
+    """One line for humans. For a command it is the command itself. A command that the agent does not reveal is called unknown."""
     agent_title: str | None = None
-    """What the agent calls the call, where the title does not say it: words that its model may have chosen. Decide nothing by them."""
+    """The agent's own title, if it differs. Its model may have chosen the words, so never decide by them."""
     permission_options: list[PermissionOption]
     """The possible answers."""
     action_type: Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"]
-    """What would happen."""
+    """The kind of action."""
     action_details: JsonObject | None = None
     """The command, the path, the address …"""
     tool_input: JsonObject | None = None
@@ -444,22 +334,16 @@ class PermissionRequest(Event, frozen=True, kw_only=True, tag="permission_reques
     reason: str | None = None
     """Why the CLI asks."""
     blocked_path: str | None = None
-    """The path outside of what is allowed."""
+    """The path outside the allowed ones."""
     suggestions: list[JsonObject] | None = None
     """permission_suggestions as the CLI made them."""
     agent_id: str | None = None
     """The subagent that asks."""
 
 
-class PermissionResolved(Event, frozen=True, kw_only=True, tag="permission_resolved"):
+class PermissionResolved(SessionEvent, frozen=True, kw_only=True, tag="permission_resolved"):
     """A pending request was answered, and how."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     pending_id: str
     """The request."""
     tool_call_id: str | None = None
@@ -471,11 +355,11 @@ class PermissionResolved(Event, frozen=True, kw_only=True, tag="permission_resol
     option_id: str | None = None
     """The option that was chosen."""
     by: str | None = None
-    """Who decided: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`, …"""
+    """The decider: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`, …"""
     waited_ms: int | None = None
     """How long the request had waited."""
     message: str | None = None
-    """What was said to the agent."""
+    """The text for the agent."""
     updated_input: JsonObject | None = None
     """The arguments as edited, when they were."""
     destination: str | None = None
@@ -483,25 +367,20 @@ class PermissionResolved(Event, frozen=True, kw_only=True, tag="permission_resol
     interrupt: bool | None = None
     """True when the denial also stopped the turn."""
     unasked: bool | None = None
-    """True when nobody was asked: a rule or a policy decided as the request came. No `permission_request` or `question_request` was
-    published for it; the three fields below say what it was about."""
+    """True if nobody was asked: a rule or a policy decided as the request arrived. No `permission_request` or `question_request`
+    was
+    published for it; the next three fields describe it."""
     permission_title: str | None = None
-    """The one line for humans that a dialog would have shown; of `unasked` alone."""
+    """The line that a dialog would have shown. Only if `unasked`."""
     action_type: Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"] | None = None
-    """What was decided about; of `unasked` alone, and absent for a question."""
+    """The kind of action. Only if `unasked`; absent for a question."""
     action_details: JsonObject | None = None
-    """The command, the path, the address …; of `unasked` alone."""
+    """The command, the path, the address …. Only if `unasked`."""
 
 
-class PermissionCancelled(Event, frozen=True, kw_only=True, tag="permission_cancelled"):
+class PermissionCancelled(SessionEvent, frozen=True, kw_only=True, tag="permission_cancelled"):
     """A pending request is void; its dialog closes."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     pending_id: str
     """The request."""
     tool_call_id: str | None = None
@@ -510,33 +389,19 @@ class PermissionCancelled(Event, frozen=True, kw_only=True, tag="permission_canc
     """Why."""
 
 
-class QuestionRequest(Event, frozen=True, kw_only=True, tag="question_request"):
+class QuestionRequest(ThreadEvent, frozen=True, kw_only=True, tag="question_request"):
     """The agent, an MCP server or the CLI asks a human and waits."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
-    parent_tool_call_id: str | None = None
-    """The tool call whose subagent this belongs to; absent in the main thread."""
-    message_id: str | None = None
-    """The API message's id, where it is known; the line's UUID for text the model did not write."""
-    block_index: int | None = None
-    """Index of the content block within its message, where it is known."""
-    history: bool | None = None
-    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     pending_id: str
     """Names this request in `question.answer`."""
     kind: Literal["ask_user", "elicitation", "dialog"]
-    """Who asks: the agent, an MCP server, the CLI."""
+    """Who asks: the agent, an MCP server or the CLI."""
     tool_call_id: str | None = None
     """The tool call that waits."""
     questions: list[Question] | None = None
     """The questions, of ask_user."""
     message: str | None = None
-    """What is asked, of the other kinds."""
+    """The question's text, for the other kinds."""
     requested_schema: JsonValue = None
     """JSON Schema of the answer, of an elicitation."""
     mode: str | None = None
@@ -549,68 +414,42 @@ class QuestionRequest(Event, frozen=True, kw_only=True, tag="question_request"):
     """The rest of the request as it came."""
 
 
-class SandboxDenied(Event, frozen=True, kw_only=True, tag="sandbox_denied"):
-    """The sandbox of a session refused something: a host that nobody allowed, or a file that is read-only or not there."""
+class SandboxDenied(SessionEvent, frozen=True, kw_only=True, tag="sandbox_denied"):
+    """The sandbox refused something: a host that nobody allowed, or a file that is read-only or hidden."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     kind: Literal["host", "path"]
-    """What was refused."""
+    """The kind of the refused thing."""
     target: str
     """HOST:PORT, or the path."""
     reason: str
     """Why, and what would allow it; for humans."""
     tool_call_id: str | None = None
-    """The tool call that met with it, where that is known."""
+    """The tool call that caused it, if known."""
 
 
 class Mode(Value, frozen=True, kw_only=True):
     """A mode that a session can be in."""
 
     id: str
-    """What switches to it."""
+    """The value that switches to it."""
     name: str | None = None
     """The same, for humans."""
     description: str | None = None
-    """What it means."""
+    """A description."""
 
 
-class SessionMode(Event, frozen=True, kw_only=True, tag="session_mode"):
+class SessionMode(SessionEvent, frozen=True, kw_only=True, tag="session_mode"):
     """The permission mode changed."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     current_mode_id: str
     """default, acceptEdits, plan, bypassPermissions, …; of other agents whatever they call it."""
     available_modes: list[Mode] | None = None
     """The modes there are, where the agent lists them; absent when they are as they were."""
 
 
-class AgentPlan(Event, frozen=True, kw_only=True, tag="agent_plan"):
+class AgentPlan(ThreadEvent, frozen=True, kw_only=True, tag="agent_plan"):
     """The agent shows its plan."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
-    parent_tool_call_id: str | None = None
-    """The tool call whose subagent this belongs to; absent in the main thread."""
-    message_id: str | None = None
-    """The API message's id, where it is known; the line's UUID for text the model did not write."""
-    block_index: int | None = None
-    """Index of the content block within its message, where it is known."""
-    history: bool | None = None
-    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     plan_content: str
     """The plan in Markdown."""
     plan_file_path: str | None = None
@@ -618,28 +457,14 @@ class AgentPlan(Event, frozen=True, kw_only=True, tag="agent_plan"):
     tool_call_id: str | None = None
     """The ExitPlanMode call."""
     plan_id: str | None = None
-    """Which plan, of agents that have several; a later one of the same id takes its place."""
+    """The plan's id, for agents with several plans. A later plan with the same id replaces it."""
     items: list[TodoItem] | None = None
     """Its entries, where it is a list of things to do; `plan_content` shows the same."""
 
 
-class HookActivity(Event, frozen=True, kw_only=True, tag="hook_activity"):
+class HookActivity(ThreadEvent, frozen=True, kw_only=True, tag="hook_activity"):
     """A hook ran, in the CLI or in the sidecar."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
-    parent_tool_call_id: str | None = None
-    """The tool call whose subagent this belongs to; absent in the main thread."""
-    message_id: str | None = None
-    """The API message's id, where it is known; the line's UUID for text the model did not write."""
-    block_index: int | None = None
-    """Index of the content block within its message, where it is known."""
-    history: bool | None = None
-    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     phase: Literal["started", "progress", "finished", "callback", "answered"]
     """started, progress, finished: run by the CLI; callback, answered: asked of us and answered."""
     hook_event: str | None = None
@@ -653,11 +478,11 @@ class HookActivity(Event, frozen=True, kw_only=True, tag="hook_activity"):
     tool_name: str | None = None
     """The tool it concerns."""
     outcome: str | None = None
-    """What came of it: success, error, cancelled, allow, deny, ask, block, …"""
+    """The outcome: success, error, cancelled, allow, deny, ask, block, …"""
     output: str | None = None
-    """What it printed or answered."""
+    """Its output or answer."""
     stderr: str | None = None
-    """What it printed on standard error."""
+    """Its output on standard error."""
     exit_code: int | None = None
     """Its exit code."""
 
@@ -668,18 +493,12 @@ class SessionStatusData(Value, frozen=True, kw_only=True):
     session_status: Literal["new", "resumed"]
     """Is the conversation new, or does it go on?"""
     init: bool | None = None
-    """True: the CLI said so itself."""
+    """True: the CLI itself reported it."""
 
 
-class SessionStatus(Event, frozen=True, kw_only=True, tag="session_status"):
-    """The CLI has a session. Once per session id."""
+class SessionStatus(SessionEvent, frozen=True, kw_only=True, tag="session_status"):
+    """The CLI has a session. Published once per session id."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     data: SessionStatusData
     """New or resumed."""
 
@@ -690,26 +509,20 @@ class Command(Value, frozen=True, kw_only=True):
     name: str
     """Without the slash."""
     description: str | None = None
-    """What it does."""
+    """A description."""
     argument_hint: str | None = None
-    """What may follow it."""
+    """The arguments that may follow it."""
 
 
-class AvailableCommands(Event, frozen=True, kw_only=True, tag="available_commands"):
+class AvailableCommands(SessionEvent, frozen=True, kw_only=True, tag="available_commands"):
     """The slash commands; each event replaces the list."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     available_commands: list[Command]
     """All of them."""
 
 
 class McpServerStatus(Value, frozen=True, kw_only=True):
-    """An MCP server the CLI knows."""
+    """An MCP server in the CLI's list."""
 
     name: str
     """Its name."""
@@ -721,33 +534,27 @@ class Model(Value, frozen=True, kw_only=True):
     """A model that a session can use."""
 
     id: str
-    """What switches to it."""
+    """The value that switches to it."""
     name: str | None = None
     """The same, for humans."""
     description: str | None = None
-    """What it is good for."""
+    """A description."""
 
 
 class AuthMethod(Value, frozen=True, kw_only=True):
     """A way to log in to the agent."""
 
     id: str
-    """What chooses it."""
+    """The value that chooses it."""
     name: str | None = None
     """The same, for humans."""
     description: str | None = None
-    """What it takes."""
+    """The credentials that it needs."""
 
 
-class SessionInfo(Event, frozen=True, kw_only=True, tag="session_info"):
-    """What the CLI says of itself; sent when it changes."""
+class SessionInfo(SessionEvent, frozen=True, kw_only=True, tag="session_info"):
+    """The CLI's facts about itself. Published when they change."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     model: str | None = None
     """The main model."""
     cwd: str | None = None
@@ -773,11 +580,11 @@ class SessionInfo(Event, frozen=True, kw_only=True, tag="session_info"):
     agent_title: str | None = None
     """The same, for humans."""
     models: list[Model] | None = None
-    """Models that can be chosen; told once, and when they change."""
+    """Models that can be chosen. Published once, and when they change."""
     capabilities: JsonObject | None = None
-    """What the agent says it can do, in its protocol's words; told once."""
+    """The agent's capabilities in its protocol's words. Published once."""
     auth_methods: list[AuthMethod] | None = None
-    """Ways to log in; told once."""
+    """Ways to log in. Published once."""
 
 
 class OptionValue(Value, frozen=True, kw_only=True):
@@ -788,7 +595,7 @@ class OptionValue(Value, frozen=True, kw_only=True):
     name: str | None = None
     """The same, for humans."""
     description: str | None = None
-    """What it means."""
+    """A description."""
     group: str | None = None
     """The group of values it is listed in."""
 
@@ -797,11 +604,11 @@ class SessionOption(Value, frozen=True, kw_only=True):
     """Something that can be set for a session."""
 
     id: str
-    """What sets it."""
+    """The value that sets it."""
     name: str | None = None
     """The same, for humans."""
     description: str | None = None
-    """What it does."""
+    """A description."""
     category: str | None = None
     """mode, model, thought_level, permissions, …"""
     kind: str | None = None
@@ -809,54 +616,36 @@ class SessionOption(Value, frozen=True, kw_only=True):
     current: str | None = None
     """Its value; `true` or `false` of a boolean."""
     values: list[OptionValue] | None = None
-    """What can be chosen, of a select."""
+    """The choices of a select."""
 
 
-class SessionOptions(Event, frozen=True, kw_only=True, tag="session_options"):
-    """What can be set for the session, where the agent lists it; each event replaces the list."""
+class SessionOptions(SessionEvent, frozen=True, kw_only=True, tag="session_options"):
+    """The settings of the session that the agent lists. Each event replaces the list."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     options: list[SessionOption]
     """All of them."""
 
 
-class ContextWindow(Event, frozen=True, kw_only=True, tag="context_window"):
+class ContextWindow(SessionEvent, frozen=True, kw_only=True, tag="context_window"):
     """How full the main model's context is, in tokens."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     context_window_size: int | None = None
-    """Size of the window; None where it is not known."""
+    """Size of the window; null if unknown."""
     context_window_used: int
     """Tokens used."""
     context_window_remaining: int | None = None
-    """Tokens left; None where the size is not known."""
+    """Tokens left; null if the size is unknown."""
     context_efficiency: float | None = None
-    """Share used, in per cent; None where the size is not known."""
+    """Used share in per cent; null if the size is unknown."""
     model: str | None = None
     """The main model."""
 
 
-class RateLimit(Event, frozen=True, kw_only=True, tag="rate_limit"):
+class RateLimit(SessionEvent, frozen=True, kw_only=True, tag="rate_limit"):
     """The API limits the rate, or warns that it soon will."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     rate_limit_message: str
-    """What a human should read."""
+    """The text for a human."""
     status: str | None = None
     """allowed_warning or rejected; that all is well is not published."""
     resets_at: int | None = None
@@ -867,23 +656,9 @@ class RateLimit(Event, frozen=True, kw_only=True, tag="rate_limit"):
     """How much of it is used, from 0 to 1."""
 
 
-class TaskUpdate(Event, frozen=True, kw_only=True, tag="task_update"):
+class TaskUpdate(ThreadEvent, frozen=True, kw_only=True, tag="task_update"):
     """News of a background task: a subagent, or a command."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
-    parent_tool_call_id: str | None = None
-    """The tool call whose subagent this belongs to; absent in the main thread."""
-    message_id: str | None = None
-    """The API message's id, where it is known; the line's UUID for text the model did not write."""
-    block_index: int | None = None
-    """Index of the content block within its message, where it is known."""
-    history: bool | None = None
-    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     task_id: str
     """The CLI's id of the task."""
     tool_call_id: str | None = None
@@ -893,9 +668,9 @@ class TaskUpdate(Event, frozen=True, kw_only=True, tag="task_update"):
     task_type: str | None = None
     """local_agent, local_bash, …"""
     description: str | None = None
-    """What it is for."""
+    """The task's purpose."""
     summary: str | None = None
-    """What came of it."""
+    """The task's result."""
     last_tool_name: str | None = None
     """The tool it used last."""
     total_tokens: int | None = None
@@ -910,15 +685,9 @@ class TaskUpdate(Event, frozen=True, kw_only=True, tag="task_update"):
     """Exit code of a command."""
 
 
-class CompactBoundary(Event, frozen=True, kw_only=True, tag="compact_boundary"):
+class CompactBoundary(SessionEvent, frozen=True, kw_only=True, tag="compact_boundary"):
     """The conversation before this was replaced by a summary."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     trigger: str | None = None
     """manual or auto."""
     pre_tokens: int | None = None
@@ -927,19 +696,13 @@ class CompactBoundary(Event, frozen=True, kw_only=True, tag="compact_boundary"):
     """Context after, in tokens."""
 
 
-class Cut(Event, frozen=True, kw_only=True, tag="cut"):
-    """The conversation goes on from an earlier message: what was said behind it no longer counts."""
+class Cut(SessionEvent, frozen=True, kw_only=True, tag="cut"):
+    """The conversation continues from an earlier message. Later messages no longer count."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     text: str
     """The same in words."""
     reason: Literal["rewind", "retry"]
-    """A human went back to a message, or had the last prompt said again."""
+    """A human went back to a message, or repeated the last prompt."""
     at: str | None = None
     """The message, as it was named; absent for the conversation's beginning."""
     within: str | None = None
@@ -948,42 +711,30 @@ class Cut(Event, frozen=True, kw_only=True, tag="cut"):
     """Turns that no longer count, in order."""
 
 
-class History(Event, frozen=True, kw_only=True, tag="history"):
-    """What stands between two of these was said before this session, and read from elsewhere; times are those of the reading."""
+class History(SessionEvent, frozen=True, kw_only=True, tag="history"):
+    """Events between two of these were read from elsewhere and are older than this session. Times are those of the reading."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     state: Literal["began", "ended"]
     """Whether it begins or ends here."""
     text: str
     """The same in words."""
     conversation: str | None = None
-    """The agent's own id of a conversation that an agent has kept."""
+    """The agent's own id of a conversation in its files."""
     forked_from: str | None = None
     """turnwire's session that this one was branched off."""
     at: str | None = None
     """The message of that session after which it was branched off; absent for its end."""
     turns: int | None = None
-    """Turns of a kept conversation."""
+    """Turns of the conversation that was read."""
     began: str | None = None
-    """When a kept conversation began: RFC 3339, UTC."""
+    """When the conversation that was read began: RFC 3339, UTC."""
     ended: str | None = None
     """When it went on last."""
 
 
-class ApiRetry(Event, frozen=True, kw_only=True, tag="api_retry"):
+class ApiRetry(SessionEvent, frozen=True, kw_only=True, tag="api_retry"):
     """A call to the API failed and is tried again."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     attempt: int
     """Which attempt failed, from 1."""
     max_retries: int | None = None
@@ -996,30 +747,18 @@ class ApiRetry(Event, frozen=True, kw_only=True, tag="api_retry"):
     """What failed."""
 
 
-class Consolidation(Event, frozen=True, kw_only=True, tag="consolidation"):
+class Consolidation(SessionEvent, frozen=True, kw_only=True, tag="consolidation"):
     """The agent wrote to its long-term memory."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     entries_created: int
     """New entries."""
     entries_updated: int
     """Changed entries."""
 
 
-class ProcessStatus(Event, frozen=True, kw_only=True, tag="process_status"):
+class ProcessStatus(SessionEvent, frozen=True, kw_only=True, tag="process_status"):
     """The CLI's process started or ended."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     state: Literal["started", "exited", "stalled", "resumed"]
     """`stalled`: no output for longer than configured; `resumed`: it speaks again."""
     pid: int | None = None
@@ -1027,51 +766,39 @@ class ProcessStatus(Event, frozen=True, kw_only=True, tag="process_status"):
     resumed: bool | None = None
     """True when it was started to go on with an earlier conversation."""
     after_turns: int | None = None
-    """Turns before it, of `started`, where turnwire begins to follow the session anew: after its own restart."""
+    """For `started`: turns before it, if turnwire resumes following the session after its own restart."""
     exit_code: int | None = None
     """Its exit code."""
     signal: str | None = None
     """The signal that ended it, such as SIGKILL."""
     stderr_tail: str | None = None
-    """The last it said on standard error."""
+    """The last text on standard error."""
     reason: str | None = None
-    """Why, when we know: stop requested, end of recording, …"""
+    """Why, if known: stop requested, end of recording, …"""
     silent_ms: int | None = None
     """How long it has been silent, of `stalled`."""
 
 
-class Notice(Event, frozen=True, kw_only=True, tag="notice"):
-    """Something worth telling that has no event of its own."""
+class Notice(SessionEvent, frozen=True, kw_only=True, tag="notice"):
+    """A fact worth publishing that has no event type."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     kind: str
-    """What about: the CLI's message type or subtype."""
+    """The subject: the CLI's message type or subtype."""
     level: Literal["info", "warning", "error"]
     """How important."""
     text: str
-    """What a human should read."""
+    """The text for a human."""
     details: JsonObject | None = None
     """The message's own fields."""
 
 
-class TraceContext(Event, frozen=True, kw_only=True, tag="trace_context"):
-    """Where the spans of an agent's process, or of a prompt's turn, belong (W3C Trace Context and Baggage).
+class TraceContext(SessionEvent, frozen=True, kw_only=True, tag="trace_context"):
+    """The trace of an agent's process, or of a prompt's turn (W3C Trace Context and Baggage).
 
-    turnwire tells it where spans are exported: before an agent starts, and before each prompt. A replay of the
+    turnwire publishes it when spans are exported: before an agent starts, and before each prompt. A replay of the
     recording then gives the same spans, and a frontend can link to the trace.
     """
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     traceparent: str
     """Our own span: `turnwire.session` of the process, or `streamjson.prompt` of the turn."""
     prompt: str | None = None
@@ -1084,30 +811,18 @@ class TraceContext(Event, frozen=True, kw_only=True, tag="trace_context"):
     """The caller's `baggage`."""
 
 
-class Unknown(Event, frozen=True, kw_only=True, tag="unknown"):
-    """A line of a type this version does not know. Nothing is lost: the line is here."""
+class Unknown(SessionEvent, frozen=True, kw_only=True, tag="unknown"):
+    """A line of a type that this version does not know. The whole line is here."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     message_type: str
     """The line's type, with its subtype after a slash."""
     raw: str
     """The line."""
 
 
-class Malformed(Event, frozen=True, kw_only=True, tag="malformed"):
+class Malformed(SessionEvent, frozen=True, kw_only=True, tag="malformed"):
     """A line that is no message of the protocol."""
 
-    session_id: str | None = None
-    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
-    operation_id: str | None = None
-    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
-    truncated: dict[str, int] | None = None
-    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     reason: str
     """What is wrong with it."""
     raw: str
@@ -1194,6 +909,7 @@ __all__ = [
     "RememberedRule",
     "Retraction",
     "SandboxDenied",
+    "SessionEvent",
     "SessionInfo",
     "SessionMode",
     "SessionOption",
@@ -1201,6 +917,7 @@ __all__ = [
     "SessionStatus",
     "SessionStatusData",
     "TaskUpdate",
+    "ThreadEvent",
     "TokenSums",
     "ToolCall",
     "ToolUpdate",

@@ -23,6 +23,9 @@ class Cursor:
 BEGINNING = Cursor("", 0)
 """From the first event."""
 
+LATEST = Cursor("", -1)
+"""Behind the last event that there is when the hub begins to send."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gap:
@@ -43,15 +46,15 @@ class Feed:
     """One reader's place: what it has seen, and what may come next."""
 
     def __init__(self, after: Cursor = BEGINNING) -> None:
-        self.cursor = after if after.seq else BEGINNING
+        self.cursor = after if after.seq > 0 else LATEST if after.seq < 0 else BEGINNING
         """The last event that was new."""
         self._restarted = False
 
-    def begin(self, epoch: str) -> None:
-        """Note that the hub begins to send what follows the cursor, and counts in this epoch."""
+    def begin(self, epoch: str, last: int = 0) -> None:
+        """Note that the hub begins to send, counts in this epoch, and has `last` as its newest number."""
         self._restarted = False
-        if self.cursor.seq == 0:
-            self.cursor = Cursor(epoch, 0)
+        if self.cursor.seq <= 0:
+            self.cursor = Cursor(epoch, last if self.cursor.seq < 0 else 0)
 
     def on_number(self, seq: int) -> Literal["fresh", "repeat", "hole"]:
         """Take an event's number; `hole`: events are missing before it."""
@@ -64,9 +67,22 @@ class Feed:
         self.cursor = Cursor(self.cursor.epoch, seq)
         return "fresh"
 
-    def gap(self, frame: GapFrame) -> Gap:
-        """Take a gap: go on behind it, or anew where it begins at or before what was seen, or in another life."""
+    def gap(self, frame: GapFrame, asked: Cursor | None = None) -> Gap | None:
+        """Take a gap: go on behind it, or anew where it begins at or before what was seen, or in another life.
+
+        Readers may share what the hub sends. Then `asked` is where another reader asked it to begin; None when it was this one.
+        Returns None for a gap of the other's alone.
+        """
         seen = self.cursor
+        if asked is not None and frame.epoch == seen.epoch and asked.seq > 0 and asked.epoch != frame.epoch:
+            return None
+        if asked is not None and frame.epoch == seen.epoch and frame.first > asked.seq:
+            if frame.last <= seen.seq:
+                return None
+            self.cursor = Cursor(frame.epoch, frame.last)
+            return Gap(
+                frame.session, max(frame.first, seen.seq + 1), frame.last, frame.epoch, restarted=False
+            )
         self._restarted = seen.seq > 0 and (frame.epoch != seen.epoch or frame.first <= seen.seq)
         # A log that began anew counts from wherever it begins, whatever number the gap ends with.
         self.cursor = Cursor(frame.epoch, 0 if self._restarted else frame.last)

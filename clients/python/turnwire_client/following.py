@@ -7,6 +7,7 @@ later, from where it is: so neither memory nor the other followings of the conne
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Literal
 
 from .errors import ProtocolError, TurnwireError
@@ -23,6 +24,15 @@ HOLES = 16
 """So often a hole is asked for again before an event comes; then the hub is not to be understood."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Subscription:
+    """What the hub was asked to send of a session, for one or more followings."""
+
+    cursor: Cursor
+    """It begins behind this: the earliest place of them all."""
+    followings: tuple["Following", ...]
+
+
 class Following(AsyncIterator[Received]):
     """An asynchronous iterator over a session's events that goes on over reconnects; made by `Client.follow`.
 
@@ -35,7 +45,7 @@ class Following(AsyncIterator[Received]):
         session: str,
         after: Cursor = BEGINNING,
         *,
-        ask: Callable[["Following"], None],
+        ask: Callable[[str], None],
         leave: Callable[["Following"], None],
         held: int = HELD,
     ) -> None:
@@ -44,6 +54,10 @@ class Following(AsyncIterator[Received]):
         """The last event that was given to the consumer; what to pass to `follow` to go on from there."""
         self.state: Literal["idle", "asked", "subscribed", "full", "closed"] = "idle"
         self._feed = Feed(after)
+        self._subscription: Subscription | None = None
+        self._asked_at = self._feed.cursor
+        self._behind = True
+        """Whether it is to be told that it has caught up."""
         self._ask = ask
         self._leave = leave
         self.held = held
@@ -74,15 +88,18 @@ class Following(AsyncIterator[Received]):
         self._failure = failure
         self.end()
 
-    def on_subscribe(self) -> None:
+    def on_subscribe(self, subscription: Subscription) -> None:
         """Note that a subscription was asked for: what comes before it is confirmed belongs to an older one."""
+        self._behind = self._behind or self.state == "idle"
         self.state = "asked"
+        self._subscription = subscription
+        self._asked_at = self._feed.cursor
 
-    def on_subscribed(self, epoch: str) -> None:
+    def on_subscribed(self, subscription: Subscription, epoch: str, last: int) -> None:
         """Note that it was granted, in this life of the log."""
-        if self.state == "asked":
+        if self.state == "asked" and subscription is self._subscription:
             self.state = "subscribed"
-            self._feed.begin(epoch)
+            self._feed.begin(epoch, last)
 
     def on_lost(self) -> None:
         """Note that the connection is gone."""
@@ -104,8 +121,14 @@ class Following(AsyncIterator[Received]):
                     self._holes = 0
                     given = frame
         elif isinstance(frame, GapFrame):
-            given = self._feed.gap(frame)
+            gap = self._feed.gap(frame, self._others_place())
+            if gap is None:
+                return True
+            given = gap
+        elif isinstance(frame, CaughtUp) and not self._behind:
+            return True
         else:
+            self._behind = isinstance(frame, Lag)
             given = frame
         self._held.append((given, self._feed.cursor))
         self._progress.set()
@@ -113,6 +136,11 @@ class Following(AsyncIterator[Received]):
             self.state = "full"
             return False
         return True
+
+    def _others_place(self) -> Cursor | None:
+        """Return where the subscription began, if that was another following's place."""
+        asked = None if self._subscription is None else self._subscription.cursor
+        return None if asked is None or asked == self._asked_at else asked
 
     def _hole(self, seq: int) -> bool:
         self._holes += 1
@@ -136,5 +164,5 @@ class Following(AsyncIterator[Received]):
         given, self.cursor = self._held.popleft()
         if self.state == "full" and len(self._held) <= self.held // 2:
             self.state = "idle"
-            self._ask(self)
+            self._ask(self.session)
         return given

@@ -16,8 +16,19 @@ else:
     from .values import AnyWord as Literal
 
 
+class SessionWorktree(Value, frozen=True, kw_only=True):
+    """The git worktree that turnwire made for a session; its folder is the session's `workspace`, or holds it."""
+
+    repository: str
+    """The folder that the session was requested for: a working tree of the same repository, or the bare repository itself."""
+    branch: str
+    """The branch that was made for it."""
+    base: str
+    """The branch or commit that it started from."""
+
+
 class Abilities(Value, frozen=True, kw_only=True):
-    """What a session's agent can do; what it cannot is refused, and need not be offered. Before it runs: what agents like it can."""
+    """Abilities of a session's agent. Others are refused. Before the agent runs: those of agents like it."""
 
     resume: bool
     """`session.resume` and a prompt start it again with its conversation."""
@@ -28,16 +39,16 @@ class Abilities(Value, frozen=True, kw_only=True):
     interrupt: bool
     """`interrupt` stops its turn, and it lives on."""
     withdraw: bool
-    """`prompt.withdraw` takes back a prompt that waits."""
+    """`prompt.withdraw` takes back a waiting prompt."""
     set_model: bool
     """`set_model` changes its model."""
     modes: list[str] | None = None
-    """What `set_permission_mode` takes; absent where that is not known, or it has none."""
+    """The modes for `set_permission_mode`. Absent if they are unknown, or if the agent has none."""
     images: bool
     """It sees images; otherwise they are saved in the workspace and named."""
     never_asks: list[str] | None = None
-    """What the agent does without asking, whatever the policy, in words; reading and searching is left out. Absent where it asks about
-    everything else, or nobody knows."""
+    """What the agent does without asking, whatever the policy, in words, apart from reading and searching. Absent if it asks about
+    everything else, or if that is unknown."""
 
 
 class SessionSummary(Value, frozen=True, kw_only=True):
@@ -46,21 +57,23 @@ class SessionSummary(Value, frozen=True, kw_only=True):
     session: str
     """turnwire's session id."""
     title: str | None = None
-    """What to call it: a title that somebody gave it, else the agent's own, else its first prompt, else its folder."""
+    """The title: a given one, else the agent's own, else the first prompt, else the folder."""
     state: Literal["starting", "idle", "running", "waiting", "stopping", "exited", "replaying", "unreachable"]
     """`waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed; `unreachable`: the worker that has it is gone."""
     agent: str | None = None
     """Which agent; scripted ones say so."""
     workspace: str | None = None
     """Directory the CLI runs in."""
+    worktree: SessionWorktree | None = None
+    """The worktree that was made for it; absent of a session without one."""
     owner: str | None = None
-    """The principal who began it; absent where nobody in particular did."""
+    """The principal who started it. Absent if it has no owner."""
     model: str | None = None
     """The main model."""
     policy: str | None = None
     """Permission policy."""
     sandbox: Literal["off", "files", "network"] | None = None
-    """What its agent is kept from: nothing, files that are not its own, hosts that nobody has allowed as well. Absent of a replay."""
+    """What the sandbox denies its agent: nothing, foreign files, or also hosts that nobody allowed. Absent for a replay."""
     permission_mode: str | None = None
     """The CLI's permission mode."""
     cli_session_id: str | None = None
@@ -68,7 +81,7 @@ class SessionSummary(Value, frozen=True, kw_only=True):
     last_seq: int
     """Newest number of its log."""
     total_cost_usd: float | None = None
-    """What it has cost."""
+    """Its cost so far, in dollars."""
     pending: int
     """Requests that wait for a human."""
     created: str | None = None
@@ -76,11 +89,15 @@ class SessionSummary(Value, frozen=True, kw_only=True):
     updated: str | None = None
     """When a turn ended last, else when it was created; RFC 3339."""
     trouble: str | None = None
-    """Why its events cannot be kept, and so not be shown, at present; they come when they can. Until then it takes no prompt."""
+    """Why its events cannot be stored at present. They appear once they can be. Until then it accepts no prompt."""
     abilities: Abilities | None = None
-    """What its agent can do; absent of a replay."""
+    """What its agent can do. Absent for a replay."""
     followed: bool | None = None
-    """True while somebody's own CLI has the conversation open: it is shown as it grows, and takes no prompt."""
+    """True while a CLI outside turnwire has the conversation open. It is shown as it grows, and accepts no prompt."""
+    in_terminal: str | None = None
+    """The host on which the agent's own interface has the conversation: it is shown as it grows, and prompts wait."""
+    wanted_back: bool | None = None
+    """True once somebody wants the conversation back from that interface, which is then ended."""
     worker: str | None = None
     """Of a fleet: the worker that has it."""
     position: float | None = None
@@ -90,31 +107,32 @@ class SessionSummary(Value, frozen=True, kw_only=True):
 
 
 class AgentChoice(Value, frozen=True, kw_only=True):
-    """An agent that is here and may be chosen for a new session."""
+    """An agent that can be chosen for a new session."""
 
     agent: str
-    """What `agent` of session.create takes."""
+    """The value for `agent` of session.create."""
     title: str
-    """What to call it."""
+    """The title."""
     family: str
-    """What it speaks: claude, qwen, acp."""
+    """The wire: claude, qwen, acp."""
     scripted: bool | None = None
     """True for the scripted agent."""
     capabilities: list[str]
-    """What it can do: resumes, continues_latest, forks, interrupts, withdraws_prompts, models, policies, hooks, mcp_servers, images, rewinds_files, …; what depends on its version is told as of the newest known."""
+    """What it can do: resumes, continues_latest, forks, interrupts, withdraws_prompts, models, policies, hooks, mcp_servers,
+    images, rewinds_files, …. Facts that depend on the version are those of the newest known one."""
     options: list[str]
     """Which of session.create's `options` mean something to it; others are refused."""
     permission_modes: list[str]
-    """The permission modes that it can be started in; empty where it has none, or names its own once it runs."""
+    """The permission modes that it can start in. Empty if it has none, or names them only when it runs."""
 
 
 class WorkerChoice(Value, frozen=True, kw_only=True):
-    """A worker of a fleet that may be chosen for a new session."""
+    """A worker of a fleet that can be chosen for a new session."""
 
     worker: str
-    """What `worker` of session.create takes."""
+    """The value for `worker` of session.create."""
     labels: list[str]
-    """What it takes, too, for any worker that has it."""
+    """Labels, which `worker` also accepts: any worker with the label may run the session."""
     agents: list[str]
     """The agents it has, the default one first."""
 
@@ -127,7 +145,7 @@ class Welcome(Frame, frozen=True, kw_only=True, tag="welcome"):
     version: str
     """turnwire's version."""
     epoch: str
-    """The life of the logs; goes with every cursor."""
+    """The id of the logs' lifetime. Every cursor contains it."""
     role: Literal["control", "view"]
     """`view` may only read."""
     sessions: list[SessionSummary]
@@ -171,7 +189,7 @@ class EventsFrame(Frame, frozen=True, kw_only=True, tag="events"):
 
 
 class CaughtUp(Frame, frozen=True, kw_only=True, tag="caught_up"):
-    """The replay is over: what follows is live."""
+    """The replay is complete. Following events are live."""
 
     session: str
     """The session."""
@@ -180,25 +198,16 @@ class CaughtUp(Frame, frozen=True, kw_only=True, tag="caught_up"):
 
 
 class GapFrame(Frame, frozen=True, kw_only=True, tag="gap"):
-    """Events the frontend asked for that are gone."""
+    """Requested events that no longer exist."""
 
     session: str
     """The session."""
     first: int = field(name="from")
-    """First number that is gone."""
+    """First deleted number."""
     last: int = field(name="to")
-    """Last number that is gone."""
+    """Last deleted number."""
     epoch: str
     """The epoch that now counts."""
-
-
-class Lag(Frame, frozen=True, kw_only=True, tag="lag"):
-    """The frontend reads more slowly than events come; nothing is lost."""
-
-    session: str
-    """The session."""
-    behind: int
-    """How many events wait for it."""
 
 
 class ReplyError(Value, frozen=True, kw_only=True):
@@ -207,9 +216,20 @@ class ReplyError(Value, frozen=True, kw_only=True):
     code: str
     """One of the documented codes."""
     message: str
-    """Whose fault, where, and what to do."""
+    """What is wrong, where, and what to do."""
     field: str | None = None
-    """The field of the command that is wrong."""
+    """The wrong field of the command."""
+
+
+class Lag(Frame, frozen=True, kw_only=True, tag="lag"):
+    """The frontend reads more slowly than events arrive, or the hub cannot read them at present. Nothing is lost."""
+
+    session: str
+    """The session."""
+    behind: int
+    """How many events wait for it."""
+    error: ReplyError | None = None
+    """Why the hub cannot read the log at present. It tries again; `caught_up` reports the end of the problem."""
 
 
 class Reply(Frame, frozen=True, kw_only=True, tag="reply"):
@@ -220,7 +240,7 @@ class Reply(Frame, frozen=True, kw_only=True, tag="reply"):
     ok: bool
     """Was it done?"""
     result: JsonValue = None
-    """What came of it."""
+    """The result."""
     error: ReplyError | None = None
     """Why not."""
 
@@ -241,6 +261,7 @@ __all__ = [
     "Reply",
     "ReplyError",
     "SessionSummary",
+    "SessionWorktree",
     "Sessions",
     "Welcome",
     "WorkerChoice",

@@ -14,10 +14,10 @@ else:
 
 
 class ContentPart(Value, frozen=True, kw_only=True):
-    """A part of a tool's result that is more than text (wire fact: images and documents in results)."""
+    """A part of a tool's result other than plain text (wire fact: images and documents in results)."""
 
     type: Literal["text", "image", "document", "reference", "unknown"]
-    """What the part is."""
+    """The part's type."""
     text: str | None = None
     """The text, of a text part."""
     media_type: str | None = None
@@ -29,17 +29,17 @@ class ContentPart(Value, frozen=True, kw_only=True):
     url: str | None = None
     """Where the part is, when it is not inline."""
     title: str | None = None
-    """Name of a document or of a tool that is referred to."""
+    """Name of a document, or of a referenced tool."""
     cell_id: str | None = None
     """The notebook cell it belongs to."""
     cell_type: str | None = None
     """`code`, `markdown` or `output`, of a notebook."""
     raw: JsonValue = None
-    """The block as it came, of a kind this version does not know."""
+    """The unchanged block, for a type that this version does not know."""
 
 
 class ReadOutput(Value, frozen=True, kw_only=True):
-    """What a read returned."""
+    """The result of a read."""
 
     content: str | None = None
     """The text, without the line numbers the CLI shows to the model."""
@@ -63,13 +63,13 @@ class ReadFile(Value, frozen=True, kw_only=True):
     file_path: str
     """Path as the agent gave it."""
     offset: int | None = None
-    """First line asked for, from 1."""
+    """First requested line, from 1."""
     limit: int | None = None
-    """Number of lines asked for."""
+    """Number of requested lines."""
     pages: str | None = None
-    """Pages asked for, of a PDF: `3` or `1-5`."""
+    """Requested pages of a PDF: `3` or `1-5`."""
     output: ReadOutput | None = None
-    """Present once the result is there."""
+    """Present once the call has a result."""
 
 
 class ReadFilePayload(Payload, frozen=True, kw_only=True, tag="read_file"):
@@ -78,27 +78,27 @@ class ReadFilePayload(Payload, frozen=True, kw_only=True, tag="read_file"):
     renderer: Literal["tool_read"] = "tool_read"
     """The frontend component that shows it."""
     read_file: ReadFile
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class Mutation(Value, frozen=True, kw_only=True):
     """One change to a file."""
 
     type: Literal["create", "overwrite", "edit", "insert", "delete"]
-    """What happens: a new file, a file replaced, a passage replaced, a notebook cell added or removed.
+    """The change: a new file, a replaced file, a replaced passage, a notebook cell added or removed.
 
-    Whether a file is new or replaced is known by the result; a call that writes a whole file says `create`.
+    Only the result shows whether a file is new or replaced. Until then a call that writes a whole file says `create`.
     """
     content: str | None = None
     """The whole new content, of create, overwrite and insert."""
     old_content: str | None = None
-    """The passage that is replaced."""
+    """The replaced passage."""
     new_content: str | None = None
     """The passage that replaces it."""
     diff: str | None = None
-    """Unified diff with the file's true line numbers, as far as they are known; `git apply` takes it, unless `relative`.
+    """Unified diff with the file's true line numbers, as far as they are known. `git apply` accepts it, unless `relative`.
 
-    It is one of the file as the agent reads it: with CR LF read as LF, and with U+FFFD for what is not UTF-8.
+    It is a diff of the file as the agent reads it: with CR LF read as LF, and with U+FFFD for bytes that are not UTF-8.
     """
     file_path: str | None = None
     """The file, where one call changes several and it is another than the call's first."""
@@ -109,13 +109,13 @@ class Mutation(Value, frozen=True, kw_only=True):
     replace_all: bool | None = None
     """True when every occurrence is replaced."""
     cell_id: str | None = None
-    """The notebook cell that is changed."""
+    """The changed notebook cell."""
     cell_type: str | None = None
     """`code` or `markdown`, of a notebook cell."""
 
 
 class ModifyOutput(Value, frozen=True, kw_only=True):
-    """What became of a modification."""
+    """The result of a modification."""
 
     applied: bool
     """True when the file was changed."""
@@ -128,7 +128,7 @@ class ModifyOutput(Value, frozen=True, kw_only=True):
     user_modified: bool | None = None
     """True when a human changed the proposal before it was applied."""
     message: str | None = None
-    """What the tool said, in full when it failed."""
+    """The tool's message; the full text if it failed."""
 
 
 class ModifyFile(Value, frozen=True, kw_only=True):
@@ -139,7 +139,7 @@ class ModifyFile(Value, frozen=True, kw_only=True):
     mutations: list[Mutation]
     """The changes, in order."""
     output: ModifyOutput | None = None
-    """Present once the result is there."""
+    """Present once the call has a result."""
 
 
 class ModifyFilePayload(Payload, frozen=True, kw_only=True, tag="modify_file"):
@@ -148,14 +148,14 @@ class ModifyFilePayload(Payload, frozen=True, kw_only=True, tag="modify_file"):
     renderer: Literal["tool_edit"] = "tool_edit"
     """The frontend component that shows it."""
     modify_file: ModifyFile
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class ShellOutput(Value, frozen=True, kw_only=True):
-    """What a command gave."""
+    """The result of a command."""
 
     exit_code: int | None = None
-    """The true exit code; absent while it is not known (background, interrupted, denied)."""
+    """The true exit code. Absent while it is unknown (background, interrupted, denied)."""
     stdout: str | None = None
     """Standard output; the only stream of versions that do not tell them apart."""
     stderr: str | None = None
@@ -182,9 +182,9 @@ class ShellExec(Value, frozen=True, kw_only=True):
     command: str
     """The command line; empty when a task is addressed by id."""
     work_dir: str | None = None
-    """Directory it starts in, when it is known: what the call says, else the session's, until the agent leaves it."""
+    """Directory in which it starts, if known: the call's own, else the session's, until the agent leaves that."""
     description: str | None = None
-    """What the agent says it is for."""
+    """The agent's description of its purpose."""
     timeout: int | None = None
     """Time limit in milliseconds."""
     background: bool | None = None
@@ -194,7 +194,7 @@ class ShellExec(Value, frozen=True, kw_only=True):
     task_id: str | None = None
     """The background task that is read or stopped."""
     output: ShellOutput | None = None
-    """Present once the result is there."""
+    """Present once the call has a result."""
 
 
 class ShellExecPayload(Payload, frozen=True, kw_only=True, tag="shell_exec"):
@@ -203,7 +203,7 @@ class ShellExecPayload(Payload, frozen=True, kw_only=True, tag="shell_exec"):
     renderer: Literal["tool_execute"] = "tool_execute"
     """The frontend component that shows it."""
     shell_exec: ShellExec
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class SearchMatch(Value, frozen=True, kw_only=True):
@@ -220,12 +220,12 @@ class SearchMatch(Value, frozen=True, kw_only=True):
 
 
 class SearchOutput(Value, frozen=True, kw_only=True):
-    """What a search found."""
+    """The result of a search."""
 
     files: list[str] | None = None
     """Files found."""
     file_count: int | None = None
-    """Number of files; 0 when the tool says that nothing was found."""
+    """Number of files; 0 if the tool reports no match."""
     truncated: bool | None = None
     """True when there is more than was returned."""
     match_count: int | None = None
@@ -240,7 +240,7 @@ class CodeSearch(Value, frozen=True, kw_only=True):
     """Files or their content are searched."""
 
     query: str | None = None
-    """What is looked for in the content."""
+    """The text to find in the content."""
     pattern: str | None = None
     """The pattern as the tool got it: a glob of file names or a regular expression."""
     path: str | None = None
@@ -252,19 +252,19 @@ class CodeSearch(Value, frozen=True, kw_only=True):
     mode: str | None = None
     """files_with_matches, content or count."""
     line_numbers: bool | None = None
-    """Whether line numbers were asked for, where the agent said so."""
+    """Whether line numbers were requested, if the agent said so."""
     case_insensitive: bool | None = None
     """True when upper and lower case count as equal."""
     multiline: bool | None = None
     """True when a match may span lines."""
     before: int | None = None
-    """Lines of context asked for before each match."""
+    """Requested lines of context before each match."""
     after: int | None = None
-    """Lines of context asked for after each match."""
+    """Requested lines of context after each match."""
     limit: int | None = None
-    """Number of lines or files asked for."""
+    """Requested number of lines or files."""
     output: SearchOutput | None = None
-    """Present once the result is there."""
+    """Present once the call has a result."""
 
 
 class CodeSearchPayload(Payload, frozen=True, kw_only=True, tag="code_search"):
@@ -273,26 +273,26 @@ class CodeSearchPayload(Payload, frozen=True, kw_only=True, tag="code_search"):
     renderer: Literal["tool_search"] = "tool_search"
     """The frontend component that shows it."""
     code_search: CodeSearch
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class HttpRequest(Value, frozen=True, kw_only=True):
     """A page is fetched, or the web is searched."""
 
     url: str | None = None
-    """The address that is fetched."""
+    """The address to fetch."""
     method: str | None = None
-    """GET, unless the tool says otherwise; SEARCH for a search of the web."""
+    """GET, unless the tool names another method; SEARCH for a web search."""
     query: str | None = None
-    """What is searched for on the web."""
+    """The text to find on the web."""
     prompt: str | None = None
-    """What the agent wants to know from the page."""
+    """The agent's question about the page."""
     response: str | None = None
     """The answer as text."""
     is_error: bool | None = None
     """True when it failed."""
     status: int | None = None
-    """HTTP status, when it is known."""
+    """HTTP status, if known."""
     bytes: int | None = None
     """Size of the page."""
     results: list[JsonObject] | None = None
@@ -305,11 +305,11 @@ class HttpRequestPayload(Payload, frozen=True, kw_only=True, tag="http_request")
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     http_request: HttpRequest
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class SubagentOutput(Value, frozen=True, kw_only=True):
-    """What a subagent did."""
+    """The result of a subagent."""
 
     status: str | None = None
     """completed, async_launched, …"""
@@ -339,9 +339,9 @@ class SubagentTask(Value, frozen=True, kw_only=True):
     background: bool | None = None
     """True when it is not waited for."""
     model: str | None = None
-    """The model asked for."""
+    """The requested model."""
     output: SubagentOutput | None = None
-    """Present once the result is there."""
+    """Present once the call has a result."""
 
 
 class SubagentTaskPayload(Payload, frozen=True, kw_only=True, tag="subagent_task"):
@@ -350,18 +350,18 @@ class SubagentTaskPayload(Payload, frozen=True, kw_only=True, tag="subagent_task
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     subagent_task: SubagentTask
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class CreateTask(Value, frozen=True, kw_only=True):
     """An entry is added to the agent's task list."""
 
     title: str
-    """What is to be done."""
+    """The task."""
     description: str | None = None
     """In more words."""
     task_id: str | None = None
-    """Its id, once the result is there."""
+    """Its id, once the call has a result."""
     active_form: str | None = None
     """How it reads while it is being done."""
 
@@ -372,7 +372,7 @@ class CreateTaskPayload(Payload, frozen=True, kw_only=True, tag="create_task"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     create_task: CreateTask
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class TodoItem(Value, frozen=True, kw_only=True):
@@ -381,13 +381,13 @@ class TodoItem(Value, frozen=True, kw_only=True):
     id: str | None = None
     """Its id, or its place in the list from 1 where the tool has no ids."""
     description: str
-    """What is to be done."""
+    """The task."""
     status: str
     """pending, in_progress, completed or deleted; empty when a call leaves it as it is."""
     active_form: str | None = None
     """How it reads while it is being done."""
     blocked_by: list[str] | None = None
-    """Ids of entries that come first."""
+    """Ids of entries that must be done first."""
     owner: str | None = None
     """The agent that has taken it."""
 
@@ -396,7 +396,7 @@ class ManageTodos(Value, frozen=True, kw_only=True):
     """The agent's list of things to do is written, changed or read."""
 
     operation: Literal["write", "update", "list", "get"]
-    """What happens to the list."""
+    """The operation on the list."""
     items: list[TodoItem]
     """The list, or the entries concerned, after the call."""
     old_items: list[TodoItem] | None = None
@@ -409,7 +409,7 @@ class ManageTodosPayload(Payload, frozen=True, kw_only=True, tag="manage_todos")
     renderer: Literal["todo"] = "todo"
     """The frontend component that shows it."""
     manage_todos: ManageTodos
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class ShowPlan(Value, frozen=True, kw_only=True):
@@ -422,9 +422,9 @@ class ShowPlan(Value, frozen=True, kw_only=True):
     file_path: str | None = None
     """The file that holds the plan (2.1)."""
     approved: bool | None = None
-    """Once the result is there: was it approved?"""
+    """Whether it was approved, once the call has a result."""
     feedback: str | None = None
-    """What the human said on rejecting it."""
+    """The human's words on rejecting it."""
 
 
 class ShowPlanPayload(Payload, frozen=True, kw_only=True, tag="show_plan"):
@@ -433,7 +433,7 @@ class ShowPlanPayload(Payload, frozen=True, kw_only=True, tag="show_plan"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     show_plan: ShowPlan
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class Choice(Value, frozen=True, kw_only=True):
@@ -442,7 +442,7 @@ class Choice(Value, frozen=True, kw_only=True):
     label: str
     """The answer."""
     description: str | None = None
-    """What it means."""
+    """A description."""
 
 
 class Question(Value, frozen=True, kw_only=True):
@@ -455,16 +455,16 @@ class Question(Value, frozen=True, kw_only=True):
     options: list[Choice]
     """The possible answers; a human may also answer freely."""
     multi_select: bool
-    """True when more than one may be chosen."""
+    """True if several may be chosen."""
 
 
 class AskUser(Value, frozen=True, kw_only=True):
     """The agent asks its human."""
 
     questions: list[Question]
-    """What is asked."""
+    """The questions."""
     answers: dict[str, str] | None = None
-    """Question to answer, once the result is there; several labels are joined by a comma and a blank."""
+    """Question -> answer, once the call has a result. Several labels are joined by a comma and a blank."""
 
 
 class AskUserPayload(Payload, frozen=True, kw_only=True, tag="ask_user"):
@@ -473,7 +473,7 @@ class AskUserPayload(Payload, frozen=True, kw_only=True, tag="ask_user"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     ask_user: AskUser
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class McpTool(Value, frozen=True, kw_only=True):
@@ -497,11 +497,11 @@ class McpToolPayload(Payload, frozen=True, kw_only=True, tag="mcp_tool"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     mcp_tool: McpTool
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class Generic(Value, frozen=True, kw_only=True):
-    """Any tool that has no kind of its own."""
+    """Any tool without a kind of its own."""
 
     name: str
     """The tool's name."""
@@ -517,14 +517,14 @@ class GenericPayload(Payload, frozen=True, kw_only=True, tag="generic"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     generic: Generic
-    """What is shown of it."""
+    """The call's fields."""
 
 
 class Misc(Value, frozen=True, kw_only=True):
-    """Something with a label that is no tool with arguments and results worth a shape: skills, tool search."""
+    """An action with a label, without arguments and results worth a shape: skills, tool search."""
 
     label: str
-    """What it is."""
+    """The label."""
     details: JsonValue = None
     """More of it."""
 
@@ -535,7 +535,7 @@ class MiscPayload(Payload, frozen=True, kw_only=True, tag="misc"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     misc: Misc
-    """What is shown of it."""
+    """The call's fields."""
 
 
 NormalizedPayload: TypeAlias = (
@@ -553,7 +553,7 @@ NormalizedPayload: TypeAlias = (
     | GenericPayload
     | MiscPayload
 )
-"""What the call does."""
+"""The call's action."""
 
 
 __all__ = [

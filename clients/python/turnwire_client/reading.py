@@ -10,6 +10,7 @@ import msgspec
 from .errors import ProtocolError
 from .events import Unknown
 from .frames import EventFrame, EventsFrame, OutFrame
+from .results import EventsPage, WholePayload
 from .values import JsonObject, JsonValue
 
 _decoder: msgspec.json.Decoder[OutFrame] = msgspec.json.Decoder(OutFrame)
@@ -70,6 +71,26 @@ def read_event(frame: JsonValue) -> EventFrame:
         raise ProtocolError(f"The hub sent event {place.seq} of {place.session} without a `type`.")
     stand_in = Unknown(message_type=kind, raw=msgspec.json.encode(place.event).decode())
     return EventFrame(session=place.session, seq=place.seq, ts=place.ts, event=stand_in)
+
+
+def read_result(result: JsonValue, kind: Any, command: str) -> Any:
+    """Return the result of a command's reply as its type, with events that this version does not know; raises ProtocolError."""
+    if kind in (None, type(None)):
+        return None  # a newer hub may tell more
+    try:
+        return msgspec.convert(result, kind)
+    except msgspec.ValidationError as error:
+        match result:
+            case {"events": list(events)} if kind is EventsPage:
+                page = msgspec.convert({**result, "events": []}, EventsPage)
+                return msgspec.structs.replace(page, events=[read_event(each) for each in events])
+            case {"event": dict(event)} if kind is WholePayload:
+                frame = read_event({"session": "", "seq": 0, "ts": "", "event": event})
+                return WholePayload(event=frame.event, raw=result.get("raw"))
+            case _:
+                raise ProtocolError(
+                    f"The hub's reply to {command} is not what this client expects: {error}"
+                ) from error
 
 
 def _no_json(text: str) -> ProtocolError:

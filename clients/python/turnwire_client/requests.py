@@ -8,36 +8,12 @@ from typing import Literal, TypeVar
 import msgspec
 
 from . import commands
-from .errors import ProtocolError
-from .events import AgentEvent
-from .frames import EventFrame, SessionSummary
-from .reading import read_event
-from .values import JsonObject, JsonValue, Value
+from .frames import SessionSummary
+from .results import EventsPage, WholePayload
+from .values import Command, JsonObject, JsonValue
 
 Policy = Literal["autonomous", "supervised", "plan"]
 Result = TypeVar("Result")
-
-
-class WholePayload(Value, frozen=True, kw_only=True):
-    """An event uncut, and the line it came from."""
-
-    event: AgentEvent
-    raw: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EventsPage:
-    """A page of a session's log."""
-
-    events: list[EventFrame]
-    """In order, without holes."""
-    last: int
-    """The newest number of the log, or the one before `before`."""
-    epoch: str
-    gap: tuple[int, int] | None = None
-    """Numbers before these events that are gone: the first and the last."""
-    seq: int | None = None
-    """Where the page ends: `after` of the next page. None of the last page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,47 +26,16 @@ class Answer:
     message: str | None = None
 
 
-class _SessionResult(Value, frozen=True, kw_only=True):
-    session: str
-
-
-class _PageGap(Value, frozen=True, kw_only=True):
-    first: int = msgspec.field(name="from")
-    last: int = msgspec.field(name="to")
-
-
-class _PageResult(Value, frozen=True, kw_only=True):
-    events: list[JsonValue]
-    last: int
-    epoch: str
-    gap: _PageGap | None = None
-    seq: int | None = None
-
-
-class _PromptResult(Value, frozen=True, kw_only=True):
-    prompt: str
-
-
 class Requests(ABC):
     """Sends commands. Each method raises what `Client.command` does."""
 
     @abstractmethod
-    async def command(self, command: commands.AnyCommand, *, timeout: float | None = None) -> JsonValue:
+    async def command(self, command: Command[Result], *, timeout: float | None = None) -> Result:
         """Send a command and return its reply's result."""
-
-    async def _ask(self, command: commands.AnyCommand, kind: type[Result]) -> Result:
-        result = await self.command(command)
-        try:
-            return msgspec.convert(result, kind)
-        except msgspec.ValidationError as error:
-            raise ProtocolError(
-                f"The hub's reply to {command.type} is not what this client expects: {error}"
-            ) from error
 
     async def sessions(self) -> list[SessionSummary]:
         """List all sessions."""
-        command = commands.SessionList()
-        return await self._ask(command, list[SessionSummary])
+        return await self.command(commands.SessionList())
 
     async def events(
         self, session: str, *, after: int = 0, before: int | None = None, epoch: str | None = None
@@ -99,9 +44,7 @@ class Requests(ABC):
         command = commands.EventsGet(session=session, after=after, epoch=epoch)
         if before is not None:
             command = msgspec.structs.replace(command, before=before)
-        page = await self._ask(command, _PageResult)
-        gap = None if page.gap is None else (page.gap.first, page.gap.last)
-        return EventsPage([read_event(each) for each in page.events], page.last, page.epoch, gap, page.seq)
+        return await self.command(command)
 
     async def create(
         self,
@@ -130,22 +73,22 @@ class Requests(ABC):
             title=title,
             prompt=prompt,
         )
-        return (await self._ask(command, _SessionResult)).session
+        return (await self.command(command)).session
 
     async def resume(self, session: str, *, at: str | None = None) -> str:
         """Start a CLI that goes on with a session, from a message when one is named."""
         command = commands.SessionResume(session=session, at=at)
-        return (await self._ask(command, _SessionResult)).session
+        return (await self.command(command)).session
 
     async def fork(self, session: str, *, at: str | None = None) -> str:
         """Start a new session that begins with another's conversation, and return it."""
         command = commands.SessionFork(session=session, at=at)
-        return (await self._ask(command, _SessionResult)).session
+        return (await self.command(command)).session
 
     async def retry(self, session: str) -> str:
         """Send the last prompt again, from before it, and return the prompt's UUID."""
         command = commands.SessionRetry(session=session)
-        return (await self._ask(command, _PromptResult)).prompt
+        return (await self.command(command)).prompt
 
     async def close_session(self, session: str) -> None:
         """Stop a session's CLI."""
@@ -170,14 +113,14 @@ class Requests(ABC):
             attachments=list(attachments) or None,
             priority=priority,
         )
-        return (await self._ask(command, _PromptResult)).prompt
+        return (await self.command(command)).prompt
 
-    async def withdraw(self, session: str, prompt: str) -> JsonValue:
-        """Take back a prompt that still waits."""
+    async def withdraw(self, session: str, prompt: str) -> bool:
+        """Take back a prompt that still waits; False when it no longer did."""
         command = commands.PromptWithdraw(session=session, prompt=prompt)
-        return await self.command(command)
+        return (await self.command(command)).withdrawn
 
-    async def interrupt(self, session: str) -> JsonValue:
+    async def interrupt(self, session: str) -> JsonObject:
         """Stop the running turn."""
         return await self.command(commands.Interrupt(session=session))
 
@@ -226,11 +169,11 @@ class Requests(ABC):
         """Change the CLI's permission mode."""
         await self.command(commands.SetPermissionMode(session=session, mode=mode))
 
-    async def control(self, session: str, request: JsonObject) -> JsonValue:
+    async def control(self, session: str, request: JsonObject) -> JsonObject:
         """Send any other control request to the CLI and return its response."""
         return await self.command(commands.Control(session=session, request=request))
 
     async def payload(self, session: str, seq: int) -> WholePayload:
         """Return an event uncut, and the line it came from."""
         command = commands.PayloadGet(session=session, seq=seq)
-        return await self._ask(command, WholePayload)
+        return await self.command(command)

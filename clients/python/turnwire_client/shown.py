@@ -119,7 +119,7 @@ def result_text(payload: NormalizedPayload) -> str | None:
 
 
 def searched_text(payload: NormalizedPayload) -> list[tuple[str, str]]:
-    """Return what a search finds: what it is (`command`, `path` or `prompt`) and the text."""
+    """Return the texts that search finds, each with its kind: `command`, `path` or `prompt`."""
     match payload:
         case ShellExecPayload(shell_exec=body):
             return [("command", body.command)]

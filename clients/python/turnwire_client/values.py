@@ -1,6 +1,6 @@
 """What all values of the protocol have in common: they are frozen, and what is empty is left out of their JSON."""
 
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -50,8 +50,11 @@ class Frame(Value, frozen=True, kw_only=True, tag_field="type"):
         return str(self.__struct_config__.tag)
 
 
-class Command(Value, frozen=True, kw_only=True, tag_field="type"):
-    """Something a frontend asks for."""
+Result_co = TypeVar("Result_co", covariant=True)
+
+
+class Command(Value, Generic[Result_co], frozen=True, kw_only=True, tag_field="type"):
+    """Something a frontend asks for, and the type of its reply's result."""
 
     @property
     def type(self) -> str:

@@ -1,5 +1,5 @@
-// Usage: generate_types.mjs FRAMES COMMANDS. Reads two files that hold what `turnwire schema frames` and `turnwire schema
-// commands` print, and writes TypeScript types to standard output.
+// Usage: generate_types.mjs FRAMES COMMANDS RESULTS. Reads three files that hold what `turnwire schema frames`, `commands` and
+// `results` print, and writes TypeScript types to standard output.
 // A field that has a default is always there in what the hub sends, and may be left out of what it is sent;
 // a field whose default is null is left out when it is empty, so `null` never needs to be handled.
 import { readFileSync } from "node:fs";
@@ -80,7 +80,7 @@ function definition(name, schema, sent) {
   return `${head}export interface ${name} {\n${fields.join("")}}\n`;
 }
 
-const [frames, commands] = process.argv.slice(2).map((path) => JSON.parse(readFileSync(path, "utf8")));
+const [frames, commands, results] = process.argv.slice(2).map((path) => JSON.parse(readFileSync(path, "utf8")));
 const parts = [
   ["OutFrame", "Any frame the hub sends; `type` tells which.", frames, false],
   ["AnyCommand", "Any command a frontend sends; `type` tells which.", commands, true],
@@ -99,6 +99,11 @@ for (const [root, description, schema, sent] of parts) {
   }
   out += `\n${comment(description, "")}export type ${root} = ${typeOf(schema)};\n`;
 }
+for (const [name, def] of Object.entries(results.$defs)) {
+  if (!written.has(name)) out += `\n${definition(name, def, false)}`;
+}
+const kinds = Object.entries(results.properties).map(([kind, schema]) => `  ${quoteKey(kind)}: ${typeOf(schema)};\n`);
+out += `\n${comment(results.description, "")}export interface CommandResults {\n${kinds.join("")}}\n`;
 const event = frames.$defs.EventFrame.properties.event;
 out += `\n${comment("Any event of a session; `type` tells which.", "")}export type AgentEvent = ${typeOf(event)};\n`;
 const payload = frames.$defs.ToolCall.properties.normalized;

@@ -9,10 +9,11 @@ import { Backoff, type BackoffOptions } from "./backoff.js";
 import { FINAL_CLOSE_CODES } from "./codes.js";
 import { AccessRefused, CommandFailed, ConnectionLost, ProtocolError, TimedOut, type TurnwireError } from "./errors.js";
 import { BEGINNING, type Cursor } from "./feed.js";
-import { Following, type Listener } from "./following.js";
+import { Following, type Listener, type Subscription } from "./following.js";
 import { readFrame } from "./reading.js";
-import type { AnyCommand, EventFrame, JsonValue, OutFrame, SessionSummary, Welcome } from "./schema.js";
+import type { AnyCommand, CommandResults, EventFrame, JsonValue, OutFrame, SessionSummary, Welcome } from "./schema.js";
 import { type SocketFactory, type SocketLike, socketFactory } from "./socket.js";
+import { type Received, type StreamOptions, streamed } from "./stream.js";
 
 /** `connecting` also while it waits to try again; `failed` and `closed` are final. */
 export type ConnectionState = "connecting" | "open" | "failed" | "closed";
@@ -21,11 +22,19 @@ export type ConnectionState = "connecting" | "open" | "failed" | "closed";
 export type CommandOf<Type extends AnyCommand["type"]> = Omit<Extract<AnyCommand, { type: Type }>, "id">;
 export type CommandInput = { [Type in AnyCommand["type"]]: CommandOf<Type> }[AnyCommand["type"]];
 
+/** What a command's reply has as its result. */
+export type ResultOf<Type extends AnyCommand["type"]> = Type extends keyof CommandResults ? CommandResults[Type] : JsonValue;
+
+/** A text, or a function that gives it: asked before each attempt to connect, so that it can be renewed. */
+export type Source = string | (() => string | Promise<string>);
+
 export interface ClientOptions {
   /** The URL that turnwire prints, or its address: `http://HOST:PORT`, `ws://HOST:PORT/ws`. */
-  url: string;
+  url: Source;
   /** The access token, where the URL carries none; sent in the first frame, so that it stands in no log of addresses. */
-  token?: string;
+  token?: Source;
+  /** Connect when the client is first used; a command then waits for the connection. */
+  lazy?: boolean;
   /** Subprotocols to offer beside turnwire's own: asked for at each connection. A page logged in by a cookie sends its key in one. */
   subprotocols?: () => string[];
   /** Shown as `by` in the decisions taken through this client. */
@@ -56,7 +65,7 @@ export interface Wait {
 
 interface Pending {
   resolve: (result: JsonValue) => void;
-  reject: (error: TurnwireError) => void;
+  reject: (error: unknown) => void;
 }
 
 const SUBPROTOCOL = "turnwire.v1";
@@ -65,24 +74,31 @@ const REPLY_TIMEOUT_MS = 120_000;
 
 export class Client {
   private readonly options: ClientOptions;
-  private readonly address: string;
-  private readonly token: string | undefined;
+  private address = "";
+  private token: string | undefined;
   private readonly factory: SocketFactory;
   private readonly backoff: Backoff;
   private readonly pending = new Map<string, Pending>();
-  private readonly followings = new Map<string, Following>();
+  private readonly followings = new Map<string, Following[]>();
   /** Subscriptions asked for, by the id of the command. */
-  private readonly asked = new Map<string, Following>();
+  private readonly asked = new Map<string, Subscription>();
   private readonly waiting = new Set<{ resolve: (welcome: Welcome) => void; reject: (error: unknown) => void }>();
   private socket: SocketLike | undefined;
   private retry: ReturnType<typeof setTimeout> | undefined;
   private probe: ReturnType<typeof setInterval> | undefined;
   private silentTicks = 0;
+  private isWanted = false;
+  /** What has kept it from a connection last. */
+  private hindrance = "";
+  /** Attempts to connect, each of which ends the former. */
+  private attempt = 0;
+  /** The last connection was refused for its token, which a function may renew. */
+  private wasRefused = false;
   private nextId = 0;
   private current: ConnectionState = "connecting";
   private failure: TurnwireError | undefined;
   /** The session that the URL names, as the one that `turnwire run` prints does. */
-  readonly namedSession: string | undefined;
+  namedSession: string | undefined;
   /** What the hub said of itself on the present connection. */
   welcome: Welcome | undefined;
   /** All sessions, as the hub last told. */
@@ -90,14 +106,10 @@ export class Client {
 
   constructor(options: ClientOptions) {
     this.options = options;
-    const url = new URL(options.url);
-    const carried = new URLSearchParams(url.hash.slice(1));
-    this.address = addressOf(url);
-    this.token = options.token ?? carried.get("token") ?? undefined;
-    this.namedSession = carried.get("session") ?? undefined;
+    if (typeof options.url === "string") this.place(options.url, undefined);
     this.factory = socketFactory(options.WebSocket);
     this.backoff = new Backoff(options.backoff);
-    this.connect();
+    if (!options.lazy) this.want();
   }
 
   get state(): ConnectionState {
@@ -107,6 +119,7 @@ export class Client {
   /** Resolves when the hub has let us in; rejects with AccessRefused or ProtocolError when it never will, or as `wait` says. */
   connected({ timeout, signal }: Wait = {}): Promise<Welcome> {
     if (signal?.aborted) return Promise.reject(signal.reason);
+    this.want();
     if (this.welcome) return Promise.resolve(this.welcome);
     if (this.failure) return Promise.reject(this.failure);
     return new Promise<Welcome>((resolve, reject) => {
@@ -115,7 +128,10 @@ export class Client {
       const timer =
         timeout === undefined
           ? undefined
-          : setTimeout(() => waiting.reject(new TimedOut(`The hub has not let us in within ${timeout} ms.`)), timeout);
+          : setTimeout(
+              () => waiting.reject(new TimedOut(`The hub has not let us in within ${timeout} ms. ${this.hindrance}`.trim())),
+              timeout,
+            );
       const end = (settle: () => void) => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", abort);
@@ -131,10 +147,22 @@ export class Client {
    * Does a command; the promise gives the reply's result. Rejects with CommandFailed, ConnectionLost (also where there is
    * no connection now: see `connected`), TimedOut, and AccessRefused or ProtocolError once the client has failed.
    *
-   * With a UUID as `id` the hub of a fleet does it once, however often it is sent, and gives its first reply.
+   * With a UUID as `id` the hub of a fleet does it once, however often it is sent, and gives its first reply. A signal ends the
+   * wait alone: what was sent may be done.
    */
-  command(command: CommandInput, { timeout, id }: { timeout?: number; id?: string } = {}): Promise<JsonValue> {
+  command<Command extends CommandInput>(
+    command: Command,
+    { timeout, signal, id }: Wait & { id?: string } = {},
+  ): Promise<ResultOf<Command["type"]>> {
+    return this.ask(command, { ...(timeout !== undefined && { timeout }), ...(signal && { signal }) }, id) as Promise<
+      ResultOf<Command["type"]>
+    >;
+  }
+
+  private ask(command: CommandInput, wait: Wait, id: string | undefined): Promise<unknown> {
+    if (wait.signal?.aborted) return Promise.reject(wait.signal.reason);
     if (this.failure) return Promise.reject(this.failure);
+    if (!this.isWanted) return this.connected({ timeout: this.replyTimeout, ...wait }).then(() => this.ask(command, wait, id));
     const socket = this.socket;
     if (!socket || !this.welcome) {
       return Promise.reject(new ConnectionLost(`There is no connection, so "${command.type}" was not sent.`));
@@ -144,54 +172,100 @@ export class Client {
         new CommandFailed({ code: "invalid_params", message: `A command of this id waits for its reply.`, field: "id" }),
       );
     }
-    return this.send(socket, command, timeout, id);
+    return this.send(socket, command, wait, id);
   }
 
-  /** Follows a session: first what comes after the cursor, then live. Following it again ends the former following. */
+  private get replyTimeout(): number {
+    return this.options.replyTimeout ?? REPLY_TIMEOUT_MS;
+  }
+
+  /** Follows a session, beside other followings of it: first what comes after the cursor, then live. */
   follow(session: string, listener: Listener, after: Cursor = BEGINNING): Following {
-    this.followings.get(session)?.end();
+    this.want();
     const following = new Following(session, this.guarded(listener), after, (left) => this.unsubscribe(left));
     const { failure } = this;
     if (failure) {
       queueMicrotask(() => following.fail(failure));
       return following;
     }
-    this.followings.set(session, following);
-    this.subscribe(following);
+    this.followings.set(session, [...(this.followings.get(session) ?? []), following]);
+    this.subscribe(session);
     return following;
+  }
+
+  /** Follows a session by `for await`; leaving the loop ends it. */
+  stream(session: string, options: StreamOptions = {}): AsyncGenerator<Received, void, undefined> {
+    return streamed(this, session, options);
   }
 
   /** Tries now instead of when the wait is over, for instance when the network is said to be back. */
   reconnect(): void {
     if (this.retry === undefined) return;
     this.backoff.reset();
-    this.connect();
+    void this.connect();
   }
 
   /** Ends the connection for good. */
   close(): void {
     if (this.current === "closed") return;
-    for (const following of this.followings.values()) following.end();
+    const open = this.all();
     this.followings.clear();
     this.drop(new ConnectionLost("The client was closed."), "closed");
+    for (const following of open) following.over();
   }
 
-  private connect(): void {
+  private all(): Following[] {
+    return [...this.followings.values()].flat();
+  }
+
+  private want(): void {
+    if (this.isWanted) return;
+    this.isWanted = true;
+    void this.connect();
+  }
+
+  private place(url: string, token: string | undefined): void {
+    const parsed = new URL(url);
+    const carried = new URLSearchParams(parsed.hash.slice(1));
+    this.address = addressOf(parsed);
+    this.token = token ?? carried.get("token") ?? undefined;
+    this.namedSession = carried.get("session") ?? undefined;
+  }
+
+  private async connect(): Promise<void> {
     clearTimeout(this.retry);
     this.retry = undefined;
+    const { url, token } = this.options;
+    this.attempt += 1;
+    const { attempt } = this;
+    if (typeof url === "string" && typeof token !== "function") this.place(url, token);
+    else {
+      try {
+        const given = [typeof url === "string" ? url : await url(), typeof token === "function" ? await token() : token] as const;
+        if (attempt !== this.attempt || this.failure) return;
+        this.place(...given);
+      } catch (error) {
+        if (attempt !== this.attempt || this.failure) return;
+        return this.again(new ConnectionLost(`The function for the URL or the token has failed: ${String(error)}`));
+      }
+    }
     const socket = this.factory(this.address, [SUBPROTOCOL, ...(this.options.subprotocols?.() ?? [])]);
     this.socket = socket;
     this.silentTicks = 0;
     clearInterval(this.probe);
     const silence = this.options.silence ?? 15_000;
     if (silence > 0) this.probe = setInterval(() => this.listenForLife(socket), silence);
-    socket.onopen = () => this.introduce(socket);
+    let isOpen = false;
+    socket.onopen = () => {
+      isOpen = true;
+      this.introduce(socket);
+    };
     socket.onmessage = ({ data }) => {
       if (socket === this.socket) this.receive(data);
     };
     socket.onerror = () => undefined; // A close event follows, and says more.
     socket.onclose = ({ code, reason }) => {
-      if (socket === this.socket) this.lose(code, reason);
+      if (socket === this.socket) this.lose(code, reason || (isOpen ? "" : unreachable(this.address)));
     };
   }
 
@@ -199,33 +273,33 @@ export class Client {
     const { token } = this;
     const { name } = this.options;
     const hello: CommandOf<"hello"> = { type: "hello", ...(token !== undefined && { token }), ...(name !== undefined && { name }) };
-    this.send(socket, hello).catch((error: TurnwireError) => {
-      if (error instanceof CommandFailed && socket === this.socket) this.fail(new AccessRefused(error.message));
+    this.send(socket, hello, {}).catch((error: TurnwireError) => {
+      if (error instanceof CommandFailed && socket === this.socket) this.refuse(error.message);
     });
   }
 
-  private send(
-    socket: SocketLike,
-    command: CommandInput,
-    timeout = this.options.replyTimeout ?? REPLY_TIMEOUT_MS,
-    own?: string,
-  ): Promise<JsonValue> {
+  private send(socket: SocketLike, command: CommandInput, { timeout = this.replyTimeout, signal }: Wait, own?: string): Promise<JsonValue> {
     return new Promise((resolve, reject) => {
       const id = this.post(socket, command, own);
-      const late = setTimeout(() => {
+      const end = () => {
+        clearTimeout(late);
+        signal?.removeEventListener("abort", abort);
         this.pending.delete(id);
-        reject(new TimedOut(`The hub has not answered "${command.type}" in ${timeout} ms.`));
-      }, timeout);
-      this.pending.set(id, {
-        resolve: (result) => {
-          clearTimeout(late);
+      };
+      const settle = {
+        resolve: (result: JsonValue) => {
+          end();
           resolve(result);
         },
-        reject: (error) => {
-          clearTimeout(late);
+        reject: (error: unknown) => {
+          end();
           reject(error);
         },
-      });
+      };
+      const abort = () => settle.reject(signal?.reason);
+      const late = setTimeout(() => settle.reject(new TimedOut(`The hub has not answered "${command.type}" in ${timeout} ms.`)), timeout);
+      signal?.addEventListener("abort", abort);
+      this.pending.set(id, settle);
     });
   }
 
@@ -259,21 +333,30 @@ export class Client {
       case "events":
         return this.giveAll(frame.events);
       case "gap":
-        return this.followings.get(frame.session)?.gap(frame);
+        return this.each(frame.session, (following) => following.gap(frame));
       case "caught_up":
-        return this.followings.get(frame.session)?.caughtUp();
+        // Not at the welcome: a hub that cannot read its log yet is not to be asked ever again at once.
+        this.backoff.reset();
+        return this.each(frame.session, (following) => following.caughtUp(frame.seq));
       case "lag":
-        return this.followings.get(frame.session)?.lag(frame.behind);
+        return this.each(frame.session, (following) => following.lag(frame.behind, frame.error?.message));
       default:
         frame satisfies never;
     }
   }
 
+  private each(session: string, tell: (following: Following) => void): void {
+    for (const following of this.followings.get(session) ?? []) tell(following);
+  }
+
   private give(session: string, events: EventFrame[]): void {
-    const following = this.followings.get(session);
-    if (!following || following.events(events)) return;
-    if (following.closed) this.unsubscribe(following);
-    else this.subscribe(following);
+    let isMissing = false;
+    this.each(session, (following) => {
+      if (following.events(events)) return;
+      if (following.closed) this.unsubscribe(following);
+      else isMissing = true;
+    });
+    if (isMissing) this.subscribe(session);
   }
 
   private giveAll(events: EventFrame[]): void {
@@ -286,42 +369,64 @@ export class Client {
     if (this.welcome) return this.fail(new ProtocolError("The hub said welcome twice."));
     this.welcome = welcome;
     this.knownSessions = welcome.sessions;
-    this.backoff.reset();
+    if (this.followings.size === 0) this.backoff.reset();
+    this.wasRefused = false;
     for (const { resolve } of this.waiting) resolve(welcome);
     this.waiting.clear();
-    for (const following of this.followings.values()) this.subscribe(following);
+    for (const session of this.followings.keys()) this.subscribe(session);
     this.become("open", undefined);
     this.guard(() => this.options.onWelcome?.(welcome));
   }
 
-  private subscribe(following: Following): void {
-    if (!this.socket || !this.welcome || following.closed) return;
-    following.asked();
-    const { seq, epoch } = following.cursor;
-    const id = this.post(this.socket, { type: "subscribe", session: following.session, after: seq, ...(seq > 0 && { epoch }) });
-    this.asked.set(id, following);
+  /** Asks for what the followings of a session lack. */
+  private subscribe(session: string): void {
+    const followings = this.followings.get(session) ?? [];
+    const { socket, welcome } = this;
+    if (!socket || !welcome || followings.length === 0) return;
+    // Places in another life of the log come first: all that follows is new to them.
+    const order = ({ epoch, seq }: Cursor) => (seq > 0 && epoch !== welcome.epoch ? -1 : seq);
+    const places = followings.map(({ cursor }) => (cursor.seq < 0 ? this.lastOf(session, welcome) : cursor));
+    const cursor = places.reduce((one, other) => (order(other) < order(one) ? other : one));
+    const subscription = { cursor, followings };
+    for (const following of followings) following.asked(subscription);
+    const { seq, epoch } = cursor;
+    const id = this.post(socket, { type: "subscribe", session, after: seq, ...(seq > 0 && { epoch }) });
+    this.asked.set(id, subscription);
+  }
+
+  /** The newest number that we know; the hub's own is no lower. */
+  private lastOf(session: string, { epoch }: Welcome): Cursor {
+    return { epoch, seq: this.knownSessions.find((one) => one.session === session)?.last_seq ?? 0 };
   }
 
   private unsubscribe(following: Following): void {
-    if (!this.forget(following) || !this.socket || !this.welcome) return;
-    this.post(this.socket, { type: "unsubscribe", session: following.session });
+    this.forget(following);
+    const { session } = following;
+    if (this.socket && this.welcome && !this.followings.has(session)) this.post(this.socket, { type: "unsubscribe", session });
   }
 
-  /** Leaves a following out; false when another has taken its place. */
-  private forget(following: Following): boolean {
-    return this.followings.get(following.session) === following && this.followings.delete(following.session);
+  private forget(following: Following): void {
+    const others = this.followings.get(following.session)?.filter((one) => one !== following) ?? [];
+    if (others.length > 0) this.followings.set(following.session, others);
+    else this.followings.delete(following.session);
   }
 
   private settle(reply: Extract<OutFrame, { type: "reply" }>): void {
     const id = reply.id ?? "";
     const refusal = reply.ok ? undefined : new CommandFailed(reply.error ?? { code: "unknown", message: "The hub gave no reason." });
-    const following = this.asked.get(id);
-    if (following) {
+    const subscription = this.asked.get(id);
+    if (subscription) {
       // At once, and not in a promise: the events come right behind.
       this.asked.delete(id);
-      if (refusal === undefined) return following.confirmed(this.welcome?.epoch ?? "");
-      this.forget(following);
-      return following.fail(refusal);
+      const last = Number((reply.result as { last?: number } | undefined)?.last ?? 0);
+      for (const following of subscription.followings) {
+        if (refusal === undefined) following.confirmed(subscription, this.welcome?.epoch ?? "", last);
+        else {
+          this.forget(following);
+          following.fail(refusal);
+        }
+      }
+      return;
     }
     const pending = this.pending.get(id);
     this.pending.delete(id);
@@ -330,17 +435,29 @@ export class Client {
   }
 
   private lose(code: number, reason: string): void {
-    if (FINAL_CLOSE_CODES.includes(code)) return this.fail(new AccessRefused(reason || "The token was not accepted."));
-    this.drop(new ConnectionLost(reason || `The connection was closed with code ${code}.`), "connecting");
+    if (FINAL_CLOSE_CODES.includes(code)) return this.refuse(reason || "The token was not accepted.");
+    this.again(new ConnectionLost(reason || `The connection was closed with code ${code}.`));
+  }
+
+  /** The token is not good: for good, unless a function may have a better one. */
+  private refuse(reason: string): void {
+    const renews = typeof this.options.token === "function" || typeof this.options.url === "function";
+    if (!renews || this.wasRefused) return this.fail(new AccessRefused(reason));
+    this.wasRefused = true;
+    this.again(new ConnectionLost(reason));
+  }
+
+  private again(lost: ConnectionLost): void {
+    this.drop(lost, "connecting");
     // Whoever is told may have closed the client.
-    if (this.current === "connecting") this.retry = setTimeout(() => this.connect(), this.backoff.next());
+    if (this.current === "connecting") this.retry = setTimeout(() => void this.connect(), this.backoff.next());
   }
 
   /** Ends all there is with this error, now and for good. */
   private fail(failure: TurnwireError): void {
     if (this.failure) return;
     this.drop(failure, "failed");
-    const failed = [...this.followings.values()];
+    const failed = this.all();
     this.followings.clear();
     for (const following of failed) following.fail(failure);
   }
@@ -357,7 +474,7 @@ export class Client {
       socket.close();
     }
     this.asked.clear();
-    for (const following of this.followings.values()) following.lost();
+    for (const following of this.all()) following.lost();
     const pending = [...this.pending.values()];
     this.pending.clear();
     for (const { reject } of pending) reject(error);
@@ -371,6 +488,7 @@ export class Client {
 
   private become(state: ConnectionState, reason: TurnwireError | undefined): void {
     this.current = state;
+    this.hindrance = reason?.message ?? "";
     this.guard(() => this.options.onState?.(state, reason));
   }
 
@@ -387,19 +505,27 @@ export class Client {
   private guarded(listener: Listener): Listener {
     return {
       onEvents: (events) => this.guard(() => listener.onEvents(events)),
-      onCaughtUp: () => this.guard(() => listener.onCaughtUp?.()),
+      onCaughtUp: (seq) => this.guard(() => listener.onCaughtUp?.(seq)),
       onGap: (gap) => this.guard(() => listener.onGap?.(gap)),
-      onLag: (behind) => this.guard(() => listener.onLag?.(behind)),
+      onLag: (behind, reason) => this.guard(() => listener.onLag?.(behind, reason)),
       onFailed: (error) => this.guard(() => listener.onFailed?.(error)),
+      onClosed: () => this.guard(() => listener.onClosed?.()),
     };
   }
 
-  /** Browsers show no pings, so silence is broken by a harmless command; a dead connection answers nothing. */
+  /** Browsers show no pings, so silence is broken by the protocol's own; a dead connection answers nothing. */
   private listenForLife(socket: SocketLike): void {
     this.silentTicks += 1;
     if (this.silentTicks > 2) return this.lose(1006, "The hub has gone silent.");
-    if (this.silentTicks === 2 && this.welcome) this.send(socket, { type: "session.list" }).catch(() => undefined);
+    if (this.silentTicks === 2 && this.welcome) this.send(socket, { type: "ping" }, {}).catch(() => undefined);
   }
+}
+
+/** What may be wrong where no WebSocket opens: browsers do not say. */
+function unreachable(address: string): string {
+  const origin = (globalThis as { location?: { origin?: string } }).location?.origin;
+  const allow = origin ? ` Or it does not let in pages of ${origin}: start it with --allowed-origin ${origin}.` : "";
+  return `No hub answers at ${address}. Does turnwire run there, and is the port right?${allow}`;
 }
 
 /** The WebSocket's address: that of a hub, or below the path that a proxy has it at. */

@@ -15,6 +15,9 @@ export interface Cursor {
 /** From the first event. */
 export const BEGINNING: Cursor = { epoch: "", seq: 0 };
 
+/** Behind the last event that there is when the hub begins to send. */
+export const LATEST: Cursor = { epoch: "", seq: -1 };
+
 /** Events that are gone: the numbers `from` to `to`. */
 export interface Gap {
   readonly session: string;
@@ -31,7 +34,7 @@ export class Feed {
   private restarted = false;
 
   constructor(after: Cursor = BEGINNING) {
-    this.place = after.seq > 0 ? after : BEGINNING;
+    this.place = after.seq > 0 ? after : after.seq < 0 ? LATEST : BEGINNING;
   }
 
   /** The last event that was new. */
@@ -39,10 +42,10 @@ export class Feed {
     return this.place;
   }
 
-  /** The hub begins to send what follows the cursor, and counts in this epoch. */
-  begin(epoch: string): void {
+  /** The hub begins to send, counts in this epoch, and has `last` as its newest number. */
+  begin(epoch: string, last = 0): void {
     this.restarted = false;
-    if (this.place.seq === 0) this.place = { epoch, seq: 0 };
+    if (this.place.seq <= 0) this.place = { epoch, seq: this.place.seq < 0 ? last : 0 };
   }
 
   /** Takes an event's number; `hole`: events are missing before it. */
@@ -56,9 +59,21 @@ export class Feed {
     return "fresh";
   }
 
-  /** Takes a gap: goes on behind it, or anew where it begins at or before what was seen, or in another life. */
-  gap({ session, from, to, epoch }: GapFrame): Gap {
+  /**
+   * Takes a gap: goes on behind it, or anew where it begins at or before what was seen, or in another life.
+   *
+   * Readers may share what the hub sends. Then `asked` is where another one asked it to begin; a gap of the other's alone is undefined.
+   */
+  gap({ session, from, to, epoch }: GapFrame, asked?: Cursor): Gap | undefined {
     const seen = this.place;
+    if (asked && epoch === seen.epoch) {
+      if (asked.seq > 0 && asked.epoch !== epoch) return undefined;
+      if (from > asked.seq) {
+        if (to <= seen.seq) return undefined;
+        this.place = { epoch, seq: to };
+        return { session, from: Math.max(from, seen.seq + 1), to, epoch, restarted: false };
+      }
+    }
     this.restarted = seen.seq > 0 && (epoch !== seen.epoch || from <= seen.seq);
     // A log that began anew counts from wherever it begins, whatever number the gap ends with.
     this.place = { epoch, seq: this.restarted ? 0 : to };

@@ -1,6 +1,6 @@
 /** A session that is followed: its place in the log, and who wants to know. Pure but for its listener. */
 import { ProtocolError, type TurnwireError } from "./errors.js";
-import { type Cursor, Feed, type Gap } from "./feed.js";
+import { BEGINNING, type Cursor, Feed, type Gap } from "./feed.js";
 import type { EventFrame, GapFrame } from "./schema.js";
 
 /** So often a hole is asked for again before an event comes; then the hub is not to be understood. */
@@ -10,13 +10,21 @@ export interface Listener {
   /** New events in order; each is given exactly once. */
   onEvents: (events: EventFrame[]) => void;
   /** Everything up to now was given; what follows is live. Again after each reconnect. */
-  onCaughtUp?: () => void;
+  onCaughtUp?: (seq: number) => void;
   /** Events are gone. `restarted`: the log began anew, forget all that was given before. */
   onGap?: (gap: Gap) => void;
-  /** So many events wait for us at the hub. */
-  onLag?: (behind: number) => void;
+  /** So many events wait for us at the hub; `reason` says why it cannot read them at present, where it cannot. */
+  onLag?: (behind: number, reason?: string) => void;
   /** It is over: CommandFailed when the hub refused it, AccessRefused or ProtocolError when the client has failed. */
   onFailed?: (error: TurnwireError) => void;
+  /** It is over without an error: it was closed, or the client was. */
+  onClosed?: () => void;
+}
+
+/** What the hub was asked to send of a session, for one or more followings: from the earliest of their places. */
+export interface Subscription {
+  readonly cursor: Cursor;
+  readonly followings: readonly Following[];
 }
 
 export class Following {
@@ -26,6 +34,10 @@ export class Following {
   private readonly leave: (following: Following) => void;
   private state: "idle" | "asked" | "subscribed" | "closed" = "idle";
   private holes = 0;
+  private subscription: Subscription | undefined;
+  private askedAt: Cursor = BEGINNING;
+  /** Is to be told that it has caught up. */
+  private behind = true;
 
   /** @internal */
   constructor(session: string, listener: Listener, after: Cursor, leave: (following: Following) => void) {
@@ -49,11 +61,19 @@ export class Following {
     if (this.closed) return;
     this.end();
     this.leave(this);
+    this.listener.onClosed?.();
   }
 
   /** @internal Give nothing more; the hub is not told. */
   end(): void {
     this.state = "closed";
+  }
+
+  /** @internal The client was closed. */
+  over(): void {
+    if (this.closed) return;
+    this.end();
+    this.listener.onClosed?.();
   }
 
   /** @internal */
@@ -64,15 +84,18 @@ export class Following {
   }
 
   /** @internal A subscription was asked for: what comes before it is confirmed belongs to an older one. */
-  asked(): void {
-    if (!this.closed) this.state = "asked";
+  asked(subscription: Subscription): void {
+    if (this.state === "idle") this.behind = true;
+    this.state = "asked";
+    this.subscription = subscription;
+    this.askedAt = this.feed.cursor;
   }
 
   /** @internal It was granted, in this life of the log. */
-  confirmed(epoch: string): void {
-    if (this.state !== "asked") return;
+  confirmed(subscription: Subscription, epoch: string, last: number): void {
+    if (this.state !== "asked" || this.subscription !== subscription) return;
     this.state = "subscribed";
-    this.feed.begin(epoch);
+    this.feed.begin(epoch, last);
   }
 
   /** @internal The connection is gone. */
@@ -109,17 +132,22 @@ export class Following {
   /** @internal */
   gap(frame: GapFrame): void {
     if (this.state !== "subscribed") return;
-    const gap = this.feed.gap(frame);
-    this.listener.onGap?.(gap);
+    const cursor = this.subscription?.cursor;
+    const gap = this.feed.gap(frame, cursor === this.askedAt ? undefined : cursor);
+    if (gap) this.listener.onGap?.(gap);
   }
 
   /** @internal */
-  caughtUp(): void {
-    if (this.state === "subscribed") this.listener.onCaughtUp?.();
+  caughtUp(seq: number): void {
+    if (this.state !== "subscribed" || !this.behind) return;
+    this.behind = false;
+    this.listener.onCaughtUp?.(seq);
   }
 
   /** @internal */
-  lag(behind: number): void {
-    if (this.state === "subscribed") this.listener.onLag?.(behind);
+  lag(behind: number, reason?: string): void {
+    if (this.state !== "subscribed") return;
+    this.behind = true;
+    this.listener.onLag?.(behind, reason);
   }
 }

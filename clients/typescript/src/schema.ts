@@ -10,7 +10,7 @@ export interface Welcome {
   protocol: string;
   /** turnwire's version. */
   version: string;
-  /** The life of the logs; goes with every cursor. */
+  /** The id of the logs' lifetime. Every cursor contains it. */
   epoch: string;
   /** `view` may only read. */
   role: "control" | "view";
@@ -28,7 +28,7 @@ export interface Welcome {
 export interface SessionSummary {
   /** turnwire's session id. */
   session: string;
-  /** What to call it: a title that somebody gave it, else the agent's own, else its first prompt, else its folder. */
+  /** The title: a given one, else the agent's own, else the first prompt, else the folder. */
   title?: string;
   /** `waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed; `unreachable`: the worker that has it is gone. */
   state: "starting" | "idle" | "running" | "waiting" | "stopping" | "exited" | "replaying" | "unreachable";
@@ -36,13 +36,15 @@ export interface SessionSummary {
   agent?: string;
   /** Directory the CLI runs in. */
   workspace?: string;
-  /** The principal who began it; absent where nobody in particular did. */
+  /** The worktree that was made for it; absent of a session without one. */
+  worktree?: SessionWorktree;
+  /** The principal who started it. Absent if it has no owner. */
   owner?: string;
   /** The main model. */
   model?: string;
   /** Permission policy. */
   policy?: string;
-  /** What its agent is kept from: nothing, files that are not its own, hosts that nobody has allowed as well. Absent of a replay. */
+  /** What the sandbox denies its agent: nothing, foreign files, or also hosts that nobody allowed. Absent for a replay. */
   sandbox?: "off" | "files" | "network";
   /** The CLI's permission mode. */
   permission_mode?: string;
@@ -50,7 +52,7 @@ export interface SessionSummary {
   cli_session_id?: string;
   /** Newest number of its log. */
   last_seq: number;
-  /** What it has cost. */
+  /** Its cost so far, in dollars. */
   total_cost_usd?: number;
   /** Requests that wait for a human. */
   pending: number;
@@ -58,12 +60,16 @@ export interface SessionSummary {
   created?: string;
   /** When a turn ended last, else when it was created; RFC 3339. */
   updated?: string;
-  /** Why its events cannot be kept, and so not be shown, at present; they come when they can. Until then it takes no prompt. */
+  /** Why its events cannot be stored at present. They appear once they can be. Until then it accepts no prompt. */
   trouble?: string;
-  /** What its agent can do; absent of a replay. */
+  /** What its agent can do. Absent for a replay. */
   abilities?: Abilities;
-  /** True while somebody's own CLI has the conversation open: it is shown as it grows, and takes no prompt. */
+  /** True while a CLI outside turnwire has the conversation open. It is shown as it grows, and accepts no prompt. */
   followed?: boolean;
+  /** The host on which the agent's own interface has the conversation: it is shown as it grows, and prompts wait. */
+  in_terminal?: string;
+  /** True once somebody wants the conversation back from that interface, which is then ended. */
+  wanted_back?: boolean;
   /** Of a fleet: the worker that has it. */
   worker?: string;
   /** Of a replay: share of the recording that was played. */
@@ -72,7 +78,17 @@ export interface SessionSummary {
   speed?: number;
 }
 
-/** What a session's agent can do; what it cannot is refused, and need not be offered. Before it runs: what agents like it can. */
+/** The git worktree that turnwire made for a session; its folder is the session's `workspace`, or holds it. */
+export interface SessionWorktree {
+  /** The folder that the session was requested for: a working tree of the same repository, or the bare repository itself. */
+  repository: string;
+  /** The branch that was made for it. */
+  branch: string;
+  /** The branch or commit that it started from. */
+  base: string;
+}
+
+/** Abilities of a session's agent. Others are refused. Before the agent runs: those of agents like it. */
 export interface Abilities {
   /** `session.resume` and a prompt start it again with its conversation. */
   resume: boolean;
@@ -82,44 +98,47 @@ export interface Abilities {
   fork: boolean;
   /** `interrupt` stops its turn, and it lives on. */
   interrupt: boolean;
-  /** `prompt.withdraw` takes back a prompt that waits. */
+  /** `prompt.withdraw` takes back a waiting prompt. */
   withdraw: boolean;
   /** `set_model` changes its model. */
   set_model: boolean;
-  /** What `set_permission_mode` takes; absent where that is not known, or it has none. */
+  /** The modes for `set_permission_mode`. Absent if they are unknown, or if the agent has none. */
   modes?: string[];
   /** It sees images; otherwise they are saved in the workspace and named. */
   images: boolean;
   /**
-   * What the agent does without asking, whatever the policy, in words; reading and searching is left out. Absent where it asks about
-   * everything else, or nobody knows.
+   * What the agent does without asking, whatever the policy, in words, apart from reading and searching. Absent if it asks about
+   * everything else, or if that is unknown.
    */
   never_asks?: string[];
 }
 
-/** An agent that is here and may be chosen for a new session. */
+/** An agent that can be chosen for a new session. */
 export interface AgentChoice {
-  /** What `agent` of session.create takes. */
+  /** The value for `agent` of session.create. */
   agent: string;
-  /** What to call it. */
+  /** The title. */
   title: string;
-  /** What it speaks: claude, qwen, acp. */
+  /** The wire: claude, qwen, acp. */
   family: string;
   /** True for the scripted agent. */
   scripted?: boolean;
-  /** What it can do: resumes, continues_latest, forks, interrupts, withdraws_prompts, models, policies, hooks, mcp_servers, images, rewinds_files, …; what depends on its version is told as of the newest known. */
+  /**
+   * What it can do: resumes, continues_latest, forks, interrupts, withdraws_prompts, models, policies, hooks, mcp_servers,
+   * images, rewinds_files, …. Facts that depend on the version are those of the newest known one.
+   */
   capabilities: string[];
   /** Which of session.create's `options` mean something to it; others are refused. */
   options: string[];
-  /** The permission modes that it can be started in; empty where it has none, or names its own once it runs. */
+  /** The permission modes that it can start in. Empty if it has none, or names them only when it runs. */
   permission_modes: string[];
 }
 
-/** A worker of a fleet that may be chosen for a new session. */
+/** A worker of a fleet that can be chosen for a new session. */
 export interface WorkerChoice {
-  /** What `worker` of session.create takes. */
+  /** The value for `worker` of session.create. */
   worker: string;
-  /** What it takes, too, for any worker that has it. */
+  /** Labels, which `worker` also accepts: any worker with the label may run the session. */
   labels: string[];
   /** The agents it has, the default one first. */
   agents: string[];
@@ -160,11 +179,11 @@ export interface TurnStarted {
   truncated?: Record<string, number>;
   /** Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's or turnwire's own accord. */
   origin: "user" | "queued" | "background" | "autonomous";
-  /** UUIDs of the prompts it serves, as far as they are known when it starts. */
+  /** UUIDs of the prompts that it serves, as far as they are known at its start. */
   prompts?: string[];
 }
 
-/** What a human, or a program in their place, said to the agent. */
+/** A message to the agent from a human, or from a program in their place. */
 export interface UserMessage {
   type: "user_message";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
@@ -175,11 +194,11 @@ export interface UserMessage {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  /** The API message's id, if known; the line's UUID for text that the model did not write. */
   message_id?: string;
-  /** Index of the content block within its message, where it is known. */
+  /** Index of the content block within its message, if known. */
   block_index?: number;
-  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  /** True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn. */
   history?: boolean;
   /** The text; empty when there are only attachments. */
   text: string;
@@ -191,9 +210,9 @@ export interface UserMessage {
   synthetic?: boolean;
 }
 
-/** A part of a tool's result that is more than text (wire fact: images and documents in results). */
+/** A part of a tool's result other than plain text (wire fact: images and documents in results). */
 export interface ContentPart {
-  /** What the part is. */
+  /** The part's type. */
   type: "text" | "image" | "document" | "reference" | "unknown";
   /** The text, of a text part. */
   text?: string;
@@ -205,13 +224,13 @@ export interface ContentPart {
   base64?: string;
   /** Where the part is, when it is not inline. */
   url?: string;
-  /** Name of a document or of a tool that is referred to. */
+  /** Name of a document, or of a referenced tool. */
   title?: string;
   /** The notebook cell it belongs to. */
   cell_id?: string;
   /** `code`, `markdown` or `output`, of a notebook. */
   cell_type?: string;
-  /** The block as it came, of a kind this version does not know. */
+  /** The unchanged block, for a type that this version does not know. */
   raw?: JsonValue;
 }
 
@@ -226,22 +245,22 @@ export interface MessageChunk {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  /** The API message's id, if known; the line's UUID for text that the model did not write. */
   message_id?: string;
-  /** Index of the content block within its message, where it is known. */
+  /** Index of the content block within its message, if known. */
   block_index?: number;
-  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  /** True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn. */
   history?: boolean;
   /** The piece. */
   text: string;
-  /** True when this corrects the block: it takes the place of all earlier pieces of the block. */
+  /** True for a correction: it replaces all earlier pieces of the block. */
   replace?: boolean;
   /**
    * Where the text is from when the model did not write it in a message: output of a slash command, the
    * turn's result, a message the CLI made up. Absent for the model's own text.
    */
   source?: "local_command" | "result" | "synthetic";
-  /** What the agent shows that is no text: images, sounds, resources. */
+  /** Content other than text: images, sounds, resources. */
   parts?: ContentPart[];
   /** True when more of the same block may follow. */
   is_delta?: boolean;
@@ -258,15 +277,15 @@ export interface Reasoning {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  /** The API message's id, if known; the line's UUID for text that the model did not write. */
   message_id?: string;
-  /** Index of the content block within its message, where it is known. */
+  /** Index of the content block within its message, if known. */
   block_index?: number;
-  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  /** True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn. */
   history?: boolean;
   /** The piece; empty for redacted thinking. */
   reasoning_text: string;
-  /** True when this takes the place of all earlier pieces of the block. */
+  /** True if this replaces all earlier pieces of the block. */
   replace?: boolean;
   /** True when the API encrypted it. */
   redacted?: boolean;
@@ -285,11 +304,11 @@ export interface ToolCall {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  /** The API message's id, if known; the line's UUID for text that the model did not write. */
   message_id?: string;
-  /** Index of the content block within its message, where it is known. */
+  /** Index of the content block within its message, if known. */
   block_index?: number;
-  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  /** True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn. */
   history?: boolean;
   /** The tool_use block's id. */
   tool_call_id: string;
@@ -299,7 +318,7 @@ export interface ToolCall {
   tool_title: string;
   /** Always running: the update that follows ends it. */
   tool_status: "running";
-  /** What the call does. */
+  /** The call's action. */
   normalized: ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;
 }
 
@@ -308,7 +327,7 @@ export interface ReadFilePayload {
   kind: "read_file";
   /** The frontend component that shows it. */
   renderer: "tool_read";
-  /** What is shown of it. */
+  /** The call's fields. */
   read_file: ReadFile;
 }
 
@@ -316,17 +335,17 @@ export interface ReadFilePayload {
 export interface ReadFile {
   /** Path as the agent gave it. */
   file_path: string;
-  /** First line asked for, from 1. */
+  /** First requested line, from 1. */
   offset?: number;
-  /** Number of lines asked for. */
+  /** Number of requested lines. */
   limit?: number;
-  /** Pages asked for, of a PDF: `3` or `1-5`. */
+  /** Requested pages of a PDF: `3` or `1-5`. */
   pages?: string;
-  /** Present once the result is there. */
+  /** Present once the call has a result. */
   output?: ReadOutput;
 }
 
-/** What a read returned. */
+/** The result of a read. */
 export interface ReadOutput {
   /** The text, without the line numbers the CLI shows to the model. */
   content?: string;
@@ -349,7 +368,7 @@ export interface ModifyFilePayload {
   kind: "modify_file";
   /** The frontend component that shows it. */
   renderer: "tool_edit";
-  /** What is shown of it. */
+  /** The call's fields. */
   modify_file: ModifyFile;
 }
 
@@ -359,28 +378,28 @@ export interface ModifyFile {
   file_path: string;
   /** The changes, in order. */
   mutations: Mutation[];
-  /** Present once the result is there. */
+  /** Present once the call has a result. */
   output?: ModifyOutput;
 }
 
 /** One change to a file. */
 export interface Mutation {
   /**
-   * What happens: a new file, a file replaced, a passage replaced, a notebook cell added or removed.
+   * The change: a new file, a replaced file, a replaced passage, a notebook cell added or removed.
    *
-   * Whether a file is new or replaced is known by the result; a call that writes a whole file says `create`.
+   * Only the result shows whether a file is new or replaced. Until then a call that writes a whole file says `create`.
    */
   type: "create" | "overwrite" | "edit" | "insert" | "delete";
   /** The whole new content, of create, overwrite and insert. */
   content?: string;
-  /** The passage that is replaced. */
+  /** The replaced passage. */
   old_content?: string;
   /** The passage that replaces it. */
   new_content?: string;
   /**
-   * Unified diff with the file's true line numbers, as far as they are known; `git apply` takes it, unless `relative`.
+   * Unified diff with the file's true line numbers, as far as they are known. `git apply` accepts it, unless `relative`.
    *
-   * It is one of the file as the agent reads it: with CR LF read as LF, and with U+FFFD for what is not UTF-8.
+   * It is a diff of the file as the agent reads it: with CR LF read as LF, and with U+FFFD for bytes that are not UTF-8.
    */
   diff?: string;
   /** The file, where one call changes several and it is another than the call's first. */
@@ -391,13 +410,13 @@ export interface Mutation {
   approximate?: boolean;
   /** True when every occurrence is replaced. */
   replace_all?: boolean;
-  /** The notebook cell that is changed. */
+  /** The changed notebook cell. */
   cell_id?: string;
   /** `code` or `markdown`, of a notebook cell. */
   cell_type?: string;
 }
 
-/** What became of a modification. */
+/** The result of a modification. */
 export interface ModifyOutput {
   /** True when the file was changed. */
   applied: boolean;
@@ -409,7 +428,7 @@ export interface ModifyOutput {
   removed_lines?: number;
   /** True when a human changed the proposal before it was applied. */
   user_modified?: boolean;
-  /** What the tool said, in full when it failed. */
+  /** The tool's message; the full text if it failed. */
   message?: string;
 }
 
@@ -418,7 +437,7 @@ export interface ShellExecPayload {
   kind: "shell_exec";
   /** The frontend component that shows it. */
   renderer: "tool_execute";
-  /** What is shown of it. */
+  /** The call's fields. */
   shell_exec: ShellExec;
 }
 
@@ -426,9 +445,9 @@ export interface ShellExecPayload {
 export interface ShellExec {
   /** The command line; empty when a task is addressed by id. */
   command: string;
-  /** Directory it starts in, when it is known: what the call says, else the session's, until the agent leaves it. */
+  /** Directory in which it starts, if known: the call's own, else the session's, until the agent leaves that. */
   work_dir?: string;
-  /** What the agent says it is for. */
+  /** The agent's description of its purpose. */
   description?: string;
   /** Time limit in milliseconds. */
   timeout?: number;
@@ -438,13 +457,13 @@ export interface ShellExec {
   operation?: "run" | "read" | "stop";
   /** The background task that is read or stopped. */
   task_id?: string;
-  /** Present once the result is there. */
+  /** Present once the call has a result. */
   output?: ShellOutput;
 }
 
-/** What a command gave. */
+/** The result of a command. */
 export interface ShellOutput {
-  /** The true exit code; absent while it is not known (background, interrupted, denied). */
+  /** The true exit code. Absent while it is unknown (background, interrupted, denied). */
   exit_code?: number;
   /** Standard output; the only stream of versions that do not tell them apart. */
   stdout?: string;
@@ -471,13 +490,13 @@ export interface CodeSearchPayload {
   kind: "code_search";
   /** The frontend component that shows it. */
   renderer: "tool_search";
-  /** What is shown of it. */
+  /** The call's fields. */
   code_search: CodeSearch;
 }
 
 /** Files or their content are searched. */
 export interface CodeSearch {
-  /** What is looked for in the content. */
+  /** The text to find in the content. */
   query?: string;
   /** The pattern as the tool got it: a glob of file names or a regular expression. */
   pattern?: string;
@@ -489,27 +508,27 @@ export interface CodeSearch {
   file_type?: string;
   /** files_with_matches, content or count. */
   mode?: string;
-  /** Whether line numbers were asked for, where the agent said so. */
+  /** Whether line numbers were requested, if the agent said so. */
   line_numbers?: boolean;
   /** True when upper and lower case count as equal. */
   case_insensitive?: boolean;
   /** True when a match may span lines. */
   multiline?: boolean;
-  /** Lines of context asked for before each match. */
+  /** Requested lines of context before each match. */
   before?: number;
-  /** Lines of context asked for after each match. */
+  /** Requested lines of context after each match. */
   after?: number;
-  /** Number of lines or files asked for. */
+  /** Requested number of lines or files. */
   limit?: number;
-  /** Present once the result is there. */
+  /** Present once the call has a result. */
   output?: SearchOutput;
 }
 
-/** What a search found. */
+/** The result of a search. */
 export interface SearchOutput {
   /** Files found. */
   files?: string[];
-  /** Number of files; 0 when the tool says that nothing was found. */
+  /** Number of files; 0 if the tool reports no match. */
   file_count?: number;
   /** True when there is more than was returned. */
   truncated?: boolean;
@@ -538,25 +557,25 @@ export interface HttpRequestPayload {
   kind: "http_request";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** What is shown of it. */
+  /** The call's fields. */
   http_request: HttpRequest;
 }
 
 /** A page is fetched, or the web is searched. */
 export interface HttpRequest {
-  /** The address that is fetched. */
+  /** The address to fetch. */
   url?: string;
-  /** GET, unless the tool says otherwise; SEARCH for a search of the web. */
+  /** GET, unless the tool names another method; SEARCH for a web search. */
   method?: string;
-  /** What is searched for on the web. */
+  /** The text to find on the web. */
   query?: string;
-  /** What the agent wants to know from the page. */
+  /** The agent's question about the page. */
   prompt?: string;
   /** The answer as text. */
   response?: string;
   /** True when it failed. */
   is_error?: boolean;
-  /** HTTP status, when it is known. */
+  /** HTTP status, if known. */
   status?: number;
   /** Size of the page. */
   bytes?: number;
@@ -569,7 +588,7 @@ export interface SubagentTaskPayload {
   kind: "subagent_task";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** What is shown of it. */
+  /** The call's fields. */
   subagent_task: SubagentTask;
 }
 
@@ -583,13 +602,13 @@ export interface SubagentTask {
   subagent_type?: string;
   /** True when it is not waited for. */
   background?: boolean;
-  /** The model asked for. */
+  /** The requested model. */
   model?: string;
-  /** Present once the result is there. */
+  /** Present once the call has a result. */
   output?: SubagentOutput;
 }
 
-/** What a subagent did. */
+/** The result of a subagent. */
 export interface SubagentOutput {
   /** completed, async_launched, … */
   status?: string;
@@ -612,17 +631,17 @@ export interface CreateTaskPayload {
   kind: "create_task";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** What is shown of it. */
+  /** The call's fields. */
   create_task: CreateTask;
 }
 
 /** An entry is added to the agent's task list. */
 export interface CreateTask {
-  /** What is to be done. */
+  /** The task. */
   title: string;
   /** In more words. */
   description?: string;
-  /** Its id, once the result is there. */
+  /** Its id, once the call has a result. */
   task_id?: string;
   /** How it reads while it is being done. */
   active_form?: string;
@@ -633,13 +652,13 @@ export interface ManageTodosPayload {
   kind: "manage_todos";
   /** The frontend component that shows it. */
   renderer: "todo";
-  /** What is shown of it. */
+  /** The call's fields. */
   manage_todos: ManageTodos;
 }
 
 /** The agent's list of things to do is written, changed or read. */
 export interface ManageTodos {
-  /** What happens to the list. */
+  /** The operation on the list. */
   operation: "write" | "update" | "list" | "get";
   /** The list, or the entries concerned, after the call. */
   items: TodoItem[];
@@ -651,13 +670,13 @@ export interface ManageTodos {
 export interface TodoItem {
   /** Its id, or its place in the list from 1 where the tool has no ids. */
   id?: string;
-  /** What is to be done. */
+  /** The task. */
   description: string;
   /** pending, in_progress, completed or deleted; empty when a call leaves it as it is. */
   status: string;
   /** How it reads while it is being done. */
   active_form?: string;
-  /** Ids of entries that come first. */
+  /** Ids of entries that must be done first. */
   blocked_by?: string[];
   /** The agent that has taken it. */
   owner?: string;
@@ -668,7 +687,7 @@ export interface ShowPlanPayload {
   kind: "show_plan";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** What is shown of it. */
+  /** The call's fields. */
   show_plan: ShowPlan;
 }
 
@@ -680,9 +699,9 @@ export interface ShowPlan {
   plan?: string;
   /** The file that holds the plan (2.1). */
   file_path?: string;
-  /** Once the result is there: was it approved? */
+  /** Whether it was approved, once the call has a result. */
   approved?: boolean;
-  /** What the human said on rejecting it. */
+  /** The human's words on rejecting it. */
   feedback?: string;
 }
 
@@ -691,15 +710,15 @@ export interface AskUserPayload {
   kind: "ask_user";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** What is shown of it. */
+  /** The call's fields. */
   ask_user: AskUser;
 }
 
 /** The agent asks its human. */
 export interface AskUser {
-  /** What is asked. */
+  /** The questions. */
   questions: Question[];
-  /** Question to answer, once the result is there; several labels are joined by a comma and a blank. */
+  /** Question -> answer, once the call has a result. Several labels are joined by a comma and a blank. */
   answers?: Record<string, string>;
 }
 
@@ -711,7 +730,7 @@ export interface Question {
   header?: string;
   /** The possible answers; a human may also answer freely. */
   options: Choice[];
-  /** True when more than one may be chosen. */
+  /** True if several may be chosen. */
   multi_select: boolean;
 }
 
@@ -719,7 +738,7 @@ export interface Question {
 export interface Choice {
   /** The answer. */
   label: string;
-  /** What it means. */
+  /** A description. */
   description?: string;
 }
 
@@ -728,7 +747,7 @@ export interface McpToolPayload {
   kind: "mcp_tool";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** What is shown of it. */
+  /** The call's fields. */
   mcp_tool: McpTool;
 }
 
@@ -751,11 +770,11 @@ export interface GenericPayload {
   kind: "generic";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** What is shown of it. */
+  /** The call's fields. */
   generic: Generic;
 }
 
-/** Any tool that has no kind of its own. */
+/** Any tool without a kind of its own. */
 export interface Generic {
   /** The tool's name. */
   name: string;
@@ -770,13 +789,13 @@ export interface MiscPayload {
   kind: "misc";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** What is shown of it. */
+  /** The call's fields. */
   misc: Misc;
 }
 
-/** Something with a label that is no tool with arguments and results worth a shape: skills, tool search. */
+/** An action with a label, without arguments and results worth a shape: skills, tool search. */
 export interface Misc {
-  /** What it is. */
+  /** The label. */
   label: string;
   /** More of it. */
   details?: JsonValue;
@@ -793,11 +812,11 @@ export interface ToolUpdate {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  /** The API message's id, if known; the line's UUID for text that the model did not write. */
   message_id?: string;
-  /** Index of the content block within its message, where it is known. */
+  /** Index of the content block within its message, if known. */
   block_index?: number;
-  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  /** True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn. */
   history?: boolean;
   /** The call. */
   tool_call_id: string;
@@ -805,18 +824,18 @@ export interface ToolUpdate {
   tool_name?: string;
   /** One line for humans. */
   tool_title?: string;
-  /** running: progress; the others are final. unknown: the agent has never said how the call ended. */
+  /** `running` reports progress; the others are final. `unknown`: the agent never reported how the call ended. */
   tool_status: "running" | "complete" | "error" | "unknown";
   /** The call's payload, enriched with its result. */
   normalized?: ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;
   /** Why it failed. */
   error?: string;
   /**
-   * What kind of failure it was; `no_result`: the turn ended without a result for it, which is an error unless the
-   * turn succeeded. Then it is complete, as Claude Code's deferred calls are, or unknown.
+   * The kind of failure. `no_result`: the turn ended without a result for the call, which is an error unless the
+   * turn succeeded. Then the call is complete, as Claude Code's deferred calls are, or unknown.
    */
   reason?: "failed" | "denied" | "interrupted" | "process_exited" | "no_result";
-  /** True when the work goes on in the background; `task_update` events tell how. */
+  /** True if the work continues in the background. `task_update` events report on it. */
   background?: boolean;
   /** How long it has been running, in progress updates. */
   elapsed_ms?: number;
@@ -833,7 +852,7 @@ export interface Complete {
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** What the turn cost and gave. */
+  /** Cost and result of the turn. */
   data: CompleteData;
   /** All errors in one line. */
   error?: string;
@@ -841,15 +860,15 @@ export interface Complete {
   last_message_uuid?: string;
 }
 
-/** What a turn cost and gave. Times in milliseconds, money in US dollars. */
+/** Cost and result of a turn. Times in milliseconds, money in US dollars. */
 export interface CompleteData {
   /** How it ended; always there in our own events, absent in events that others recorded. */
   outcome?: "completed" | "interrupted" | "error" | "max_turns" | "max_tokens" | "refusal" | "budget" | "process_exited" | "hung";
   /** True when the turn failed. */
   is_error: boolean;
-  /** Cost of this turn; absent when a resumed CLI does not tell it apart from what went before. */
+  /** Cost of this turn. Absent if a resumed CLI's total cannot be separated from earlier costs. */
   cost_usd?: number;
-  /** The CLI's own total, as it reports it: of its process, anew from /clear on, a resumed one may count its past. */
+  /** The CLI's own total of its process. /clear resets it; the total of a resumed process may include its past. */
   total_cost_usd?: number;
   /** From prompt to result. */
   duration_ms?: number;
@@ -866,21 +885,21 @@ export interface CompleteData {
   /** Tokens written to the cache in this turn. */
   cache_creation_input_tokens?: number;
   /**
-   * Tokens of everything that `cost_usd` pays for: subagents, compaction and helper models as well. Absent where the
-   * four fields above have them all, and where they are not known.
+   * Tokens of everything in `cost_usd`, including subagents, compaction and helper models. Absent if the
+   * four fields above have them all, or if they are unknown.
    */
   all_tokens?: TokenSums;
-  /** Said where the token fields above are less than the turn's: the agent counts the last call of the model alone. */
+  /** Set if the token fields above are less than the turn's: the agent counts only the last call of the model. */
   tokens_of?: "last_call";
   /** Tokens sent by the CLI process up to now, cached ones not included. */
   total_input_tokens?: number;
   /** Tokens received by the CLI process up to now. */
   total_output_tokens?: number;
-  /** The last committed message: what `--resume-session-at` takes from 2.0.76 on. */
+  /** The last committed message: the value for `--resume-session-at` from 2.0.76 on. */
   last_message_uuid?: string;
-  /** What `--resume-session-at` takes for the version that wrote this: a message id for 2.0.14, a UUID later. */
+  /** The value for `--resume-session-at` in the version that wrote this: a message id for 2.0.14, a UUID later. */
   resume_token?: string;
-  /** What went wrong, each once. */
+  /** The errors, without repetition. */
   errors?: string[];
   /** HTTP status of a failed API call. */
   api_error_status?: number;
@@ -894,13 +913,13 @@ export interface CompleteData {
   permission_denials?: Array<Record<string, JsonValue>>;
   /** UUIDs of the prompts the turn has served. */
   prompts?: string[];
-  /** Why the turn began, as known at its end; `turn_started` may have had to guess. */
+  /** Why the turn began, as known at its end. `turn_started` may have guessed. */
   origin?: "user" | "queued" | "background" | "autonomous";
   /** Exit code of a CLI that ended before the turn did. */
   exit_code?: number;
   /** Signal that ended such a CLI, such as SIGKILL. */
   signal?: string;
-  /** The last it said on standard error. */
+  /** The last text on standard error. */
   stderr_tail?: string;
 }
 
@@ -919,7 +938,7 @@ export interface TokenSums {
 /**
  * Something failed. After `complete` it is the turn's error; otherwise an error within the turn.
  *
- * A turn that somebody interrupted has none: nothing failed, it was stopped as it was wanted. Its `complete` says so, with the outcome
+ * An interrupted turn has no error: nothing failed. Its `complete` has the outcome
  * `interrupted` and `is_error` false, whatever the agent's own line says (Claude's: `error_during_execution`).
  */
 export interface Error {
@@ -932,13 +951,13 @@ export interface Error {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  /** The API message's id, if known; the line's UUID for text that the model did not write. */
   message_id?: string;
-  /** Index of the content block within its message, where it is known. */
+  /** Index of the content block within its message, if known. */
   block_index?: number;
-  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  /** True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn. */
   history?: boolean;
-  /** What a human should read. */
+  /** The text for a human. */
   error: string;
   /** authentication_failed, billing_error, rate_limit, invalid_request, server_error, … */
   code?: string;
@@ -957,7 +976,7 @@ export interface Retraction {
   truncated?: Record<string, number>;
   /** UUIDs of messages that no longer count. */
   message_uuids?: string[];
-  /** API message ids, where only they are known (a broken stream). */
+  /** API message ids, if only those are known (a broken stream). */
   message_ids?: string[];
 }
 
@@ -1006,7 +1025,7 @@ export interface Withdrawn {
   prompt: string;
 }
 
-/** The CLI waits for leave to call a tool. */
+/** The agent waits for permission to call a tool. */
 export interface PermissionRequest {
   type: "permission_request";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
@@ -1017,11 +1036,11 @@ export interface PermissionRequest {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  /** The API message's id, if known; the line's UUID for text that the model did not write. */
   message_id?: string;
-  /** Index of the content block within its message, where it is known. */
+  /** Index of the content block within its message, if known. */
   block_index?: number;
-  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  /** True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn. */
   history?: boolean;
   /** Names this request in `permission.respond`; the control request's id. */
   pending_id: string;
@@ -1029,13 +1048,13 @@ export interface PermissionRequest {
   tool_call_id?: string;
   /** The tool, as the agent calls it. */
   tool_name?: string;
-  /** One line for humans. For a command it is the command itself; one that the agent does not tell is called unknown. */
+  /** One line for humans. For a command it is the command itself. A command that the agent does not reveal is called unknown. */
   permission_title: string;
-  /** What the agent calls the call, where the title does not say it: words that its model may have chosen. Decide nothing by them. */
+  /** The agent's own title, if it differs. Its model may have chosen the words, so never decide by them. */
   agent_title?: string;
   /** The possible answers. */
   permission_options: PermissionOption[];
-  /** What would happen. */
+  /** The kind of action. */
   action_type: "command" | "file_write" | "file_read" | "network" | "mcp_tool" | "other";
   /** The command, the path, the address … */
   action_details?: Record<string, JsonValue>;
@@ -1045,7 +1064,7 @@ export interface PermissionRequest {
   normalized?: ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;
   /** Why the CLI asks. */
   reason?: string;
-  /** The path outside of what is allowed. */
+  /** The path outside the allowed ones. */
   blocked_path?: string;
   /** permission_suggestions as the CLI made them. */
   suggestions?: Array<Record<string, JsonValue>>;
@@ -1055,15 +1074,15 @@ export interface PermissionRequest {
 
 /** One way to answer a permission request. */
 export interface PermissionOption {
-  /** What `permission.respond` sends back. */
+  /** The value for `permission.respond`. */
   option_id: string;
-  /** What the button says. */
+  /** The button's text. */
   name: string;
-  /** What it means. */
+  /** The option's meaning. */
   kind: "allow_once" | "allow_always" | "reject_once" | "reject_always";
   /** Where an always-answer is remembered: session, localSettings, projectSettings, userSettings. */
   destination?: string;
-  /** Every rule that this answer adds. Absent where the agent does not say what it remembers. */
+  /** Every rule that this answer adds. Absent if the agent does not say what it remembers. */
   remembers?: RememberedRule[];
 }
 
@@ -1077,8 +1096,8 @@ export interface RememberedRule {
   /** How far it reaches: session, localSettings, projectSettings, userSettings. */
   destination: string;
   /**
-   * File that the agent writes it to: relative to the top of the git repository, or to the working directory where there is none; or
-   * below `~`. Absent for the session alone, and where it is not known.
+   * File in which the agent saves it: relative to the top of the git repository, or to the working directory without one; or
+   * below `~`. Absent for a rule of this session only, or if the file is unknown.
    */
   file?: string;
 }
@@ -1102,11 +1121,11 @@ export interface PermissionResolved {
   behavior: "allow" | "deny" | "ask" | "answer";
   /** The option that was chosen. */
   option_id?: string;
-  /** Who decided: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`, … */
+  /** The decider: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`, … */
   by?: string;
   /** How long the request had waited. */
   waited_ms?: number;
-  /** What was said to the agent. */
+  /** The text for the agent. */
   message?: string;
   /** The arguments as edited, when they were. */
   updated_input?: Record<string, JsonValue>;
@@ -1115,15 +1134,16 @@ export interface PermissionResolved {
   /** True when the denial also stopped the turn. */
   interrupt?: boolean;
   /**
-   * True when nobody was asked: a rule or a policy decided as the request came. No `permission_request` or `question_request` was
-   * published for it; the three fields below say what it was about.
+   * True if nobody was asked: a rule or a policy decided as the request arrived. No `permission_request` or `question_request`
+   * was
+   * published for it; the next three fields describe it.
    */
   unasked?: boolean;
-  /** The one line for humans that a dialog would have shown; of `unasked` alone. */
+  /** The line that a dialog would have shown. Only if `unasked`. */
   permission_title?: string;
-  /** What was decided about; of `unasked` alone, and absent for a question. */
+  /** The kind of action. Only if `unasked`; absent for a question. */
   action_type?: "command" | "file_write" | "file_read" | "network" | "mcp_tool" | "other";
-  /** The command, the path, the address …; of `unasked` alone. */
+  /** The command, the path, the address …. Only if `unasked`. */
   action_details?: Record<string, JsonValue>;
 }
 
@@ -1155,21 +1175,21 @@ export interface QuestionRequest {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  /** The API message's id, if known; the line's UUID for text that the model did not write. */
   message_id?: string;
-  /** Index of the content block within its message, where it is known. */
+  /** Index of the content block within its message, if known. */
   block_index?: number;
-  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  /** True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn. */
   history?: boolean;
   /** Names this request in `question.answer`. */
   pending_id: string;
-  /** Who asks: the agent, an MCP server, the CLI. */
+  /** Who asks: the agent, an MCP server or the CLI. */
   kind: "ask_user" | "elicitation" | "dialog";
   /** The tool call that waits. */
   tool_call_id?: string;
   /** The questions, of ask_user. */
   questions?: Question[];
-  /** What is asked, of the other kinds. */
+  /** The question's text, for the other kinds. */
   message?: string;
   /** JSON Schema of the answer, of an elicitation. */
   requested_schema?: JsonValue;
@@ -1183,7 +1203,7 @@ export interface QuestionRequest {
   details?: Record<string, JsonValue>;
 }
 
-/** The sandbox of a session refused something: a host that nobody allowed, or a file that is read-only or not there. */
+/** The sandbox refused something: a host that nobody allowed, or a file that is read-only or hidden. */
 export interface SandboxDenied {
   type: "sandbox_denied";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
@@ -1192,13 +1212,13 @@ export interface SandboxDenied {
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** What was refused. */
+  /** The kind of the refused thing. */
   kind: "host" | "path";
   /** HOST:PORT, or the path. */
   target: string;
   /** Why, and what would allow it; for humans. */
   reason: string;
-  /** The tool call that met with it, where that is known. */
+  /** The tool call that caused it, if known. */
   tool_call_id?: string;
 }
 
@@ -1219,11 +1239,11 @@ export interface SessionMode {
 
 /** A mode that a session can be in. */
 export interface Mode {
-  /** What switches to it. */
+  /** The value that switches to it. */
   id: string;
   /** The same, for humans. */
   name?: string;
-  /** What it means. */
+  /** A description. */
   description?: string;
 }
 
@@ -1238,11 +1258,11 @@ export interface AgentPlan {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  /** The API message's id, if known; the line's UUID for text that the model did not write. */
   message_id?: string;
-  /** Index of the content block within its message, where it is known. */
+  /** Index of the content block within its message, if known. */
   block_index?: number;
-  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  /** True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn. */
   history?: boolean;
   /** The plan in Markdown. */
   plan_content: string;
@@ -1250,7 +1270,7 @@ export interface AgentPlan {
   plan_file_path?: string;
   /** The ExitPlanMode call. */
   tool_call_id?: string;
-  /** Which plan, of agents that have several; a later one of the same id takes its place. */
+  /** The plan's id, for agents with several plans. A later plan with the same id replaces it. */
   plan_id?: string;
   /** Its entries, where it is a list of things to do; `plan_content` shows the same. */
   items?: TodoItem[];
@@ -1267,11 +1287,11 @@ export interface HookActivity {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  /** The API message's id, if known; the line's UUID for text that the model did not write. */
   message_id?: string;
-  /** Index of the content block within its message, where it is known. */
+  /** Index of the content block within its message, if known. */
   block_index?: number;
-  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  /** True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn. */
   history?: boolean;
   /** started, progress, finished: run by the CLI; callback, answered: asked of us and answered. */
   phase: "started" | "progress" | "finished" | "callback" | "answered";
@@ -1285,17 +1305,17 @@ export interface HookActivity {
   tool_call_id?: string;
   /** The tool it concerns. */
   tool_name?: string;
-  /** What came of it: success, error, cancelled, allow, deny, ask, block, … */
+  /** The outcome: success, error, cancelled, allow, deny, ask, block, … */
   outcome?: string;
-  /** What it printed or answered. */
+  /** Its output or answer. */
   output?: string;
-  /** What it printed on standard error. */
+  /** Its output on standard error. */
   stderr?: string;
   /** Its exit code. */
   exit_code?: number;
 }
 
-/** The CLI has a session. Once per session id. */
+/** The CLI has a session. Published once per session id. */
 export interface SessionStatus {
   type: "session_status";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
@@ -1312,7 +1332,7 @@ export interface SessionStatus {
 export interface SessionStatusData {
   /** Is the conversation new, or does it go on? */
   session_status: "new" | "resumed";
-  /** True: the CLI said so itself. */
+  /** True: the CLI itself reported it. */
   init?: boolean;
 }
 
@@ -1333,13 +1353,13 @@ export interface AvailableCommands {
 export interface Command {
   /** Without the slash. */
   name: string;
-  /** What it does. */
+  /** A description. */
   description?: string;
-  /** What may follow it. */
+  /** The arguments that may follow it. */
   argument_hint?: string;
 }
 
-/** What the CLI says of itself; sent when it changes. */
+/** The CLI's facts about itself. Published when they change. */
 export interface SessionInfo {
   type: "session_info";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
@@ -1372,15 +1392,15 @@ export interface SessionInfo {
   agent_name?: string;
   /** The same, for humans. */
   agent_title?: string;
-  /** Models that can be chosen; told once, and when they change. */
+  /** Models that can be chosen. Published once, and when they change. */
   models?: Model[];
-  /** What the agent says it can do, in its protocol's words; told once. */
+  /** The agent's capabilities in its protocol's words. Published once. */
   capabilities?: Record<string, JsonValue>;
-  /** Ways to log in; told once. */
+  /** Ways to log in. Published once. */
   auth_methods?: AuthMethod[];
 }
 
-/** An MCP server the CLI knows. */
+/** An MCP server in the CLI's list. */
 export interface McpServerStatus {
   /** Its name. */
   name: string;
@@ -1390,25 +1410,25 @@ export interface McpServerStatus {
 
 /** A model that a session can use. */
 export interface Model {
-  /** What switches to it. */
+  /** The value that switches to it. */
   id: string;
   /** The same, for humans. */
   name?: string;
-  /** What it is good for. */
+  /** A description. */
   description?: string;
 }
 
 /** A way to log in to the agent. */
 export interface AuthMethod {
-  /** What chooses it. */
+  /** The value that chooses it. */
   id: string;
   /** The same, for humans. */
   name?: string;
-  /** What it takes. */
+  /** The credentials that it needs. */
   description?: string;
 }
 
-/** What can be set for the session, where the agent lists it; each event replaces the list. */
+/** The settings of the session that the agent lists. Each event replaces the list. */
 export interface SessionOptions {
   type: "session_options";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
@@ -1423,11 +1443,11 @@ export interface SessionOptions {
 
 /** Something that can be set for a session. */
 export interface SessionOption {
-  /** What sets it. */
+  /** The value that sets it. */
   id: string;
   /** The same, for humans. */
   name?: string;
-  /** What it does. */
+  /** A description. */
   description?: string;
   /** mode, model, thought_level, permissions, … */
   category?: string;
@@ -1435,7 +1455,7 @@ export interface SessionOption {
   kind?: string;
   /** Its value; `true` or `false` of a boolean. */
   current?: string;
-  /** What can be chosen, of a select. */
+  /** The choices of a select. */
   values?: OptionValue[];
 }
 
@@ -1445,7 +1465,7 @@ export interface OptionValue {
   value: string;
   /** The same, for humans. */
   name?: string;
-  /** What it means. */
+  /** A description. */
   description?: string;
   /** The group of values it is listed in. */
   group?: string;
@@ -1460,13 +1480,13 @@ export interface ContextWindow {
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** Size of the window; None where it is not known. */
+  /** Size of the window; null if unknown. */
   context_window_size?: number;
   /** Tokens used. */
   context_window_used: number;
-  /** Tokens left; None where the size is not known. */
+  /** Tokens left; null if the size is unknown. */
   context_window_remaining?: number;
-  /** Share used, in per cent; None where the size is not known. */
+  /** Used share in per cent; null if the size is unknown. */
   context_efficiency?: number;
   /** The main model. */
   model?: string;
@@ -1481,7 +1501,7 @@ export interface RateLimit {
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** What a human should read. */
+  /** The text for a human. */
   rate_limit_message: string;
   /** allowed_warning or rejected; that all is well is not published. */
   status?: string;
@@ -1504,11 +1524,11 @@ export interface TaskUpdate {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  /** The API message's id, if known; the line's UUID for text that the model did not write. */
   message_id?: string;
-  /** Index of the content block within its message, where it is known. */
+  /** Index of the content block within its message, if known. */
   block_index?: number;
-  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  /** True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn. */
   history?: boolean;
   /** The CLI's id of the task. */
   task_id: string;
@@ -1518,9 +1538,9 @@ export interface TaskUpdate {
   task_status: string;
   /** local_agent, local_bash, … */
   task_type?: string;
-  /** What it is for. */
+  /** The task's purpose. */
   description?: string;
-  /** What came of it. */
+  /** The task's result. */
   summary?: string;
   /** The tool it used last. */
   last_tool_name?: string;
@@ -1553,7 +1573,7 @@ export interface CompactBoundary {
   post_tokens?: number;
 }
 
-/** The conversation goes on from an earlier message: what was said behind it no longer counts. */
+/** The conversation continues from an earlier message. Later messages no longer count. */
 export interface Cut {
   type: "cut";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
@@ -1564,7 +1584,7 @@ export interface Cut {
   truncated?: Record<string, number>;
   /** The same in words. */
   text: string;
-  /** A human went back to a message, or had the last prompt said again. */
+  /** A human went back to a message, or repeated the last prompt. */
   reason: "rewind" | "retry";
   /** The message, as it was named; absent for the conversation's beginning. */
   at?: string;
@@ -1574,7 +1594,7 @@ export interface Cut {
   void_turns: string[];
 }
 
-/** What stands between two of these was said before this session, and read from elsewhere; times are those of the reading. */
+/** Events between two of these were read from elsewhere and are older than this session. Times are those of the reading. */
 export interface History {
   type: "history";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
@@ -1587,15 +1607,15 @@ export interface History {
   state: "began" | "ended";
   /** The same in words. */
   text: string;
-  /** The agent's own id of a conversation that an agent has kept. */
+  /** The agent's own id of a conversation in its files. */
   conversation?: string;
   /** turnwire's session that this one was branched off. */
   forked_from?: string;
   /** The message of that session after which it was branched off; absent for its end. */
   at?: string;
-  /** Turns of a kept conversation. */
+  /** Turns of the conversation that was read. */
   turns?: number;
-  /** When a kept conversation began: RFC 3339, UTC. */
+  /** When the conversation that was read began: RFC 3339, UTC. */
   began?: string;
   /** When it went on last. */
   ended?: string;
@@ -1652,21 +1672,21 @@ export interface ProcessStatus {
   pid?: number;
   /** True when it was started to go on with an earlier conversation. */
   resumed?: boolean;
-  /** Turns before it, of `started`, where turnwire begins to follow the session anew: after its own restart. */
+  /** For `started`: turns before it, if turnwire resumes following the session after its own restart. */
   after_turns?: number;
   /** Its exit code. */
   exit_code?: number;
   /** The signal that ended it, such as SIGKILL. */
   signal?: string;
-  /** The last it said on standard error. */
+  /** The last text on standard error. */
   stderr_tail?: string;
-  /** Why, when we know: stop requested, end of recording, … */
+  /** Why, if known: stop requested, end of recording, … */
   reason?: string;
   /** How long it has been silent, of `stalled`. */
   silent_ms?: number;
 }
 
-/** Something worth telling that has no event of its own. */
+/** A fact worth publishing that has no event type. */
 export interface Notice {
   type: "notice";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
@@ -1675,20 +1695,20 @@ export interface Notice {
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** What about: the CLI's message type or subtype. */
+  /** The subject: the CLI's message type or subtype. */
   kind: string;
   /** How important. */
   level: "info" | "warning" | "error";
-  /** What a human should read. */
+  /** The text for a human. */
   text: string;
   /** The message's own fields. */
   details?: Record<string, JsonValue>;
 }
 
 /**
- * Where the spans of an agent's process, or of a prompt's turn, belong (W3C Trace Context and Baggage).
+ * The trace of an agent's process, or of a prompt's turn (W3C Trace Context and Baggage).
  *
- * turnwire tells it where spans are exported: before an agent starts, and before each prompt. A replay of the
+ * turnwire publishes it when spans are exported: before an agent starts, and before each prompt. A replay of the
  * recording then gives the same spans, and a frontend can link to the trace.
  */
 export interface TraceContext {
@@ -1711,7 +1731,7 @@ export interface TraceContext {
   baggage?: string;
 }
 
-/** A line of a type this version does not know. Nothing is lost: the line is here. */
+/** A line of a type that this version does not know. The whole line is here. */
 export interface Unknown {
   type: "unknown";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
@@ -1750,7 +1770,7 @@ export interface EventsFrame {
   events: EventFrame[];
 }
 
-/** The replay is over: what follows is live. */
+/** The replay is complete. Following events are live. */
 export interface CaughtUp {
   type: "caught_up";
   /** The session. */
@@ -1759,26 +1779,38 @@ export interface CaughtUp {
   seq: number;
 }
 
-/** Events the frontend asked for that are gone. */
+/** Requested events that no longer exist. */
 export interface GapFrame {
   type: "gap";
   /** The session. */
   session: string;
-  /** First number that is gone. */
+  /** First deleted number. */
   from: number;
-  /** Last number that is gone. */
+  /** Last deleted number. */
   to: number;
   /** The epoch that now counts. */
   epoch: string;
 }
 
-/** The frontend reads more slowly than events come; nothing is lost. */
+/** The frontend reads more slowly than events arrive, or the hub cannot read them at present. Nothing is lost. */
 export interface Lag {
   type: "lag";
   /** The session. */
   session: string;
   /** How many events wait for it. */
   behind: number;
+  /** Why the hub cannot read the log at present. It tries again; `caught_up` reports the end of the problem. */
+  error?: ReplyError;
+}
+
+/** Why a command was refused. */
+export interface ReplyError {
+  /** One of the documented codes. */
+  code: string;
+  /** What is wrong, where, and what to do. */
+  message: string;
+  /** The wrong field of the command. */
+  field?: string;
 }
 
 /** The one answer to a command. */
@@ -1788,46 +1820,36 @@ export interface Reply {
   id: string | null;
   /** Was it done? */
   ok: boolean;
-  /** What came of it. */
+  /** The result. */
   result?: JsonValue;
   /** Why not. */
   error?: ReplyError;
 }
 
-/** Why a command was refused. */
-export interface ReplyError {
-  /** One of the documented codes. */
-  code: string;
-  /** Whose fault, where, and what to do. */
-  message: string;
-  /** The field of the command that is wrong. */
-  field?: string;
-}
-
 /** Any frame the hub sends; `type` tells which. */
 export type OutFrame = Welcome | Sessions | EventFrame | EventsFrame | CaughtUp | GapFrame | Lag | Reply;
 
-/** Ask for a code that logs one more browser in, such as a phone's: result {code, seconds}. Good once, in the place of a token. */
+/** Get a code that logs in one more browser, for example on a phone: result {code, seconds}. The code replaces a token, once. */
 export interface AccessInvite {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   type: "access.invite";
-  /** What it may do. */
+  /** The browser's rights. */
   role?: "control" | "view";
 }
 
-/** What a CLI is started with beside its model; those of Claude Code. A version that lacks one refuses it. */
+/** Options of Claude Code for the start of a CLI, beside its model. A version without one refuses it. */
 export interface AgentOptions {
   /** The system prompt, instead of the CLI's own. */
   system_prompt?: string;
-  /** What to add to the system prompt. */
+  /** Text that is added to the system prompt. */
   append_system_prompt?: string;
   /** Built-in tools that exist at all; none when empty. */
   tools?: string[];
-  /** Permission rules for calls that nobody is asked about, such as `Bash(git log:*)`. */
+  /** Permission rules for calls that need no question, such as `Bash(git log:*)`. */
   allowed_tools?: string[];
   /** Permission rules for calls that may not be. */
   disallowed_tools?: string[];
@@ -1837,29 +1859,29 @@ export interface AgentOptions {
   max_budget_usd?: number;
   /** How hard the model thinks. */
   effort?: "low" | "medium" | "high" | "xhigh" | "max";
-  /** Model to take when the first one is overloaded. */
+  /** Model to use when the first one is overloaded. */
   fallback_model?: string;
   /** JSON Schema of the answer that each turn ends with. */
   output_schema?: Record<string, JsonValue>;
-  /** Subagents by name, each with `description`, `prompt` and what else the CLI knows of them. */
+  /** Subagents by name, each with `description`, `prompt` and further members that the CLI knows. */
   agents?: Record<string, Record<string, JsonValue>>;
   /** Directories of plugins, on the sidecar's machine. */
   plugins?: string[];
   /** Which of the CLI's own settings files count; none when empty, all when absent. */
   setting_sources?: Array<"user" | "project" | "local">;
-  /** Directories beside the workspace that the tools may use. */
+  /** Directories that the tools may use, in addition to the workspace. */
   add_dirs?: string[];
-  /** Settings of the CLI, above those of its files. */
+  /** Settings of the CLI. They override those of its files. */
   settings?: Record<string, JsonValue>;
   /** Remember files before they are changed, for the control request `rewind_files`. */
   checkpointing?: boolean;
 }
 
-/** A file that goes with a prompt. */
+/** A file attached to a prompt. */
 export interface Attachment {
   /** File name; only its last part is used. */
   name?: string;
-  /** What the frontend thinks it is; the content decides. */
+  /** The frontend's guess of its type. turnwire decides by the content. */
   media_type?: string;
   /** The bytes. */
   base64: string;
@@ -1869,7 +1891,7 @@ export interface Attachment {
 export interface Control {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -1880,17 +1902,20 @@ export interface Control {
 }
 
 /**
- * Ask for a page of the log, beside what is followed: result {events, gap, seq, last, epoch}.
+ * Get a page of the log, independent of subscriptions: result {events, gap, seq, last, epoch}.
  *
- * `events` are `event` frames, in order and without holes, up to a MiB of them or one that is larger. `gap` ({from, to}) says which numbers
- * before them are gone, null when none is. `seq` is where the page ends, and goes into `after` for the next one; there is none when it
- * is `last`, the newest number of the log, or the one before `before`. So a frontend can `subscribe` close to the end of a long log
- * (`after` is the `last_seq` of the session less what it wants to show first), and read what came before meanwhile.
+ * `events` are `event` frames, in order and without holes, up to one MiB or one larger event. `gap` ({from, to}) names the
+ * deleted numbers
+ * before them; null if there are none. `seq` is the end of the page, for `after` of the next one. There is no next page when
+ * it
+ * equals `last`, the newest number of the log, or the number before `before`. So a frontend can `subscribe` close to the end
+ * of a long log
+ * (`after` is the session's `last_seq` minus what it shows first) and fetch earlier events meanwhile.
  */
 export interface EventsGet {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -1908,16 +1933,18 @@ export interface EventsGet {
 export interface Hello {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   type: "hello";
   /** The access token. */
   token?: string;
   /**
-   * Shown as `by` in the decisions this frontend takes; a principal decides as `user:NAME`, whatever it says here. Printable; not a name that policies, rules, hooks or turnwire
-   * itself decide under, so without a colon, and none that turnwire gives (`frontend-1`). The reply has the name as it is shown: no other frontend
-   * has it, and at the hub of a fleet it ends with `@` and what that hub alone is called.
+   * Shown as `by` in this frontend's decisions. A principal decides as `user:NAME`, whatever the name. Printable, without a
+   * colon: names
+   * with one belong to policies, rules, hooks and turnwire. Names that turnwire gives (`frontend-1`) are refused. The reply
+   * contains the name as shown:
+   * no other frontend has it, and at the hub of a fleet it ends with `@` and the hub's own tag.
    */
   name?: string;
 }
@@ -1926,7 +1953,7 @@ export interface Hello {
 export interface Interrupt {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -1938,15 +1965,15 @@ export interface Interrupt {
 export interface LibraryExport {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
-  /** Of a fleet: name or label of the worker whose conversations are meant; all of them when absent. */
+  /** In a fleet: name or label of the worker with the conversations. Default: all workers. */
   worker?: string;
   type: "library.export";
   /** Its id; or `live:SESSION` for one of turnwire's own sessions. */
   conversation: string;
-  /** What to write. */
+  /** The output format. */
   format?: "markdown" | "html";
   /** Replace secrets, tokens, e-mail addresses and home paths. */
   redact?: boolean;
@@ -1968,23 +1995,26 @@ export interface LibraryExport {
 export interface LibraryList {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
-  /** Of a fleet: name or label of the worker whose conversations are meant; all of them when absent. */
+  /** In a fleet: name or label of the worker with the conversations. Default: all workers. */
   worker?: string;
   type: "library.list";
   /** How many. */
   limit?: number;
   /** The `next` of the page before. */
   before?: string;
-  /** Only those of an agent. */
+  /** Only conversations of this agent. */
   agent?: string;
-  /** Only those in a folder, and below it. */
+  /** Only conversations in this folder and below. */
   folder?: string;
-  /** The `version` of the answer to the same command before: the reply comes when the list is another one, or after some 25 seconds. */
+  /**
+   * The `version` of an earlier answer to the same command. The reply waits until the list has changed, at most about 25
+   * seconds.
+   */
   known?: string;
-  /** Only the one of this id; refused with `unknown_conversation` where there is none. */
+  /** Only the conversation with this id. Refused with `unknown_conversation` if there is none. */
   conversation?: string;
 }
 
@@ -1997,10 +2027,10 @@ export interface LibraryList {
 export interface LibraryOpen {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
-  /** Of a fleet: name or label of the worker whose conversations are meant; all of them when absent. */
+  /** In a fleet: name or label of the worker with the conversations. Default: all workers. */
   worker?: string;
   type: "library.open";
   /** Its id. */
@@ -2011,15 +2041,15 @@ export interface LibraryOpen {
 export interface LibraryRename {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
-  /** Of a fleet: name or label of the worker whose conversations are meant; all of them when absent. */
+  /** In a fleet: name or label of the worker with the conversations. Default: all workers. */
   worker?: string;
   type: "library.rename";
   /** Its id. */
   conversation: string;
-  /** What to call it; as its agent does when absent. */
+  /** Title of the session. Default: the agent's own title. */
   title?: string;
 }
 
@@ -2032,19 +2062,19 @@ export interface LibraryRename {
 export interface LibrarySearch {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
-  /** Of a fleet: name or label of the worker whose conversations are meant; all of them when absent. */
+  /** In a fleet: name or label of the worker with the conversations. Default: all workers. */
   worker?: string;
   type: "library.search";
   /** Words, which must all be there; a phrase in double quotes. */
   text: string;
   /** How many hits. */
   limit?: number;
-  /** Only those of an agent. */
+  /** Only conversations of this agent. */
   agent?: string;
-  /** Only those in a folder, and below it. */
+  /** Only conversations in this folder and below. */
   folder?: string;
 }
 
@@ -2057,15 +2087,15 @@ export interface LibrarySearch {
 export interface LibraryUsage {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
-  /** Of a fleet: name or label of the worker whose conversations are meant; all of them when absent. */
+  /** In a fleet: name or label of the worker with the conversations. Default: all workers. */
   worker?: string;
   type: "library.usage";
   /**
-   * What to sum up by; the day when absent. A week is named by its Monday, a block of five hours by its beginning; all times are those
-   * of the hub's machine.
+   * The grouping. Default: by day. A week is named by its Monday, a block of five hours by its beginning. All times are
+   * local to the hub's machine.
    */
   by?: Array<"day" | "week" | "month" | "block" | "session" | "project" | "model" | "agent">;
   /** From this day on, in the time of the hub's machine. */
@@ -2076,11 +2106,75 @@ export interface LibraryUsage {
   folder?: string;
 }
 
+/**
+ * Hand the conversation over to the agent's own interface, in a terminal of the sidecar's machine.
+ *
+ * Ends the session's CLI, which must be idle. Result {argv, workspace, agent}: what to run there. From then on the session follows the
+ * conversation's file, `in_terminal` of the list names the host, and prompts wait. The hand-over ends with `native.end`, or
+ * with the processes. Sent again by the same process, it says which program runs.
+ */
+export interface NativeBegin {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "native.begin";
+  /** What to call the terminal's machine. */
+  host: string;
+  /** The process that runs the interface and sends `native.end` after it. */
+  pid: number;
+  /** The process of the interface itself, once it runs. */
+  program?: number;
+  /** Also end what the agent runs in the background; otherwise that is refused with `background_work`, which names it. */
+  end_background?: boolean;
+  /** Run the interface with the arguments of the person alone, in a session without a conversation. */
+  new?: boolean;
+}
+
+/** Say that the agent's own interface has ended. Prompts that waited are sent. */
+export interface NativeEnd {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "native.end";
+  /** The process that began it. */
+  pid: number;
+}
+
+/** Have the agent's own interface ended, after its turn: the conversation is led by frontends again. */
+export interface NativeTakeBack {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "native.take_back";
+  /** In the middle of its turn, too. */
+  now?: boolean;
+}
+
+/** A new git worktree for a session. */
+export interface NewWorktree {
+  /** Name of the new branch; turnwire chooses one when absent. */
+  branch?: string;
+  /** The branch or commit that the worktree starts from. Default: what the workspace has checked out. */
+  base?: string;
+}
+
 /** Ask for an event uncut, and the line it came from: result {event, raw}. */
 export interface PayloadGet {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -2094,7 +2188,7 @@ export interface PayloadGet {
 export interface PermissionRespond {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -2106,7 +2200,7 @@ export interface PermissionRespond {
   option_id: string;
   /** The tool's arguments, edited. */
   updated_input?: Record<string, JsonValue>;
-  /** What to tell the agent, on rejecting. */
+  /** A message to the agent, for a rejection. */
   message?: string;
   /** On rejecting, also stop the turn. */
   interrupt?: boolean;
@@ -2116,23 +2210,79 @@ export interface PermissionRespond {
   mode?: string;
 }
 
+/** Ask for a reply and nothing else: a frontend that can send no WebSocket ping finds out whether the connection lives. */
+export interface Ping {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  type: "ping";
+}
+
+/** Close a port of a session's sandbox to browsers. */
+export interface PortClose {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "port.close";
+  /** Which. */
+  port: number;
+}
+
+/** Ask which ports servers listen on in a session's sandbox: result {ports}, each with `port` and `open`. */
+export interface PortList {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "port.list";
+}
+
+/**
+ * Let a browser reach a port of a session's sandbox, on an origin of its own: result {url, port, path}.
+ *
+ * `url` is for a browser on the hub's machine. Elsewhere it is `http://HOST:` with the host that reaches the hub, then `port`
+ * and `path`. It admits
+ * one browser, once. The browser's rights follow the frontend's role: `view` may only read (GET and HEAD).
+ */
+export interface PortOpen {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "port.open";
+  /** Where the server listens in the sandbox, on 127.0.0.1 or ::1. */
+  port: number;
+}
+
 /** Say something to the agent, also while it works. */
 export interface Prompt {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** The caller's span, version 00; ours is a child of it. */
   traceparent?: string;
-  /** What vendors add to it. */
+  /** Further trace data of vendors. */
   tracestate?: string;
-  /** What goes along with it; the agent and span processors get it. */
+  /** Key-value pairs of the trace. The agent and span processors get them. */
   baggage?: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
   type: "prompt";
-  /** The text; may be empty when there are attachments. */
+  /** The text. May be empty if there are attachments. */
   text?: string;
   /** Images and files. */
   attachments?: Attachment[];
@@ -2140,11 +2290,11 @@ export interface Prompt {
   priority?: "now" | "next" | "later";
 }
 
-/** Take back a prompt that still waits. */
+/** Take back a waiting prompt. */
 export interface PromptWithdraw {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -2158,21 +2308,21 @@ export interface PromptWithdraw {
 export interface PushKey {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   type: "push.key";
 }
 
-/** Have a browser told of what any session asks, finishes or fails at, until it unsubscribes or the tokens are new. */
+/** Notify a browser when any session asks, finishes or fails, until it unsubscribes or the tokens change. */
 export interface PushSubscribe {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   type: "push.subscribe";
-  /** Of its PushSubscription: https, of a push service that is known or that `push_services` names. */
+  /** The endpoint of its PushSubscription: https, of a known push service or one that `push_services` names. */
   endpoint: string;
   /** Its public key, base64url. */
   p256dh: string;
@@ -2184,7 +2334,7 @@ export interface PushSubscribe {
 export interface PushUnsubscribe {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   type: "push.unsubscribe";
@@ -2196,7 +2346,7 @@ export interface PushUnsubscribe {
 export interface QuestionAnswer {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -2210,7 +2360,7 @@ export interface QuestionAnswer {
   action?: "accept" | "decline" | "cancel";
   /** The answer, of an elicitation or a dialog. */
   content?: JsonValue;
-  /** What to tell the agent, on declining. */
+  /** A message to the agent, for a refused question. */
   message?: string;
 }
 
@@ -2218,13 +2368,13 @@ export interface QuestionAnswer {
 export interface ReplayControl {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
   type: "replay.control";
-  /** What to do. */
+  /** The action. */
   action: "play" | "pause" | "seek";
   /** Times the recorded pace. */
   speed?: number;
@@ -2236,7 +2386,7 @@ export interface ReplayControl {
 export interface SessionClose {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -2248,43 +2398,52 @@ export interface SessionClose {
 export interface SessionCreate {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** The caller's span, version 00; ours is a child of it. */
   traceparent?: string;
-  /** What vendors add to it. */
+  /** Further trace data of vendors. */
   tracestate?: string;
-  /** What goes along with it; the agent and span processors get it. */
+  /** Key-value pairs of the trace. The agent and span processors get them. */
   baggage?: string;
   type: "session.create";
   /** Directory the CLI runs in, below one of `frontend_workspaces`; the sidecar's own when absent. */
   workspace?: string;
+  /** Work in a new git worktree of the repository that `workspace` is in; refused unless the setting `worktrees` names a place for them. */
+  worktree?: NewWorktree;
   /** Which configured agent; the default one when absent. */
   agent?: string;
   /** Model to use. */
   model?: string;
   /** Permission policy, none looser than `frontend_policy`. */
   policy?: "autonomous" | "supervised" | "plan";
-  /** What the agent is kept from, none weaker than `sandbox_floor`; as configured when absent. A session whose sandbox cannot be had is refused. */
+  /**
+   * What the sandbox denies the agent, not weaker than `sandbox_floor`. Default: as configured. A session is refused if its
+   * sandbox is unavailable.
+   */
   sandbox?: "off" | "files" | "network";
   /** The CLI's own permission mode. */
   permission_mode?: string;
   /** MCP servers as in `--mcp-config`, where `frontend_options` lets frontends choose them. */
   mcp_servers?: Record<string, JsonValue>;
-  /** What else to start the CLI with; each that is absent is as configured, and none permits more unless `frontend_options` says so. */
+  /**
+   * Further options for the start of the CLI. Defaults are as configured. None may permit more unless `frontend_options` allows
+   * it.
+   */
   options?: AgentOptions;
   /** Additional environment of the CLI; only names of `frontend_env`. */
   env?: Record<string, string>;
-  /** What to call it. */
+  /** Title of the session. */
   title?: string;
-  /** Of a fleet: name or label of the worker to begin it; the one with most room when absent. */
+  /** In a fleet: name or label of the worker that runs the session. Default: the worker with the most room. */
   worker?: string;
   /** First prompt. */
   prompt?: string;
   /**
-   * A conversation that `library.list` names: the session begins with all of it in its log, in its own folder, and the
-   * next prompt starts a CLI that goes on with it.
+   * A conversation that `library.list` names. The session starts with all of it in its log, in the conversation's folder, and
+   * the
+   * next prompt starts a CLI that continues it.
    */
   resume?: string;
 }
@@ -2293,7 +2452,7 @@ export interface SessionCreate {
 export interface SessionDelete {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -2301,11 +2460,11 @@ export interface SessionDelete {
   type: "session.delete";
 }
 
-/** Start a new session that begins with this one's conversation. */
+/** Start a new session with this one's conversation. */
 export interface SessionFork {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -2319,40 +2478,54 @@ export interface SessionFork {
 export interface SessionList {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   type: "session.list";
+}
+
+/** Have another worker of a fleet go on with the session: one of the same `worker_group`. Refused while a turn is open. */
+export interface SessionMove {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "session.move";
+  /** Name or label of the worker that takes it; the one with most room when absent. */
+  worker?: string;
 }
 
 /** Rename a session. */
 export interface SessionRename {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
   type: "session.rename";
-  /** What to call it. */
+  /** The new title. */
   title: string;
 }
 
-/** Start a CLI that goes on with this session's conversation. */
+/** Start a CLI that continues this session's conversation. */
 export interface SessionResume {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
   type: "session.resume";
   /**
-   * Message to go back to: a `resume_token` or `last_message_uuid` of a `complete`, or a message's UUID; none for the
-   * end. One that is not known is refused, and what runs runs on. CLI 2.0.14 goes back to texts of the agent alone (name
-   * the `complete` they ended, or a `message_id`), 1.0 nowhere.
+   * Message to go back to: a `resume_token` or `last_message_uuid` of a `complete`, or a message's UUID. Default: the
+   * end. An unknown message is refused, and a running CLI continues. CLI 2.0.14 can go back to texts of the agent only (name
+   * the `complete` that they ended, or a `message_id`), 1.0 to no message.
    */
   at?: string;
 }
@@ -2361,7 +2534,7 @@ export interface SessionResume {
 export interface SessionRetry {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -2373,7 +2546,7 @@ export interface SessionRetry {
 export interface SetModel {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -2387,7 +2560,7 @@ export interface SetModel {
 export interface SetPermissionMode {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -2397,11 +2570,11 @@ export interface SetPermissionMode {
   mode: string;
 }
 
-/** Replay what follows the cursor, then go on live, without gap or repeat. */
+/** Replay the events after the cursor, then continue live, without gap or repetition. */
 export interface Subscribe {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -2417,7 +2590,7 @@ export interface Subscribe {
 export interface Unsubscribe {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -2441,16 +2614,18 @@ export interface Unsubscribe {
 export interface WorkspaceDiff {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
   type: "workspace.diff";
-  /** One of the files listed: what differs in it. */
+  /** A listed file: get its changes. */
   path?: string;
   /** Its `old_path`, if it has one. */
   old_path?: string;
+  /** `base`, of a session in a worktree: compare with where its branch left its base, so that its commits are shown too. */
+  against?: "commit" | "base";
 }
 
 /**
@@ -2461,7 +2636,7 @@ export interface WorkspaceDiff {
 export interface WorkspaceFiles {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
-   * connection: the command is done once, and gets its first reply.
+   * connection: the command runs once, and every copy gets its first reply.
    */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
@@ -2473,8 +2648,658 @@ export interface WorkspaceFiles {
   limit?: number;
 }
 
+/**
+ * Ask for the folders in which a session can begin.
+ *
+ * Result {path, parent, folders, complete}. Without a path `folders` are those that frontends may choose from, with all below them, and
+ * `path` and `parent` are null. With one, `folders` are the paths of the folders in it, and `parent` is the folder above it, null where
+ * that may not be chosen. Hidden folders are left out. `complete` is false where there are more than 500.
+ */
+export interface WorkspaceFolders {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  type: "workspace.folders";
+  /** A folder that may be chosen. */
+  path?: string;
+}
+
+/**
+ * List a folder of the workspace: result {entries, complete}, folders first.
+ *
+ * Each entry has `name`, `kind` (`folder`, `file`, `link`, `other`) and `size`, which is null but for files. `complete` is false where
+ * there are more than 2000. `.git`, `.turnwire`, turnwire's own state and folders with keys are left out.
+ */
+export interface WorkspaceList {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "workspace.list";
+  /** From the workspace; the workspace itself when empty. A link may not lead out of it. */
+  path?: string;
+}
+
+/**
+ * Read a file of the workspace: result {size, text, media_type, base64, cut}.
+ *
+ * `text` is null of a file that is no UTF-8. `media_type` and `base64` are of a PNG, JPEG, GIF or WebP image up to 4 MiB, else null. `cut` is
+ * true where there is more: `text` ends after 1 MiB. Pipes, devices and files of the kernel are refused with `unknown_file`.
+ */
+export interface WorkspaceRead {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "workspace.read";
+  /** From the workspace. A link may not lead out of it. */
+  path: string;
+}
+
+/**
+ * Take back the uncommitted changes of a file, or one hunk of them: result {backup, restore}.
+ *
+ * `backup` is the id of the git object with the file's content before, and `restore` the command that writes it back. Both are null for
+ * a file that was deleted. A new file is removed.
+ */
+export interface WorkspaceRevert {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "workspace.revert";
+  /** One of the files that `workspace.diff` lists. */
+  path: string;
+  /** Its `old_path`, if it has one. */
+  old_path?: string;
+  /** Its `version` there; refused with `changed` where the file was written since. Needed for a file that has one. */
+  version?: string;
+  /** One hunk as in `patch`, from its `@@` line on; the whole file when absent. */
+  hunk?: string;
+}
+
+/**
+ * Do something with a session's worktree, after a preview.
+ *
+ * Without `plan` nothing is done: result {plan, does, commands, warnings, refusal}. `does` has sentences that say what will be done. `commands`
+ * are the same as commands of git. `warnings` has what a person should know before. `refusal` says why it cannot be done and what to do, and
+ * is null where it can. With the `plan` of a preview it is done: result {done, output, backup}. `done` has sentences, `output` what git
+ * said, `backup` the name under which the state before is kept, or null. Where the worktree or its base has changed since the preview, it
+ * is refused with `changed`.
+ */
+export interface WorktreeAct {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "worktree.act";
+  /**
+   * `commit` takes all changes. `merge` joins the branch into its base, `rebase` moves it onto its base. `push` sends it. `pull_request` gives the
+   * command of `gh` and runs nothing. `discard` removes the worktree and its branch, of a session whose agent does not run.
+   */
+  action: "commit" | "merge" | "rebase" | "push" | "pull_request" | "discard";
+  /** Of `commit`: the message. Of `pull_request`: the title. */
+  message?: string;
+  /** The `plan` of the preview that a person has agreed to. */
+  plan?: string;
+}
+
+/**
+ * List the worktrees that turnwire made here: result {place, worktrees}; refused with `no_worktrees` if the setting is off.
+ *
+ * Each has `path`, `repository`, `branch` (null when detached) and `sessions` (ids). `unsaved` has sentences about work that would be lost.
+ * `ignored` names at most 200 files and folders that git ignores, which go with it. `removable` is true without a session and without
+ * unsaved work.
+ */
+export interface WorktreeList {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  type: "worktree.list";
+}
+
+/** Remove a worktree that no session uses. Its branch stays. Refused if it has work that is saved nowhere else. */
+export interface WorktreeRemove {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  type: "worktree.remove";
+  /** As `worktree.list` has it. */
+  path: string;
+}
+
+/**
+ * Ask how a session's worktree stands: result {path, repository, branch, base, ahead, behind, uncommitted, conflicts, remote, pushed}.
+ *
+ * `base` is the branch that it started from, or null where it was a commit. `ahead` and `behind` count commits between branch and base.
+ * `uncommitted` lists the files that differ from the last commit, at most 200. `conflicts` lists the files that a merge into the base could
+ * not join. `remote` is the name of the remote that `push` sends to, or null. `pushed` is true when the remote has every commit.
+ */
+export interface WorktreeStatus {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "worktree.status";
+}
+
 /** Any command a frontend sends; `type` tells which. */
-export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | EventsGet | WorkspaceDiff | WorkspaceFiles | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | PushKey | PushSubscribe | PushUnsubscribe | AccessInvite | ReplayControl;
+export type AnyCommand = Hello | Ping | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionMove | SessionDelete | NativeBegin | NativeEnd | NativeTakeBack | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | EventsGet | WorkspaceDiff | WorkspaceFiles | WorkspaceList | WorkspaceRead | WorkspaceRevert | WorktreeStatus | WorktreeAct | WorktreeList | WorktreeRemove | PortList | PortOpen | PortClose | WorkspaceFolders | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | PushKey | PushSubscribe | PushUnsubscribe | AccessInvite | ReplayControl;
+
+/** How the hub knows this frontend. */
+export interface HelloResult {
+  /** Shown as `by` in the decisions it takes. */
+  name: string;
+  /** What it may do. */
+  role: "control" | "view";
+}
+
+/** A session is followed. */
+export interface SubscribeResult {
+  /** The life of the log, which goes with every cursor. */
+  epoch: string;
+  /** Newest number of the log. */
+  last: number;
+}
+
+/** Something is told no more. */
+export interface UnsubscribeResult {
+  /** Whether it was told before. */
+  subscribed: boolean;
+}
+
+/** The session that began, or goes on. */
+export interface SessionResult {
+  /** Its id. */
+  session: string;
+}
+
+/** A prompt was sent. */
+export interface PromptResult {
+  /** Its UUID: `queued` and `complete` name it. */
+  prompt: string;
+}
+
+/** Where the session goes on. */
+export interface MoveResult {
+  /** Name of the worker that has it. */
+  worker: string;
+}
+
+/** What to run in the terminal. Nothing is in it where the process that began it says which program runs. */
+export interface NativeProgram {
+  /** The agent's own interface, with its arguments. */
+  argv?: string[];
+  /** The folder to run it in. */
+  workspace?: string;
+  /** Which agent it is. */
+  agent?: string;
+}
+
+/** Whether a prompt was taken back. */
+export interface WithdrawalResult {
+  /** False when it no longer waited. */
+  withdrawn: boolean;
+}
+
+/** An event uncut, and the line it came from. */
+export interface WholePayload {
+  /** The event. */
+  event: TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SandboxDenied | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | Cut | History | ApiRetry | Consolidation | ProcessStatus | Notice | TraceContext | Unknown | Malformed;
+  /** The line; null where it is not kept. */
+  raw: string | null;
+}
+
+/** A page of a session's log. */
+export interface EventsPage {
+  /** In order, without holes. */
+  events: EventFrame[];
+  /** Numbers before these events that are gone; null when none is. */
+  gap: PageGap | null;
+  /** Where the page ends: `after` of the next page. There is none when it is `last`. */
+  seq: number;
+  /** The newest number of the log, or the one before `before`. */
+  last: number;
+  /** The life of the log. */
+  epoch: string;
+}
+
+/** Numbers of a log that are gone. */
+export interface PageGap {
+  /** First number that is gone. */
+  from: number;
+  /** Last number that is gone. */
+  to: number;
+}
+
+/** What differs in a workspace from the last commit; of a command with a path, what differs in that file. */
+export interface WorkspaceDifference {
+  /** Without a path: that commit; null before the first. */
+  base?: string | null;
+  /** Without a path: what differs, by path. */
+  files?: ChangedFile[];
+  /** Without a path: whether these are all. */
+  complete?: boolean;
+  /** With a path: the hunks of a unified diff. */
+  patch?: string;
+  /** With a path: whether there is more. */
+  cut?: boolean;
+  /** With a path: a binary file, or one that is too large to compare. */
+  binary?: boolean;
+}
+
+/** A file of a workspace that differs from the last commit. */
+export interface ChangedFile {
+  /** From the workspace. */
+  path: string;
+  /** How it differs. */
+  status: "added" | "copied" | "deleted" | "modified" | "renamed" | "retyped" | "unmerged" | "untracked";
+  /** The old path of a renamed or copied file. */
+  old_path: string | null;
+  /** Lines; null where nobody counted them. */
+  added: number | null;
+  /** Lines; null where nobody counted them. */
+  removed: number | null;
+  /** A binary file, or one that is too large to compare. */
+  binary: boolean;
+  /** Only a filter such as LFS could tell whether it differs. */
+  filtered: boolean;
+  /** Another one whenever the file was written; null when there is none. */
+  version: string | null;
+}
+
+/** Files whose names fit. */
+export interface WorkspaceNames {
+  /** Paths from the workspace, the best first. */
+  files: string[];
+  /** False where there are too many files to look at. */
+  complete: boolean;
+}
+
+/** A folder of a workspace. */
+export interface WorkspaceFolder {
+  /** Folders first, by name. */
+  entries: WorkspaceEntry[];
+  /** False where there are more. */
+  complete: boolean;
+}
+
+/** What is in a folder of a workspace. */
+export interface WorkspaceEntry {
+  /** Its own name. */
+  name: string;
+  /** A link may lead to a folder or a file, or out of the workspace. */
+  kind: "folder" | "file" | "link" | "other";
+  /** Bytes of a file. */
+  size: number | null;
+}
+
+/** What is in a file of a workspace. */
+export interface WorkspaceContent {
+  /** Bytes. */
+  size: number;
+  /** Its text; null of a file that is no UTF-8. */
+  text: string | null;
+  /** The type of an image; null of other files, and of one that is too large. */
+  media_type: string | null;
+  /** The bytes of an image. */
+  base64: string | null;
+  /** Whether there is more than is sent. */
+  cut: boolean;
+}
+
+/** Folders that a session may begin in. */
+export interface WorkspaceFolderList {
+  /** The folder that was asked for; null of a command without a path. */
+  path: string | null;
+  /** The folder above it; null where that may not be chosen. */
+  parent: string | null;
+  /** Paths, at most 500. */
+  folders: string[];
+  /** False where there are more. */
+  complete: boolean;
+}
+
+/** Changes of a file were taken back. */
+export interface RevertResult {
+  /** Id of the git object with the content before; null for a file that was deleted. */
+  backup: string | null;
+  /** The command that writes it back, in the workspace. */
+  restore: string | null;
+}
+
+/** How a session's worktree stands. */
+export interface WorktreeStanding {
+  /** Its folder. */
+  path: string;
+  /** The folder that the session was asked for. */
+  repository: string;
+  /** What is checked out; null when detached. */
+  branch: string | null;
+  /** The branch that it started from; null where that was a commit, or the branch is gone. */
+  base: string | null;
+  /** Commits that the base has not. */
+  ahead: number;
+  /** Commits that only the base has. */
+  behind: number;
+  /** Files that differ from the last commit, at most 200. */
+  uncommitted: string[];
+  /** Files that a merge into the base could not join. */
+  conflicts: string[];
+  /** Name of the remote that `push` sends to. */
+  remote: string | null;
+  /** Whether the remote has every commit. */
+  pushed: boolean;
+}
+
+/** Without `plan` a preview, with it what was done. */
+export interface WorktreeOutcome {
+  /** Of a preview: what to send back to have it done. */
+  plan?: string;
+  /** Of a preview: sentences that say what will be done. */
+  does?: string[];
+  /** Of a preview: the same as commands of git. */
+  commands?: string[];
+  /** Of a preview: what to know before. */
+  warnings?: string[];
+  /** Of a preview: why it cannot be done, and what to do; null where it can. */
+  refusal?: string | null;
+  /** What was done, as sentences. */
+  done?: string[];
+  /** What git said. */
+  output?: string;
+  /** The commit or ref with the state before; null where there is none. */
+  backup?: string | null;
+}
+
+/** The worktrees that turnwire made here. */
+export interface WorktreeListing {
+  /** The folder that the setting `worktrees` names. */
+  place: string;
+  /** By path. */
+  worktrees: ListedWorktree[];
+}
+
+/** A worktree that turnwire made. */
+export interface ListedWorktree {
+  /** Its folder. */
+  path: string;
+  /** The main working tree of its repository, or the bare repository. */
+  repository: string;
+  /** What is checked out; null when detached. */
+  branch: string | null;
+  /** What would be lost by removing it, as sentences. */
+  unsaved: string[];
+  /** Files and folders that git ignores, which go with it: at most 200. */
+  ignored: string[];
+  /** Ids of the sessions that use it. */
+  sessions: string[];
+  /** Whether no session uses it and nothing would be lost. */
+  removable: boolean;
+}
+
+/** A worktree was removed. */
+export interface RemovedWorktree {
+  /** Its folder. */
+  path: string;
+  /** Its branch, which stays. */
+  branch: string | null;
+}
+
+/** The ports of a session's sandbox. */
+export interface SandboxPortList {
+  /** By number. */
+  ports: SandboxPort[];
+}
+
+/** A port that a server in a sandbox listens on. */
+export interface SandboxPort {
+  /** Which. */
+  port: number;
+  /** Whether browsers may reach it. */
+  open: boolean;
+}
+
+/** A link to a port of a sandbox. */
+export interface OpenedPort {
+  /** For a browser on the hub's machine. */
+  url: string;
+  /** Where turnwire serves it. */
+  port: number;
+  /** Path and query of the link, which is good once. */
+  path: string;
+}
+
+/** A page of conversations, the newest first. */
+export interface ConversationList {
+  /** The conversations. */
+  conversations: ListedConversation[];
+  /** Goes into `before` for the next page; null of the last page. */
+  next: string | null;
+  /** False during the first look at the folders, or where a worker did not answer in time. */
+  complete: boolean;
+  /** Another one with each other list. Not of a fleet. */
+  version?: string;
+  /** Of a fleet: workers that did not answer in time. */
+  missing?: string[];
+}
+
+/** A conversation that an agent has kept. */
+export interface ListedConversation {
+  /** Its id. */
+  id: string;
+  /** The agent that kept it. */
+  agent: string;
+  /** Where it was held. */
+  folder: string | null;
+  /** What to call it. */
+  title: string;
+  /** Whether a human or its agent gave it that title. */
+  named: boolean;
+  /** Its first prompt, shortened. */
+  first_prompt: string | null;
+  /** RFC 3339. */
+  began: string | null;
+  /** RFC 3339. */
+  ended: string | null;
+  /** How many. */
+  turns: number | null;
+  /** Dollars, as far as they are known or can be estimated. */
+  cost_usd: number | null;
+  /** The part of the cost that is an estimate by the prices of models. */
+  estimated_usd: number;
+  /** False: it cost that much, or more. */
+  cost_is_whole: boolean;
+  /** The branch it was held on. */
+  git_branch: string | null;
+  /** The main model. */
+  model: string | null;
+  /** The agent's version. */
+  version: string | null;
+  /** Size of its file. */
+  bytes: number;
+  /** How many branches its file has. */
+  branches: number;
+  /** Somebody's CLI has it open. */
+  running: boolean;
+  /** turnwire's own session with it. */
+  session: string | null;
+  /** Goes into `before` for what follows it. */
+  cursor: string;
+  /** Of a fleet: the worker that has it. */
+  worker?: string;
+}
+
+/** What a search has found. */
+export interface SearchHits {
+  /** The best first. */
+  hits: SearchHit[];
+  /** False during the first look at the folders, or where a worker did not answer in time. */
+  complete: boolean;
+  /** Of a fleet: workers that did not answer in time. */
+  missing?: string[];
+}
+
+/** Where a text was found. */
+export interface SearchHit {
+  /** In a kept conversation, or in a session of turnwire's own. */
+  source: "library" | "live";
+  /** The conversation's id, or the session's. */
+  id: string;
+  /** The message it is in. */
+  message: string | null;
+  /** Its number in the log of a live session. */
+  seq: number | null;
+  /** What it is: title, prompt, text, command, path. */
+  kind: string;
+  /** What the conversation is called. */
+  title: string | null;
+  /** Where it was held. */
+  folder: string | null;
+  /** RFC 3339. */
+  at: string | null;
+  /** The text around it. */
+  snippet: SnippetPart[];
+  /** Of a fleet: the worker that has it. */
+  worker?: string;
+}
+
+/** A part of a text in which something was found. */
+export interface SnippetPart {
+  /** The text. */
+  text: string;
+  /** Whether it is what was searched. */
+  hit: boolean;
+}
+
+/** A conversation as a document. */
+export interface ExportedDocument {
+  /** A file name for it. */
+  name: string;
+  /** The document. */
+  content: string;
+}
+
+/** What was used. */
+export interface Usage {
+  /** By group. */
+  usage: UsageSum[];
+  /** False during the first look at the folders, or where a worker did not answer in time. */
+  complete: boolean;
+  /** Of a fleet: workers that did not answer in time. */
+  missing?: string[];
+}
+
+/** What was used, of one group. */
+export interface UsageSum {
+  /** What it was summed up by, such as `day`, with its value. */
+  group: Record<string, string | null>;
+  /** Answers of models. */
+  answers: number;
+  /** Tokens read. */
+  input_tokens: number;
+  /** Tokens written. */
+  output_tokens: number;
+  /** Tokens read from the cache. */
+  cache_read_input_tokens: number;
+  /** Tokens written to the cache. */
+  cache_creation_input_tokens: number;
+  /** Dollars, as far as they are known or can be estimated. */
+  cost_usd: number | null;
+  /** The part of the cost that is an estimate by the prices of models. */
+  estimated_usd: number;
+  /** False: it cost that much, or more. */
+  cost_is_whole: boolean;
+}
+
+/** What a browser subscribes with. */
+export interface PushPublicKey {
+  /** Its `applicationServerKey`. */
+  key: string;
+}
+
+/** A code that logs one more browser in. */
+export interface Invitation {
+  /** Good once, in the place of a token. */
+  code: string;
+  /** How long it is good. */
+  seconds: number;
+}
+
+/** The `result` of each command's reply, by the command's `type`. */
+export interface CommandResults {
+  hello: HelloResult;
+  ping: null;
+  subscribe: SubscribeResult;
+  unsubscribe: UnsubscribeResult;
+  "session.create": SessionResult;
+  "session.list": SessionSummary[];
+  "session.resume": SessionResult;
+  "session.fork": SessionResult;
+  "session.retry": PromptResult;
+  "session.rename": null;
+  "session.close": null;
+  "session.move": MoveResult;
+  "session.delete": null;
+  "native.begin": NativeProgram;
+  "native.end": null;
+  "native.take_back": null;
+  prompt: PromptResult;
+  "prompt.withdraw": WithdrawalResult;
+  interrupt: Record<string, JsonValue>;
+  "permission.respond": null;
+  "question.answer": null;
+  set_model: null;
+  set_permission_mode: null;
+  control: Record<string, JsonValue>;
+  "payload.get": WholePayload;
+  "events.get": EventsPage;
+  "workspace.diff": WorkspaceDifference;
+  "workspace.files": WorkspaceNames;
+  "workspace.list": WorkspaceFolder;
+  "workspace.read": WorkspaceContent;
+  "workspace.folders": WorkspaceFolderList;
+  "workspace.revert": RevertResult;
+  "worktree.status": WorktreeStanding;
+  "worktree.act": WorktreeOutcome;
+  "worktree.list": WorktreeListing;
+  "worktree.remove": RemovedWorktree;
+  "port.list": SandboxPortList;
+  "port.open": OpenedPort;
+  "port.close": null;
+  "library.list": ConversationList;
+  "library.search": SearchHits;
+  "library.open": SessionResult;
+  "library.rename": null;
+  "library.export": ExportedDocument;
+  "library.usage": Usage;
+  "push.key": PushPublicKey;
+  "push.subscribe": null;
+  "push.unsubscribe": UnsubscribeResult;
+  "access.invite": Invitation;
+  "replay.control": SessionResult;
+}
 
 /** Any event of a session; `type` tells which. */
 export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SandboxDenied | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | Cut | History | ApiRetry | Consolidation | ProcessStatus | Notice | TraceContext | Unknown | Malformed;

@@ -3,6 +3,7 @@ import WebSocket from "ws";
 import {
   AccessRefused,
   type AgentEvent,
+  Backoff,
   CLOSE_CODES,
   Client,
   type ClientOptions,
@@ -10,6 +11,7 @@ import {
   ConnectionLost,
   type Cursor,
   FINAL_CLOSE_CODES,
+  LATEST,
   ProtocolError,
   TimedOut,
   type TurnwireError,
@@ -62,6 +64,27 @@ afterEach(async () => {
 });
 
 describe("a following", () => {
+  test("waits longer each time while the hub lets it in and cannot read its log", async () => {
+    const reset = vi.spyOn(Backoff.prototype, "reset");
+    try {
+      hub.unreadable = true;
+      const { seen, lags } = follow(client());
+      for (const connections of [1, 2, 3]) {
+        await until(() => expect(hub.connections).toBe(connections));
+        await until(() => expect(hub.received.filter(({ type }) => type === "subscribe")).toHaveLength(connections));
+        hub.breakAll();
+      }
+      expect(reset).not.toHaveBeenCalled();
+      hub.unreadable = false;
+      hub.publish(1);
+      await until(() => expect(seen).toEqual([1]));
+      await until(() => expect(reset).toHaveBeenCalledTimes(1));
+      expect(lags).toEqual([]);
+    } finally {
+      reset.mockRestore();
+    }
+  });
+
   test("gets what was, then what comes", async () => {
     hub.publish(3);
     const { seen } = follow(client());
@@ -142,16 +165,61 @@ describe("a following", () => {
     expect(failures[0]).toMatchObject({ code: "unknown_session" });
   });
 
-  test("of a session that is followed already ends the former", async () => {
+  test("shares what the hub sends with others of its session", async () => {
     const one = client();
-    const former = follow(one);
-    const latter = follow(one);
-    hub.publish(2);
-    await until(() => expect(latter.seen).toEqual([1, 2]));
-    former.following.close();
+    const first = follow(one);
+    hub.publish(3);
+    await until(() => expect(first.seen).toEqual([1, 2, 3]));
+    hub.gone = 1;
+    const second = follow(one);
+    const latest = follow(one, LATEST);
+    await until(() => expect(second.seen).toEqual([2, 3]));
+    expect(second.gaps).toEqual([false]);
+    first.following.close();
     hub.publish(1);
-    await until(() => expect(latter.seen).toEqual([1, 2, 3]));
-    expect(former.seen).toEqual([]);
+    await until(() => expect([second.seen, latest.seen]).toEqual([[2, 3, 4], [4]]));
+    expect([first.seen, first.gaps, latest.gaps]).toEqual([[1, 2, 3], [], []]);
+    second.following.close();
+    latest.following.close();
+    await until(() => expect(hub.received.filter((command) => command.type === "unsubscribe")).toHaveLength(1));
+  });
+
+  test("goes on beside another one when the log began anew", async () => {
+    const one = client();
+    const first = follow(one);
+    hub.publish(3);
+    await until(() => expect(first.seen).toEqual([1, 2, 3]));
+    const stale = follow(one, { epoch: "of long ago", seq: 9 });
+    await until(() => expect(stale.seen).toEqual([1, 2, 3]));
+    expect([stale.gaps, first.gaps, first.seen]).toEqual([[true], [], [1, 2, 3]]);
+  });
+
+  test("can be iterated over, and waits at the hub for who is slow", async () => {
+    const one = client();
+    hub.publish(10);
+    const seen: Array<number | string> = [];
+    for await (const received of one.stream("s", { held: 3 })) {
+      seen.push(received.type === "event" ? received.seq : received.type);
+      if (received.type === "event" && received.seq === 10) break;
+    }
+    expect(seen.filter((each) => typeof each === "number")).toEqual(numbers(1, 10));
+    await until(() => expect(hub.received.at(-1)?.type).toBe("unsubscribe"));
+  });
+
+  test("that is iterated over ends with its signal, its client and its failure", async () => {
+    const one = client();
+    const ending = new AbortController();
+    const next = one.stream("s", { signal: ending.signal });
+    expect((await next.next()).value).toMatchObject({ type: "caught_up", seq: 0 });
+    const waiting = next.next();
+    ending.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    await expect(one.stream("nope").next()).rejects.toBeInstanceOf(CommandFailed);
+    const last = one.stream("s");
+    await last.next();
+    const over = last.next();
+    one.close();
+    expect(await over).toEqual({ value: undefined, done: true });
   });
 
   test("is told how far it is behind", async () => {
@@ -257,6 +325,25 @@ describe("a command", () => {
     expect(hub.received.filter((command) => command.type === "prompt").map((command) => command.id)).toEqual([id, id]);
   });
 
+  test("ends waiting with its signal", async () => {
+    hub.answer = () => new Promise(() => undefined);
+    const one = client();
+    await one.connected();
+    const ending = new AbortController();
+    const waiting = one.command({ type: "interrupt", session: "s" }, { signal: ending.signal });
+    ending.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    await expect(one.command({ type: "interrupt", session: "s" }, { signal: ending.signal })).rejects.toThrow("enough");
+  });
+
+  test("has the result that its type says", async () => {
+    hub.answer = () => ({ prompt: "p" });
+    const one = client();
+    await one.connected();
+    const { prompt }: { prompt: string } = await one.command({ type: "prompt", session: "s", text: "hi" });
+    expect(prompt).toBe("p");
+  });
+
   test("without a connection is rejected at once", async () => {
     const one = client();
     await expect(one.command({ type: "session.list" })).rejects.toBeInstanceOf(ConnectionLost);
@@ -319,6 +406,59 @@ describe("a hub that is none", () => {
 });
 
 describe("the connection", () => {
+  test("is made when a lazy client is first used", async () => {
+    const one = client({ lazy: true });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(hub.connections).toBe(0);
+    expect(await one.command({ type: "set_model", session: "s" })).toBe(null);
+    expect(hub.connections).toBe(1);
+  });
+
+  test("asks for url and token before each attempt, and renews what is over", async () => {
+    hub.token = "t1";
+    let given = 0;
+    const one = client({
+      url: () => hub.url,
+      token: () => {
+        given += 1;
+        return Promise.resolve(`t${given}`);
+      },
+    });
+    await one.connected();
+    hub.token = "t2";
+    hub.closeAll(4401, "the token is over");
+    await until(() => expect([given, one.state]).toEqual([2, "open"]));
+    hub.token = "t9";
+    hub.closeAll(4401, "the token is over");
+    await until(() => expect([given, one.state]).toEqual([3, "failed"]));
+  });
+
+  test("tries again when a function for its url fails", async () => {
+    let tries = 0;
+    const one = client({
+      url: () => {
+        tries += 1;
+        if (tries === 1) throw new Error("not now");
+        return hub.url;
+      },
+    });
+    await one.connected();
+    expect(tries).toBe(2);
+  });
+
+  test("that is not made says what may be wrong", async () => {
+    vi.stubGlobal("location", { origin: "https://app.example" });
+    try {
+      const reasons: string[] = [];
+      client({ url: "http://127.0.0.1:1", onState: (_, reason) => reasons.push(reason?.message ?? "") });
+      await until(() => expect(reasons).not.toEqual([]));
+      expect(reasons[0]).toContain("No hub answers at ws://127.0.0.1:1/ws. Does turnwire run there, and is the port right?");
+      expect(reasons[0]).toContain("--allowed-origin https://app.example");
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
   test("is looked for where the URL says, with its token and its session", async () => {
     hub.token = "right";
     const one = client({ url: `http://127.0.0.1:${hub.port}/#session=s-1&token=right` });

@@ -25,7 +25,7 @@ test.each(cases)("$what", ({ after, steps, cursor }) => {
     if (begin !== undefined) feed.begin(begin);
     if (event !== undefined) expect(feed.take(event)).toBe(is);
     if (gap !== undefined) {
-      expect(feed.gap({ type: "gap", session: "s", from: gap[0], to: gap[1], epoch: gap[2] }).restarted).toBe(restarted);
+      expect(feed.gap({ type: "gap", session: "s", from: gap[0], to: gap[1], epoch: gap[2] })?.restarted).toBe(restarted);
     }
   }
   expect(feed.cursor).toEqual({ epoch: cursor[0], seq: cursor[1] });

@@ -21,6 +21,8 @@ export class MockHub {
   /** Send each event twice. */
   stutter = false;
   mute = false;
+  /** Confirm subscriptions and send nothing more. */
+  unreadable = false;
   private readonly log: unknown[] = [];
   private readonly followers = new Map<WebSocket, number>();
 
@@ -111,7 +113,8 @@ export class MockHub {
       return this.send(socket, { type: "reply", id: command.id, ok: false, error });
     }
     if (command.type === "subscribe") {
-      this.send(socket, { type: "reply", id: command.id, ok: true });
+      this.send(socket, { type: "reply", id: command.id, ok: true, result: { epoch: this.epoch, last: this.log.length } });
+      if (this.unreadable) return;
       const known = (command.after ?? 0) === 0 || (command.epoch === this.epoch && (command.after ?? 0) <= this.log.length);
       if (!known) this.send(socket, { type: "gap", session: "s", from: 1, to: command.after, epoch: this.epoch });
       if (known && this.gone > (command.after ?? 0)) {
