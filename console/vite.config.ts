@@ -14,7 +14,8 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 0,
     cssCodeSplit: false,
-    modulePreload: false,
+    // What the page's own script imports at its start is asked for beside it.
+    modulePreload: { polyfill: false, resolveDependencies: (_, deps, { hostType }) => (hostType === "html" ? deps : []) },
     rolldownOptions: {
       // The worker imports nothing, so nothing is shared between the two.
       input: { console: here("index.html"), worker: here("src/worker/worker.ts") },

@@ -1,26 +1,23 @@
 /** The page: sessions, the conversation, the inspector; and the door when the token is wrong. */
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Composer } from "./composer/composer.js";
-import { isReplay } from "./model/replay.js";
+import { leave, setNotifications, useAttention, wantsNotifications } from "./notifications/attention.js";
+import { install, installChanged } from "./notifications/install.js";
 import { Boundary } from "./parts/boundary.js";
-import { leave, setNotifications, useAttention, wantsNotifications } from "./reach/attention.js";
-import { RequestDock } from "./request/dock.js";
+import { IconButton } from "./parts/parts.js";
 import { logIn } from "./state/access.js";
+import type { ConsoleState, View } from "./state/console_state.js";
 import { LiveContext, type Page, PageContext, type Tab } from "./state/context.js";
-import type { Hub, View } from "./state/hub.js";
 import { useLater } from "./state/later.js";
 import { useSource } from "./state/source.js";
 import { visibleCode } from "./text/visible.js";
 import { SessionHead } from "./view/head.js";
-import { Now } from "./view/now.js";
-import { type Doing, Keys, Palette } from "./view/palette.js";
-import { ReplayBar } from "./view/replay.js";
+import { Keys, Palette, type PaletteCommand } from "./view/palette.js";
+import { SessionView } from "./view/session.js";
 import { Sidebar } from "./view/sidebar.js";
 import { ConnectionBar, Toasts } from "./view/status.js";
 import { toggleTheme } from "./view/theme.js";
-import { Transcript } from "./view/transcript.js";
 
-function Door({ reason }: { reason: string | undefined }) {
+function LoginPage({ reason }: { reason: string | undefined }) {
   const [token, setToken] = useState("");
   return (
     <main class="door">
@@ -46,15 +43,28 @@ function Door({ reason }: { reason: string | undefined }) {
 
 type TourProps = Parameters<typeof import("./start/tour.js").Tour>[0];
 
-function Beginning({ hub, ...doings }: { hub: Hub } & TourProps) {
+function Beginning({ hub, ...commands }: { hub: ConsoleState } & TourProps) {
   const views = useLater(() => import("./library/views.js"), hub);
-  return views ? <views.Tour {...doings} /> : <div class="empty" />;
+  return views ? <views.Tour {...commands} /> : <div class="empty" />;
 }
 
-/** What stands where a session would: why there is none, and the way to one. */
-function Nothing({ hub, ...doings }: { hub: Hub } & TourProps) {
+/** What stands where a session would, below the way to the menu of a narrow page. */
+function EmptyState({ onMenu, ...props }: { hub: ConsoleState; onMenu: () => void } & TourProps) {
+  return (
+    <>
+      <header class="session-head empty-head">
+        <IconButton icon="menu" label="Sessions" className="menu" onClick={onMenu} />
+        <b>turnwire</b>
+      </header>
+      <Absent {...props} />
+    </>
+  );
+}
+
+/** Why there is no session, and the way to one. */
+function Absent({ hub, ...commands }: { hub: ConsoleState } & TourProps) {
   if (!hub.welcome) return <div class="empty" />;
-  if (hub.missing === undefined) return hub.sessions.length === 0 ? <Beginning hub={hub} {...doings} /> : <div class="empty" />;
+  if (hub.missing === undefined) return hub.sessions.length === 0 ? <Beginning hub={hub} {...commands} /> : <div class="empty" />;
   return (
     <div class="empty" role="status">
       <p>The session {visibleCode(hub.missing)} is not here: it was deleted, or belongs to another turnwire.</p>
@@ -68,32 +78,37 @@ function Nothing({ hub, ...doings }: { hub: Hub } & TourProps) {
 }
 
 /** The pages about old conversations. */
-function Pages({ hub, view, onMenu }: { hub: Hub; view: View; onMenu: () => void }) {
+function Pages({ hub, view, onMenu }: { hub: ConsoleState; view: View; onMenu: () => void }) {
   const library = useLater(() => import("./library/views.js"), hub);
   return library ? <library.LibraryView view={view} onMenu={onMenu} /> : <div class="empty" />;
 }
 
+/** The dialog for a new session, once it is there. */
+function Making({ hub, onClose }: { hub: ConsoleState; onClose: () => void }) {
+  const views = useLater(() => import("./library/views.js"), hub);
+  return views ? <views.NewSession onClose={onClose} /> : null;
+}
+
 /** How another device gets in. */
-function Phone(props: { hub: Hub; onClose: () => void }) {
-  const reach = useLater(() => import("./reach/reach.js"), props.hub);
+function Phone(props: { hub: ConsoleState; onClose: () => void }) {
+  const reach = useLater(() => import("./notifications/notifications.js"), props.hub);
   return reach ? <reach.Invite {...props} /> : null;
 }
 
 type PanelProps = Parameters<typeof import("./inspector/inspector.js").Inspector>[0];
 
-function Panel({ hub, ...props }: PanelProps & { hub: Hub }) {
+function Panel({ hub, ...props }: PanelProps & { hub: ConsoleState }) {
   const panel = useLater(() => import("./inspector/inspector.js"), hub);
   return panel ? <panel.Inspector {...props} /> : <aside class="inspector" aria-label="Inspector" />;
 }
 
-export function App({ hub }: { hub: Hub }) {
-  useSource(hub.changed, hub.switched);
+export function App({ hub }: { hub: ConsoleState }) {
+  useSource(hub.changed, hub.switched, installChanged);
   const [menu, setMenu] = useState(false);
   const [panel, setPanel] = useState(false);
   const [tab, setTab] = useState<Tab>("turn");
   const [seq, setSeq] = useState<number | undefined>(undefined);
-  const [making, make] = useState(false);
-  const [dialog, open] = useState<"palette" | "keys" | "phone" | undefined>(undefined);
+  const [dialog, open] = useState<"palette" | "keys" | "phone" | "new" | undefined>(undefined);
   const [notify, setNotify] = useState(wantsNotifications);
   useAttention(hub, notify);
   const live = hub.current;
@@ -128,6 +143,7 @@ export function App({ hub }: { hub: Hub }) {
       if (event.key === "?" && !writing && !event.altKey && !event.ctrlKey && !event.metaKey) return open("keys");
       if (!event.altKey || event.ctrlKey || event.metaKey) return;
       if (event.code === "KeyI") setPanel((open) => !open);
+      else if (event.code === "KeyF" && hub.current) hub.current.finding.emit();
       else if (event.code === "KeyC") document.querySelector<HTMLElement>(".composer textarea")?.focus();
       else if (event.code === "KeyR") document.querySelector<HTMLElement>(".request-form")?.focus();
       else return;
@@ -153,15 +169,13 @@ export function App({ hub }: { hub: Hub }) {
     };
   }, []);
 
-  function makeSession(): void {
-    make(true);
-    setMenu(true);
-  }
-
+  const makeSession = () => open("new");
   const bell = () => void setNotifications(hub, !notify).then(setNotify);
-  const doings: Doing[] = [
+  const commands: PaletteCommand[] = [
     ...(hub.mayCreate ? [{ name: "New session", hint: "", run: makeSession }] : []),
+    ...(live ? [{ name: "Find in this conversation", hint: "Alt F", run: () => live.finding.emit() }] : []),
     { name: "Changes", hint: "all files this session touched", run: () => page.show("changes") },
+    ...(hub.summary?.worktree ? [{ name: "Worktree", hint: "merge, push or discard its branch", run: () => page.show("worktree") }] : []),
     { name: "Turn", hint: "where its time went", run: () => page.show("turn") },
     { name: "Events", hint: "each with its raw line", run: () => page.show("events") },
     { name: "Session", hint: "rename, fork, resume, close", run: () => page.show("session") },
@@ -169,11 +183,12 @@ export function App({ hub }: { hub: Hub }) {
     { name: "Usage", hint: "tokens and cost", run: () => hub.visit("usage") },
     ...(hub.mayControl ? [{ name: "Open on a phone", hint: "by a code for its camera", run: () => open("phone") }] : []),
     { name: notify ? "Notify no more" : "Notify me", hint: "of what is asked, finished or failed", run: bell },
+    ...(install() ? [{ name: "Install as an app", hint: "on this device", run: () => install()?.() }] : []),
     { name: "Dark or light", hint: "", run: toggleTheme },
     { name: "Keys", hint: "?", run: () => open("keys") },
     { name: "Log out", hint: "this browser, all its tabs", run: () => void leave(hub).finally(() => location.reload()) },
   ];
-  if (hub.refused) return <Door reason={hub.reason} />;
+  if (hub.refused) return <LoginPage reason={hub.reason} />;
   return (
     <PageContext.Provider value={page}>
       <div
@@ -189,40 +204,29 @@ export function App({ hub }: { hub: Hub }) {
           </button>
         )}
         <Boundary what="the list of sessions">
-          <Sidebar making={making} onMake={make} onFind={() => open("palette")} />
+          <Sidebar onMake={makeSession} onFind={() => open("palette")} />
         </Boundary>
         {menu && <button type="button" class="veil" aria-label="Close the menu" onClick={() => setMenu(false)} />}
         <main>
           <ConnectionBar />
           {live ? (
-            <LiveContext.Provider value={live} key={live.id}>
+            <SessionView live={live} key={live.id}>
               <Boundary what="the head of this session">
                 <SessionHead onMenu={() => setMenu(!menu)} onPanel={() => setPanel(!panel)} panel={panel} notify={notify} onNotify={bell} />
               </Boundary>
-              <Boundary what="the conversation">
-                <Transcript />
-              </Boundary>
-              <Boundary what="the bar of the recording">
-                <ReplayBar />
-              </Boundary>
-              <Boundary what="what waits for you">
-                <RequestDock />
-              </Boundary>
-              <Boundary what="what the agent does now">
-                <Now />
-              </Boundary>
-              {!isReplay(hub.summary) && (
-                <Boundary what="the prompt field">
-                  <Composer />
-                </Boundary>
-              )}
-            </LiveContext.Provider>
+            </SessionView>
           ) : hub.view ? (
             <Boundary what="this page" key={hub.view.name}>
               <Pages hub={hub} view={hub.view} onMenu={() => setMenu(!menu)} />
             </Boundary>
           ) : (
-            <Nothing hub={hub} onMake={makeSession} onPhone={() => open("phone")} onKeys={() => open("keys")} />
+            <EmptyState
+              hub={hub}
+              onMenu={() => setMenu(!menu)}
+              onMake={makeSession}
+              onPhone={() => open("phone")}
+              onKeys={() => open("keys")}
+            />
           )}
         </main>
         {panel && live && (
@@ -232,7 +236,8 @@ export function App({ hub }: { hub: Hub }) {
             </Boundary>
           </LiveContext.Provider>
         )}
-        {dialog === "palette" && <Palette doings={doings} onClose={() => open(undefined)} />}
+        {dialog === "palette" && <Palette commands={commands} onClose={() => open(undefined)} />}
+        {dialog === "new" && <Making hub={hub} onClose={() => open(undefined)} />}
         {dialog === "phone" && <Phone hub={hub} onClose={() => open(undefined)} />}
         {dialog === "keys" && <Keys onClose={() => open(undefined)} />}
         <Toasts />

@@ -21,6 +21,7 @@ beforeEach(() => {
   logins = [];
   stored = {};
   const storage = {
+    getItem: (name: string) => stored[name] ?? null,
     removeItem: (name: string) => delete stored[name],
     setItem: (name: string, value: string) => (stored[name] = value),
   };

@@ -1,9 +1,11 @@
 import type { AgentEvent, EventFrame, Mutation } from "turnwire-client";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { editorAddress } from "../src/inspector/editor.js";
 import { Conversation } from "../src/model/conversation.js";
+import { Kept } from "../src/state/kept.js";
 import { Viewed } from "../src/state/viewed.js";
 import { counted, hunksOf, sideBySide, wordMarks } from "../src/text/diff.js";
+import { loadGrammars } from "../src/text/languages.js";
 import { marked, tokenLines } from "../src/text/tokens.js";
 
 const frame = (seq: number, event: AgentEvent): EventFrame => ({
@@ -86,6 +88,8 @@ test("words that changed in a line are marked, and none where all did", () => {
 });
 
 describe("coloured lines", () => {
+  beforeAll(loadGrammars);
+
   test("are the code's own, whatever is in it", () => {
     const code = 'if (a < b && "c") {\n  /* two\n  lines */ return "</span><script>&amp;";\n}\n';
     const lines = tokenLines(code, "ts") ?? [];
@@ -126,30 +130,27 @@ test("a file that was looked at is so after a reload, until it is changed again"
     getItem: (key: string) => kept.get(key) ?? null,
     setItem: (key: string, value: string) => void kept.set(key, value),
   } as unknown as Storage;
-  const [one, other] = [new Viewed(storage, "s-1"), new Viewed(storage, "s-2")];
+  const [one, other] = [new Viewed(new Kept(() => storage), "s-1"), new Viewed(new Kept(() => storage), "s-2")];
   one.mark("a.py", "1");
   other.mark("a.py", "2");
   one.mark("b.py", "1");
   one.unmark("b.py");
-  const again = new Viewed(storage, "s-1");
+  const again = new Viewed(new Kept(() => storage), "s-1");
   expect([again.has("a.py", "1"), again.has("a.py", "2"), again.has("b.py", "1")]).toEqual([true, false, false]);
-  expect(new Viewed(storage, "s-2").has("a.py", "2")).toBe(true);
+  expect(new Viewed(new Kept(() => storage), "s-2").has("a.py", "2")).toBe(true);
   const many = Array.from({ length: 2000 }, (_, n) => ["s-3", `${n}.py`, "1"]);
   kept.set("turnwire.viewed", JSON.stringify(many));
   other.mark("c.py", "1");
-  expect(new Viewed(storage, "s-2").has("c.py", "1")).toBe(true);
-  expect(["0.py", "1.py"].map((file) => new Viewed(storage, "s-3").has(file, "1"))).toEqual([false, true]);
+  expect(new Viewed(new Kept(() => storage), "s-2").has("c.py", "1")).toBe(true);
+  expect(["0.py", "1.py"].map((file) => new Viewed(new Kept(() => storage), "s-3").has(file, "1"))).toEqual([false, true]);
   for (const spoilt of ["no JSON", "{}", '[1, null, ["s-1"], ["s-1", "a.py", 1]]']) {
     kept.set("turnwire.viewed", spoilt);
-    expect(new Viewed(storage, "s-1").has("a.py", "1")).toBe(false);
+    expect(new Viewed(new Kept(() => storage), "s-1").has("a.py", "1")).toBe(false);
   }
   const full = new Viewed(
-    {
-      getItem: () => null,
-      setItem: () => {
-        throw new DOMException("full", "QuotaExceededError");
-      },
-    } as unknown as Storage,
+    new Kept(() => {
+      throw new DOMException("full", "QuotaExceededError");
+    }),
     "s-1",
   );
   full.mark("a.py", "1");

@@ -250,7 +250,7 @@ test("what the agent does now is the newest call that runs, or what it last said
 describe("the rest", () => {
   test("quiet events that follow each other share a row", () => {
     const { rows } = fold({ type: "session_mode", current_mode_id: "plan" }, { type: "notice", kind: "x", level: "info", text: "y" });
-    expect(kinds(rows)).toEqual(["asides"]);
+    expect(kinds(rows)).toEqual(["minorEvents"]);
   });
 
   test("retries share a row until the model speaks", () => {
@@ -272,7 +272,7 @@ describe("the rest", () => {
       { type: "unknown", message_type: "new/thing", raw: "{}" },
       { type: "malformed", reason: "no JSON", raw: "x", size: 1 },
     );
-    expect(kinds(rows)).toEqual(["odd", "odd"]);
+    expect(kinds(rows)).toEqual(["unrecognised", "unrecognised"]);
   });
 
   test("an event of a newer hub stands in the log and makes no row", () => {
@@ -309,7 +309,7 @@ describe("the rest", () => {
     conversation.fold(frame(6, piece("a")));
     conversation.fold(frame(7, { type: "injected", message_count: 1, prompts: ["u1"] }));
     conversation.fold(frame(8, { type: "withdrawn", prompt: "u2" }));
-    expect(kinds(conversation.rows)).toEqual(["turn", "text", "user", "asides"]);
+    expect(kinds(conversation.rows)).toEqual(["turn", "text", "user", "minorEvents"]);
   });
 
   test("an agent that crashed is told of once", () => {

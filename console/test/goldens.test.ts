@@ -67,7 +67,7 @@ test.each(files)("%s", (path) => {
   const answered = new Set([...of("permission_resolved"), ...of("permission_cancelled")].map((event) => event.pending_id));
   expect([...conversation.pending.keys()].filter((id) => answered.has(id))).toEqual([]);
 
-  expect(rows.filter((row) => row.kind === "odd")).toHaveLength(of("unknown").length + of("malformed").length);
+  expect(rows.filter((row) => row.kind === "unrecognised")).toHaveLength(of("unknown").length + of("malformed").length);
   // What waits, or was withdrawn while it waited, was not said to the agent.
   const unsaid = new Set([...of("withdrawn").map(({ prompt }) => prompt), ...conversation.state.queue.keys()]);
   const said = of("user_message").filter(({ uuid }) => uuid === undefined || !unsaid.has(uuid));

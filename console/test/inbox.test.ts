@@ -1,7 +1,9 @@
 import type { SessionSummary } from "turnwire-client";
 import { expect, test } from "vitest";
-import { inbox, recentFolders, Seen } from "../src/model/inbox.js";
+import { inbox, recentFolders } from "../src/model/inbox.js";
 import { news } from "../src/model/news.js";
+import { Kept } from "../src/state/kept.js";
+import { Seen } from "../src/state/seen.js";
 import { age } from "../src/text/format.js";
 
 const session = (name: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
@@ -47,15 +49,15 @@ test("a search looks at titles, folders and agents, for all of its words", () =>
 test("what came since it was on screen is unread, in the next page too", () => {
   const kept = new Map<string, string>();
   const storage = { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => kept.set(key, value) };
-  const seen = new Seen(storage as unknown as Storage);
+  const seen = new Seen(new Kept(() => storage as unknown as Storage));
   expect(seen.unread(session("a", { last_seq: 5 }))).toBe(false);
   seen.mark("a", 5);
-  const later = new Seen(storage as unknown as Storage);
+  const later = new Seen(new Kept(() => storage as unknown as Storage));
   expect([5, 6].map((last_seq) => later.unread(session("a", { last_seq })))).toEqual([false, true]);
   for (let n = 0; n < 1200; n += 1) later.mark(`s${n}`, n);
   expect(later.unread(session("a", { last_seq: 9 }))).toBe(false);
   kept.set("turnwire.seen", "no JSON");
-  expect(() => new Seen(storage as unknown as Storage)).not.toThrow();
+  expect(() => new Seen(new Kept(() => storage as unknown as Storage))).not.toThrow();
 });
 
 test("what happened between two lists is told once, of every session", () => {

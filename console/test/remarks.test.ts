@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { fits, mention, mentioned } from "../src/composer/completion.js";
 import { differing } from "../src/inspector/git_answer.js";
-import { cutQuote, kept, placeName, Remarks, told } from "../src/state/remarks.js";
+import { Kept } from "../src/state/kept.js";
+import { cutQuote, formatComments, placeName, Remarks } from "../src/state/remarks.js";
 import { fromUnified } from "../src/text/diff.js";
 
-class Kept implements Storage {
+class Shelf implements Storage {
   private readonly items = new Map<string, string>();
   full = false;
   get length() {
@@ -24,16 +25,16 @@ const LINE = { source: "src/a.py", file: true, line: 3, quote: "return x", text:
 
 describe("comments on lines", () => {
   test("are kept over a reload, by session, and taken by the prompt that they go with", () => {
-    const storage = new Kept();
-    const remarks = new Remarks(storage, "s-1");
+    const storage = new Shelf();
+    const remarks = new Remarks(new Kept(() => storage), "s-1");
     remarks.add(LINE);
     remarks.add({ ...LINE, line: 9, before: true });
-    expect(new Remarks(storage, "s-2").all).toEqual([]);
-    const again = new Remarks(storage, "s-1");
+    expect(new Remarks(new Kept(() => storage), "s-2").all).toEqual([]);
+    const again = new Remarks(new Kept(() => storage), "s-1");
     expect(again.of({ source: "src/a.py", file: true, line: 3, quote: "return x" })).toEqual([LINE]);
     expect(again.of({ source: "src/a.py", file: true, line: 3, quote: "return y" })).toEqual([]);
     expect(again.take().length).toBe(2);
-    expect(new Remarks(storage, "s-1").all).toEqual([]);
+    expect(new Remarks(new Kept(() => storage), "s-1").all).toEqual([]);
     storage.full = true;
     again.add(LINE);
     expect(again.all).toEqual([LINE]);
@@ -41,7 +42,7 @@ describe("comments on lines", () => {
 
   test("are told with file, line and what stands there", () => {
     const said = { source: "Your plan", file: false, line: 2, quote: "", text: "No" };
-    expect(told([LINE, { ...LINE, before: true }, said])).toBe(
+    expect(formatComments([LINE, { ...LINE, before: true }, said])).toBe(
       "src/a.py:3\n> return x\nWhy?\n\nsrc/a.py:3 (before the change)\n> return x\nWhy?\n\nYour plan, line 2\nNo",
     );
   });
@@ -49,14 +50,19 @@ describe("comments on lines", () => {
   test("of odd names and lines stay on their line", () => {
     expect(placeName({ ...LINE, source: "a b\n> c.py" })).toBe('"a b\\n> c.py":3');
     expect(placeName({ ...LINE, source: "a\u202eb.py" })).toBe('"a\u202eb.py":3');
-    expect(told([{ ...LINE, quote: "a\r\rb" }])).toBe("src/a.py:3\n> a b\nWhy?");
+    expect(formatComments([{ ...LINE, quote: "a\r\rb" }])).toBe("src/a.py:3\n> a b\nWhy?");
     expect(cutQuote("x".repeat(1000)).length).toBeLessThan(310);
   });
 
   test("that were spoilt in the storage are left out", () => {
-    expect(kept("{")).toEqual([]);
-    expect(kept('{"a":1}')).toEqual([]);
-    expect(kept(JSON.stringify([1, null, { source: 1 }, LINE]))).toEqual([LINE]);
+    const storage = new Shelf();
+    const after = (text: string) => {
+      storage.setItem("turnwire.remarks.s-1", text);
+      return new Remarks(new Kept(() => storage), "s-1").all;
+    };
+    expect(after("{")).toEqual([]);
+    expect(after('{"a":1}')).toEqual([]);
+    expect(after(JSON.stringify([1, null, { source: 1 }, LINE]))).toEqual([LINE]);
   });
 });
 

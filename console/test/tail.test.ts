@@ -44,7 +44,7 @@ function said(row: Row): unknown {
       return { result: row.turn.result, error: row.turn.error, end: row.turn.end };
     case "turn":
       return row.turn.id;
-    case "asides":
+    case "minorEvents":
       return row.entries;
     case "request":
       return { resolved: row.resolved, cancelled: row.cancelled };
@@ -53,7 +53,7 @@ function said(row: Row): unknown {
     case "notice":
       return row.text;
     case "fact":
-    case "odd":
+    case "unrecognised":
       return row.event;
     case "gap":
       return [row.from, row.to];

@@ -4,6 +4,7 @@ import { completions } from "../src/composer/completion.js";
 import { History } from "../src/composer/history.js";
 import { Matcher } from "../src/inspector/search.js";
 import { Drafts } from "../src/state/drafts.js";
+import { Kept } from "../src/state/kept.js";
 import { runs } from "../src/text/ansi.js";
 import { fromPassages, fromUnified } from "../src/text/diff.js";
 import { bytes, duration, money, plural } from "../src/text/format.js";
@@ -122,17 +123,17 @@ test("a draft is kept, and forgotten when it is emptied", () => {
     setItem: (key: string, value: string) => void kept.set(key, value),
     removeItem: (key: string) => void kept.delete(key),
   } as unknown as Storage;
-  const drafts = new Drafts(storage);
+  const drafts = new Drafts(new Kept(() => storage));
   drafts.keep("s", "half a sen");
-  expect(new Drafts(storage).of("s")).toBe("half a sen");
+  expect(new Drafts(new Kept(() => storage)).of("s")).toBe("half a sen");
   expect(drafts.of("other")).toBe("");
   drafts.keep("s", "");
   expect(kept.size).toBe(0);
-  const full = new Drafts({
-    setItem: () => {
-      throw new DOMException("full", "QuotaExceededError");
-    },
-  } as unknown as Storage);
+  const full = new Drafts(
+    new Kept(() => {
+      throw new DOMException("forbidden", "SecurityError");
+    }),
+  );
   expect(() => full.keep("s", "x")).not.toThrow();
 });
 
@@ -187,10 +188,16 @@ describe("the prompt field", () => {
   });
 
   test("goes back through what was sent, and forth to what was being written", () => {
-    const history = new History(storage());
+    const shelf = storage();
+    const history = new History(new Kept(() => shelf));
     for (const text of ["one", "two"]) history.add(text);
     expect([history.older("draft"), history.older("two"), history.older("one")]).toEqual(["two", "one", undefined]);
     expect([history.newer(), history.newer(), history.newer()]).toEqual(["two", "draft", undefined]);
+    for (const spoilt of ["no JSON", "{}", '[1, null, "two"]']) {
+      shelf.setItem("turnwire.history", spoilt);
+      const after = new History(new Kept(() => shelf));
+      expect([after.older(""), after.older("")]).toEqual(spoilt.startsWith("[") ? ["two", undefined] : [undefined, undefined]);
+    }
   });
 });
 

@@ -3,19 +3,22 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { Icon } from "../parts/icons.js";
 import { IconButton } from "../parts/parts.js";
 import { Path } from "../parts/path.js";
+import type { Attempt } from "../state/console_state.js";
 import { useLive, usePage } from "../state/context.js";
-import type { Attempt } from "../state/hub.js";
+import { inTab } from "../state/kept.js";
 import { drafts } from "../state/own_drafts.js";
-import { told } from "../state/remarks.js";
+import { formatComments } from "../state/remarks.js";
 import { useSource } from "../state/source.js";
 import { visibleCode } from "../text/visible.js";
+import { AttachedFiles } from "./attached_files.js";
 import { type Attached, attach } from "./attachments.js";
 import { completions, mention, mentioned } from "./completion.js";
 import { useFiles } from "./files.js";
 import { Gathered } from "./gathered.js";
 import { History } from "./history.js";
 import { Pickers } from "./pickers.js";
-import { Queue } from "./queue.js";
+import { Queue, rememberFiles, type Written } from "./queue.js";
+import { StopDialog } from "./stop_dialog.js";
 
 type Priority = "now" | "next" | "later";
 
@@ -56,10 +59,11 @@ export function Composer() {
   const [picked, setPicked] = useState(0);
   const [closed, setClosed] = useState(false);
   const [dragging, setDragging] = useState(false);
+  const [stopping, askStop] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const file = useRef<HTMLInputElement>(null);
   const attempt = useRef<Attempt>({});
-  const history = useMemo(() => new History(sessionStorage), []);
+  const history = useMemo(() => new History(inTab), []);
   const { conversation } = live;
   const running = conversation.running !== undefined;
   const [caret, setCaret] = useState(0);
@@ -109,10 +113,31 @@ export function Composer() {
     }
   }
 
+  /** Puts what was taken back before what is written. */
+  function putBack(prompts: readonly Written[]): void {
+    const now = drafts.of(live.id);
+    setAttached((before) => [...prompts.flatMap(({ files }) => files), ...before]);
+    setText([...prompts.map((one) => one.text), now].filter((one) => one.trim() !== "").join("\n\n"));
+    area.current?.focus();
+  }
+
+  /** Tells the text of a waiting prompt before the log does, and remembers what no log tells. */
+  function named(prompt: string, sent: Written): void {
+    rememberFiles(prompt, sent.files);
+    conversation.state.name(prompt, sent.text);
+    live.changed.emit();
+  }
+
+  /** With prompts that wait, it is asked what becomes of them. */
+  function stop(): void {
+    if (conversation.state.queue.size > 0) askStop(true);
+    else void hub.run({ type: "interrupt", session: live.id });
+  }
+
   async function send(): Promise<void> {
     if (empty) return;
     const comments = live.remarks.take();
-    const sent = [text, told(comments)].filter((part) => part.trim() !== "").join("\n\n");
+    const sent = [text, formatComments(comments)].filter((part) => part.trim() !== "").join("\n\n");
     const written = text;
     const attachments = attached.map(({ name, media_type, base64 }) => ({ name, media_type, base64 }));
     setText("");
@@ -139,8 +164,7 @@ export function Composer() {
     }
     history.add(written);
     if (typeof reply === "object" && reply !== null && !Array.isArray(reply) && typeof reply.prompt === "string") {
-      conversation.state.name(reply.prompt, sent);
-      live.changed.emit();
+      named(reply.prompt, { text: sent, files: attachments });
     }
   }
 
@@ -159,7 +183,8 @@ export function Composer() {
 
   function onKeyDown(event: KeyboardEvent): void {
     const node = area.current;
-    if (!node || event.isComposing) return;
+    // Some input methods end with an Enter that is no longer of the composition, but still theirs.
+    if (!node || event.isComposing || event.keyCode === 229) return;
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (choice && step !== 0) {
       event.preventDefault();
@@ -172,7 +197,7 @@ export function Composer() {
       setClosed(true);
     } else if (event.key === "Escape" && running) {
       event.preventDefault();
-      void hub.run({ type: "interrupt", session: live.id });
+      stop();
     } else if (event.key === "Enter" && !event.shiftKey && !byFinger.matches) {
       event.preventDefault();
       // A key that is held down was meant for what it did first, as for a completion.
@@ -209,8 +234,9 @@ export function Composer() {
         void take([...(event.dataTransfer?.files ?? [])]);
       }}
     >
-      <Queue />
+      <Queue onTake={putBack} onSay={named} />
       <Gathered />
+      {stopping && <StopDialog onClose={() => askStop(false)} onTake={putBack} />}
       {found.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: ARIA allows a list to be a listbox
         <ul class="completions" role="listbox" id="completions" aria-label={wanted ? "Files" : "Commands"}>
@@ -233,25 +259,7 @@ export function Composer() {
           ))}
         </ul>
       )}
-      {attached.length > 0 && (
-        <ul class="attachments" aria-label="Attached files">
-          {attached.map((one, index) => (
-            <li key={index}>
-              {one.media_type.startsWith("image/") && !one.media_type.includes("svg") ? (
-                <img src={`data:${one.media_type};base64,${one.base64}`} alt="" />
-              ) : (
-                <Icon name="file" />
-              )}
-              <span>{visibleCode(one.name)}</span>
-              <IconButton
-                icon="cross"
-                label={`Remove ${one.name}`}
-                onClick={() => setAttached(attached.filter((other) => other !== one))}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
+      <AttachedFiles files={attached} onRemove={(one) => setAttached(attached.filter((other) => other !== one))} />
       <div class="field">
         <textarea
           ref={area}
@@ -316,13 +324,7 @@ export function Composer() {
             </select>
           )}
           {running && !hub.summary?.followed && hub.summary?.abilities?.interrupt !== false && (
-            <button
-              type="button"
-              class="stop"
-              aria-label="Stop"
-              title="Stop the turn"
-              onClick={() => void hub.run({ type: "interrupt", session: live.id })}
-            >
+            <button type="button" class="stop" aria-label="Stop" title="Stop the turn" onClick={stop}>
               <Icon name="stop" /> <span class="word">Stop</span>
             </button>
           )}

@@ -1,5 +1,6 @@
 /** Prompts sent before, for the arrow keys; kept for this tab. */
-const KEY = "turnwire.history";
+import type { Kept } from "../state/kept.js";
+
 const MOST = 100;
 
 export class History {
@@ -8,9 +9,8 @@ export class History {
   /** What was being written when looking back began. */
   private written = "";
 
-  constructor(private readonly storage: Storage) {
-    const kept: unknown = JSON.parse(storage.getItem(KEY) ?? "[]");
-    this.entries = Array.isArray(kept) ? kept.filter((entry) => typeof entry === "string") : [];
+  constructor(private readonly kept: Kept) {
+    this.entries = kept.list("history", (entry) => typeof entry === "string");
     this.at = this.entries.length;
   }
 
@@ -18,7 +18,7 @@ export class History {
     if (text && this.entries.at(-1) !== text) this.entries.push(text);
     this.entries.splice(0, this.entries.length - MOST);
     this.at = this.entries.length;
-    this.storage.setItem(KEY, JSON.stringify(this.entries));
+    this.kept.setList("history", this.entries);
   }
 
   /** The one before; undefined when there is none. */

@@ -1,25 +1,15 @@
 /** The permission mode: which holds, and a menu to change it. A mode that asks less is confirmed in a step of its own. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Mode, modeOf } from "../model/modes.js";
+import { modeOf } from "../model/modes.js";
 import { Icon } from "../parts/icons.js";
 import { Decide } from "../request/decide.js";
 import { Late } from "../request/late.js";
 import { useLive, usePage } from "../state/context.js";
+import { useMode } from "../state/mode.js";
 import { visibleCode } from "../text/visible.js";
 
 /** Of a session whose agent has not run here: a replay, which takes no mode. */
 const USUAL = ["default", "acceptEdits", "plan", "bypassPermissions"];
-
-/** What is not told may be any: the agent's own settings can say so. */
-const NOT_TOLD: Mode = { name: "Mode not told", about: "The agent has not said in which permission mode it works.", less: false };
-
-/** The mode in force, as far as it is known. */
-export function useMode(): Mode & { id: string | undefined } {
-  const { hub } = usePage();
-  const { state } = useLive().conversation;
-  const id = state.mode ?? hub.summary?.permission_mode;
-  return { id, ...(id === undefined ? NOT_TOLD : modeOf(id)) };
-}
 
 export function ModePicker() {
   const { hub } = usePage();

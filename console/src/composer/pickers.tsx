@@ -1,6 +1,7 @@
 /** The model and the permission mode, as choices: those that the agent offers, and what the session uses now. */
-
+import { useEffect } from "preact/hooks";
 import { useLive, usePage } from "../state/context.js";
+import { rememberModels } from "../state/models.js";
 import { visibleCode } from "../text/visible.js";
 import { ModePicker } from "./modes.js";
 
@@ -43,6 +44,7 @@ export function Pickers() {
   const model = info?.model ?? summary?.model;
   const models = (info?.models ?? []).map((one) => [one.id, one.name ?? one.id] as const);
   const abilities = summary?.abilities;
+  useEffect(() => rememberModels(summary?.agent, info?.models ?? []), [summary?.agent, info?.models]);
   return (
     <>
       {abilities?.set_model !== false && (model !== undefined || models.length > 0) && (

@@ -6,6 +6,7 @@ import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { hunksOf } from "../text/diff.js";
 import { time } from "../text/format.js";
+import { visibleCode } from "../text/visible.js";
 import { MutationView } from "../tools/diff_view.js";
 import { FileList, type ListedFile } from "./file_list.js";
 import { GitChanges } from "./git_changes.js";
@@ -13,6 +14,7 @@ import { GitChanges } from "./git_changes.js";
 const TURNS = 300;
 /** Among the turns, what is no turn. */
 const GIT = "git";
+const BASE = "base";
 
 /** The changes of a file as a patch, as far as they are known. */
 function patchOf({ path, changes }: FileChange): string {
@@ -69,11 +71,13 @@ export function ChangedFiles() {
   useSource(live.changed, live.grown, hub.changed);
   const { files, turns } = live.conversation;
   const [picked, pick] = useState("");
+  const worktree = hub.summary?.worktree;
   const mayAsk = hub.mayControl && !isReplay(hub.summary);
   const filter = (
     <select aria-label="Changes of" value={picked} onChange={(event) => pick(event.currentTarget.value)}>
       <option value="">The whole session</option>
       {mayAsk && <option value={GIT}>Uncommitted, from git</option>}
+      {mayAsk && worktree && <option value={BASE}>Against {visibleCode(worktree.base ?? "its base")}, from git</option>}
       {turns.slice(-TURNS).map(({ id, start }) => (
         <option key={id} value={id}>
           {id} · {time(start)}
@@ -81,7 +85,8 @@ export function ChangedFiles() {
       ))}
     </select>
   );
-  if (picked === GIT && mayAsk) return <GitChanges filter={filter} />;
+  if ((picked === GIT || (picked === BASE && worktree)) && mayAsk)
+    return <GitChanges key={picked} filter={filter} against={picked === BASE ? "base" : "commit"} />;
   const found = files.of(picked === "" ? undefined : turns.find(({ id }) => id === picked));
   const listed = found.map(
     (file): ListedFile => ({

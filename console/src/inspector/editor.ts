@@ -1,4 +1,5 @@
 /** Addresses that open a file in an editor on the reader's own machine. */
+import type { Kept } from "../state/kept.js";
 
 export const EDITORS = {
   vscode: ["VS Code", "vscode://file"],
@@ -10,15 +11,13 @@ export const EDITORS = {
 
 export type Editor = keyof typeof EDITORS;
 
-const KEY = "turnwire.editor";
-
-export function chosenEditor(storage: Storage): Editor {
-  const kept = storage.getItem(KEY) ?? "";
-  return Object.hasOwn(EDITORS, kept) ? (kept as Editor) : "vscode";
+export function chosenEditor(kept: Kept): Editor {
+  const chosen = kept.text("editor") ?? "";
+  return Object.hasOwn(EDITORS, chosen) ? (chosen as Editor) : "vscode";
 }
 
-export function chooseEditor(storage: Storage, editor: Editor): void {
-  storage.setItem(KEY, editor);
+export function chooseEditor(kept: Kept, editor: Editor): void {
+  kept.set("editor", editor);
 }
 
 /** The address of a file; undefined where it is not known where the file is. */

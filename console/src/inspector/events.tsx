@@ -126,7 +126,7 @@ function Detail({ frame, onClose }: { frame: EventFrame; onClose: () => void }) 
       {whole === undefined ? (
         <p class="quiet">Asking …</p>
       ) : whole.line === undefined ? (
-        <p class="quiet">None: the sidecar says this itself.</p>
+        <p class="quiet">None: turnwire says this itself.</p>
       ) : (
         <Code text={whole.line} language="json" label="Line it came from" />
       )}

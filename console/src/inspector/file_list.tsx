@@ -5,6 +5,7 @@ import { sum } from "../model/changes.js";
 import { copy, Fold, IconButton } from "../parts/parts.js";
 import { useHome } from "../parts/path.js";
 import { useLive, usePage } from "../state/context.js";
+import { inBrowser } from "../state/kept.js";
 import { plural } from "../text/format.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
@@ -12,8 +13,6 @@ import { chooseEditor, chosenEditor, EDITORS, type Editor, editorAddress } from 
 
 /** More files than these are asked for. */
 const MOST = 200;
-const SPLIT = "turnwire.split";
-
 export interface ListedFile {
   /** Tells it from all others, also from the same file in another list. */
   readonly key: string;
@@ -121,8 +120,8 @@ export function FileList(props: {
   const { files, filter, about, more } = props;
   const live = useLive();
   const home = useHome();
-  const [split, setSplit] = useState(localStorage.getItem(SPLIT) === "1");
-  const [editor, setEditor] = useState<Editor>(chosenEditor(localStorage));
+  const [split, setSplit] = useState(inBrowser.text("split") === "1");
+  const [editor, setEditor] = useState<Editor>(chosenEditor(inBrowser));
   const [shown, show] = useState(MOST);
   const [closed, close] = useState<ReadonlySet<string>>(new Set());
   const [, render] = useState(0);
@@ -143,7 +142,7 @@ export function FileList(props: {
           value={split ? "split" : "unified"}
           onChange={(event) => {
             const next = event.currentTarget.value === "split";
-            localStorage.setItem(SPLIT, next ? "1" : "0");
+            inBrowser.set("split", next ? "1" : undefined);
             setSplit(next);
           }}
         >
@@ -155,7 +154,7 @@ export function FileList(props: {
           value={editor}
           onChange={(event) => {
             const next = event.currentTarget.value as Editor;
-            chooseEditor(localStorage, next);
+            chooseEditor(inBrowser, next);
             setEditor(next);
           }}
         >

@@ -1,14 +1,24 @@
 /** The panel beside the conversation: where a turn's time went, every event with its line, and the session's facts. */
 
+import { isReplay } from "../model/replay.js";
 import { IconButton } from "../parts/parts.js";
-import { type Tab, useLive } from "../state/context.js";
+import { type Tab, useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { ChangedFiles } from "./changes.js";
 import { Events } from "./events.js";
+import { Files } from "./files.js";
 import { SessionFacts } from "./session_facts.js";
 import { TurnWaterfall } from "./waterfall.js";
+import { Worktree } from "./worktree.js";
 
-const TABS: Record<Tab, string> = { changes: "Changes", turn: "Turn", events: "Events", session: "Session" };
+const TABS: Record<Tab, string> = {
+  changes: "Changes",
+  files: "Files",
+  worktree: "Worktree",
+  turn: "Turn",
+  events: "Events",
+  session: "Session",
+};
 
 interface Props {
   chosen: Tab;
@@ -19,9 +29,13 @@ interface Props {
 }
 
 export function Inspector({ chosen, onTab: setTab, seq, onSeq, onClose }: Props) {
-  const tab: Tab = seq === undefined ? chosen : "events";
+  const { hub } = usePage();
   const live = useLive();
-  useSource(live.delivery);
+  useSource(live.delivery, hub.changed);
+  const hasWorktree = hub.summary?.worktree !== undefined;
+  const hasFiles = hub.mayControl && !isReplay(hub.summary);
+  const shown = (Object.keys(TABS) as Tab[]).filter((name) => (name === "worktree" ? hasWorktree : name !== "files" || hasFiles));
+  const tab: Tab = seq !== undefined ? "events" : shown.includes(chosen) ? chosen : "changes";
 
   function choose(next: Tab): void {
     setTab(next);
@@ -32,7 +46,7 @@ export function Inspector({ chosen, onTab: setTab, seq, onSeq, onClose }: Props)
     <aside class="inspector" aria-label="Inspector">
       <header>
         <div class="tabs" role="tablist" aria-label="Inspector">
-          {(Object.keys(TABS) as Tab[]).map((name) => (
+          {shown.map((name) => (
             <button
               key={name}
               type="button"
@@ -55,6 +69,8 @@ export function Inspector({ chosen, onTab: setTab, seq, onSeq, onClose }: Props)
           </p>
         )}
         {live.whole && tab === "changes" && <ChangedFiles />}
+        {live.whole && tab === "files" && <Files key={live.id} />}
+        {live.whole && tab === "worktree" && <Worktree key={live.id} />}
         {live.whole && tab === "turn" && (
           <TurnWaterfall
             onSeq={(picked) => {

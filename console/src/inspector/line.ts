@@ -3,7 +3,7 @@
  * them; so for the others one goes back. What the sidecar says by itself has no line.
  */
 import type { AgentEvent, JsonValue } from "turnwire-client";
-import type { Hub } from "../state/hub.js";
+import type { ConsoleState } from "../state/console_state.js";
 import type { LiveSession } from "../state/live.js";
 
 export interface Whole {
@@ -18,13 +18,13 @@ const OWN = new Set<AgentEvent["type"]>(["process_status", "permission_resolved"
 /** One line makes no more events than this before the one that is asked for. */
 const FURTHEST = 12;
 
-async function get(hub: Hub, session: string, seq: number): Promise<{ event: JsonValue; raw: JsonValue } | undefined> {
+async function get(hub: ConsoleState, session: string, seq: number): Promise<{ event: JsonValue; raw: JsonValue } | undefined> {
   const result = await hub.run({ type: "payload.get", session, seq });
   if (typeof result !== "object" || result === null || Array.isArray(result)) return undefined;
   return { event: result.event ?? null, raw: result.raw ?? null };
 }
 
-export async function wholeOf(hub: Hub, live: LiveSession, seq: number): Promise<Whole | undefined> {
+export async function wholeOf(hub: ConsoleState, live: LiveSession, seq: number): Promise<Whole | undefined> {
   const asked = await get(hub, live.id, seq);
   if (!asked) return undefined;
   const { log } = live.conversation;

@@ -4,11 +4,13 @@ import type { CommandInput } from "turnwire-client";
 import { modeOf } from "../model/modes.js";
 import { isReplay } from "../model/replay.js";
 import { Decide } from "../request/decide.js";
+import { members, useResult } from "../state/ask.js";
+import type { ConsoleState } from "../state/console_state.js";
 import { useLive, usePage } from "../state/context.js";
-import type { Hub } from "../state/hub.js";
 import { useSource } from "../state/source.js";
 import { money } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
+import { policyName } from "../text/words.js";
 
 /** What cannot be undone is asked about first, in these words. */
 const ASKED: Record<string, string | undefined> = { "session.delete": "Forget this session and all its events?" };
@@ -58,14 +60,14 @@ function Deeds({ deeds }: { deeds: readonly Deed[] }) {
 }
 
 /** What makes a new session shows it; what removes one shows another. */
-async function done(hub: Hub, command: CommandInput): Promise<void> {
+async function done(hub: ConsoleState, command: CommandInput): Promise<void> {
   const reply = await hub.run(command);
   if (command.type === "session.delete" && reply !== undefined) hub.deselect();
   if (typeof reply === "object" && reply !== null && !Array.isArray(reply) && typeof reply.session === "string") hub.select(reply.session);
 }
 
 /** The whole conversation as a document. */
-async function save(hub: Hub, session: string, format: "markdown" | "html"): Promise<void> {
+async function save(hub: ConsoleState, session: string, format: "markdown" | "html"): Promise<void> {
   const { download } = await import("../library/views.js");
   await download(hub, `live:${session}`, format, false);
 }
@@ -89,6 +91,62 @@ function Title({ session, title }: { session: string; title: string }) {
   );
 }
 
+/** Servers that the agent has started in its sandbox: each on a link that one browser may open once. */
+function Ports({ session }: { session: string }) {
+  const { hub } = usePage();
+  const { answer, error, again } = useResult({ type: "port.list", session });
+  const [busy, setBusy] = useState(false);
+
+  async function visit(port: number): Promise<void> {
+    // At once: a browser opens no window for what comes later. It is closed to this page before it leads anywhere.
+    const page = window.open("about:blank", "_blank");
+    setBusy(true);
+    const { port: at, path, url } = members(await hub.run({ type: "port.open", session, port }));
+    setBusy(false);
+    again();
+    if (typeof url !== "string" || page === null) return page?.close();
+    page.opener = null;
+    const isHere = /^(localhost|127\.|\[::1\])/.test(location.hostname);
+    page.location.href = isHere ? url : `http://${location.hostname}:${String(at)}${String(path)}`;
+  }
+
+  if (error) return <p class="quiet">{visibleCode(error)}</p>;
+  if (answer === undefined) return null;
+  return (
+    <section class="ports" aria-label="Servers in the sandbox">
+      <div class="listed">
+        <h2>Servers in the sandbox</h2>
+        <button type="button" class="more" onClick={again}>
+          Look again
+        </button>
+      </div>
+      {answer.ports.length === 0 && <p class="quiet">No server listens.</p>}
+      <ul>
+        {answer.ports.map(({ port, open }) => (
+          <li key={port}>
+            <span class="mono">{port}</span>
+            {(open || hub.mayControl) && (
+              <button type="button" class="secondary small" disabled={busy} onClick={() => void visit(port)}>
+                Open port {port}
+              </button>
+            )}
+            {open && hub.mayControl && (
+              <button
+                type="button"
+                class="more"
+                disabled={busy}
+                onClick={() => void hub.run({ type: "port.close", session, port }).then(again)}
+              >
+                Close it to browsers
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 export function SessionFacts() {
   const { hub } = usePage();
   const live = useLive();
@@ -104,7 +162,7 @@ export function SessionFacts() {
     ["Version", info?.version],
     ["Folder", info?.cwd ?? summary?.workspace],
     ["Permission mode", mode === undefined ? undefined : modeOf(mode).name],
-    ["Policy", summary?.policy],
+    ["Policy", summary?.policy && policyName(summary.policy)],
     ["Never asks about", summary?.abilities?.never_asks?.join("; ")],
     ["Session of the agent", summary?.cli_session_id],
     ["Events", String(live.conversation.log.at(-1)?.seq ?? 0)],
@@ -137,6 +195,7 @@ export function SessionFacts() {
             ),
         )}
       </dl>
+      {summary?.sandbox === "network" && !exited && <Ports key={`ports of ${session}`} session={session} />}
       <div class="buttons">
         <button type="button" class="secondary" onClick={() => void save(hub, session, "markdown")}>
           Export as Markdown

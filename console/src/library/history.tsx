@@ -3,17 +3,18 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { SessionSummary } from "turnwire-client";
 import { Badge } from "../parts/parts.js";
 import { type Asked, members, useAnswer } from "../state/ask.js";
+import type { ConsoleState } from "../state/console_state.js";
 import { usePage } from "../state/context.js";
-import type { Hub } from "../state/hub.js";
 import { age, plural } from "../text/format.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
 import { byFolder, changedList, conversations, type Hit, hits, isComplete, type Kept, missing, next, pushedOut } from "./answers.js";
 import { download } from "./download.js";
 import { costOf } from "./sums.js";
+import { Worktrees } from "./worktrees.js";
 
 /** Shows a conversation as a session, and in it what was sought. */
-async function open(hub: Hub, conversation: string, sought?: Hit["sought"]): Promise<void> {
+async function open(hub: ConsoleState, conversation: string, sought?: Hit["sought"]): Promise<void> {
   const { session } = members(await hub.run({ type: "library.open", conversation }));
   if (typeof session === "string") hub.select(session, sought);
 }
@@ -259,6 +260,7 @@ function Hits({ query }: { query: string }) {
 
 /** The address holds the words, so that the way back leads to what was found. */
 export function History({ query }: { query: string }) {
+  const { hub } = usePage();
   const [text, setText] = useState(query);
   useEffect(() => setText(query), [query]);
   return (
@@ -288,6 +290,7 @@ export function History({ query }: { query: string }) {
           </a>
         )}
       </form>
+      {query === "" && hub.mayControl && <Worktrees />}
       {query === "" ? <List /> : <Hits key={query} query={query} />}
     </>
   );

@@ -61,7 +61,7 @@ function Columns(props: { bars: readonly Bar[]; marks: readonly number[]; most: 
         const middle = LEFT + step * (index + 0.5);
         return (
           <g key={name}>
-            <rect x={middle - broad / 2} y={y(value)} width={broad} height={TOP + tall - y(value)}>
+            <rect x={middle - broad / 2} y={y(value)} width={broad} height={TOP + tall - y(value)} rx={Math.min(3, broad / 2)}>
               <title>{`${name}: ${format(value)}`}</title>
             </rect>
             {index % every === 0 && middle <= width - WORD / 2 + 8 && (
@@ -85,7 +85,7 @@ function Rows({ bars, most, width, format }: { bars: readonly Bar[]; most: numbe
         <text x={0} y={top + 13}>
           {visibleCode(name.length > 60 ? `…${name.slice(-59)}` : name)}
         </text>
-        <rect x={0} y={top + 18} width={long} height={7} />
+        <rect x={0} y={top + 18} width={long} height={7} rx={3} />
         <text class="value" x={long + 6} y={top + 26}>
           {format(value)}
         </text>

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { useAnswer } from "../state/ask.js";
 import { count, money } from "../text/format.js";
+import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
 import { type By, type Spent, usage } from "./answers.js";
 import { Trouble } from "./history.js";
@@ -81,6 +82,38 @@ function Table({ spent, by, all }: { spent: readonly Spent[]; by: By; all: Spent
   );
 }
 
+/** Bars of a panel. */
+const LISTED = 6;
+
+/** The largest of one sort, or the newest of times, beside the plot. */
+function Panel({ by, days, measure }: { by: By; days: number; measure: Measure }) {
+  const asked = useAnswer({ type: "library.usage", by: [by], ...(days > 0 && { since: since(Date.now(), days) }) });
+  const spent = asked.answer === undefined ? [] : usage(asked.answer, by);
+  const all = bars(spent, by, measure);
+  const shown = isTime(by) ? all.slice(-LISTED).reverse() : all.slice(0, LISTED);
+  const most = Math.max(...shown.map(({ value }) => value), Number.MIN_VALUE);
+  const format = measure === "cost" ? money : count;
+  if (shown.length === 0) return null;
+  return (
+    <section class="panel">
+      <h2>{by === "block" ? "Last five-hour blocks" : `By ${by}`}</h2>
+      <ul>
+        {shown.map(({ name, value }) => (
+          <li key={name}>
+            <span class="name" title={visibleCode(name)}>
+              <bdi>{visibleCode(by === "project" ? namedPath(name).name || name : name)}</bdi>
+            </span>
+            <span class="value">{format(value)}</span>
+            <span class="track" aria-hidden="true">
+              <span style={{ width: `${(100 * value) / most}%` }} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 export function Usage() {
   const [by, setBy] = useState<By>("day");
   const [days, setDays] = useState(30);
@@ -137,6 +170,13 @@ export function Usage() {
             format={format}
             label={`${measure === "cost" ? "Cost" : "Tokens"} by ${by}, ${format(measure === "cost" ? (all.cost ?? 0) : tokens(all))} in all; the table below has the values`}
           />
+          {by === "day" && (
+            <div class="panels">
+              <Panel by="project" days={days} measure={measure} />
+              <Panel by="model" days={days} measure={measure} />
+              <Panel by="block" days={days} measure={measure} />
+            </div>
+          )}
           <Table spent={isTime(by) ? [...spent].reverse() : spent} by={by} all={all} />
           <p class="quiet">Times are those of the machine that turnwire runs on.</p>
         </>

@@ -1,7 +1,7 @@
 /** What is not about a session on screen: the pages about what was before, and how to begin; loaded when first asked for. */
 import { useEffect, useRef } from "preact/hooks";
 import { IconButton } from "../parts/parts.js";
-import type { View } from "../state/hub.js";
+import type { View } from "../state/console_state.js";
 import { History } from "./history.js";
 import { Usage } from "./usage.js";
 

@@ -15,12 +15,16 @@ import type {
   UserMessage,
 } from "turnwire-client";
 import { between } from "../text/format.js";
-import { aside } from "./asides.js";
+import { cardOf } from "./cards.js";
 import { Changes } from "./changes.js";
+import { minorEvent } from "./minor_events.js";
 import type { FactRow, Made, NewRow, RequestRow, Row, RowView, TextRow, ToolRow, Turn, TurnRow } from "./rows.js";
 import { SessionState } from "./session.js";
 import { isAsked, newTool, pathOf } from "./tool_row.js";
 import { closeSpan, endTurn, modelSpoke, newTurn, openSpan } from "./turns.js";
+
+/** Commands in one row after its first. */
+const MOST_COMMANDS = 49;
 
 /** What changed since it was last asked. */
 export interface News {
@@ -29,14 +33,6 @@ export interface News {
   readonly grown: boolean;
   readonly session: boolean;
 }
-
-/** What calls that share a row have in common. */
-export const SHARED: Record<string, "looks" | "todos"> = {
-  read_file: "looks",
-  code_search: "looks",
-  create_task: "todos",
-  manage_todos: "todos",
-};
 
 export class Conversation {
   /** The main thread. Rows of subagents are the children of their tool row. */
@@ -194,11 +190,11 @@ export class Conversation {
         return void this.add(frame, this.thread(event.parent_tool_call_id), { kind: "fact", event, over: true });
       case "unknown":
       case "malformed":
-        return void this.add(frame, undefined, { kind: "odd", event });
+        return void this.add(frame, undefined, { kind: "unrecognised", event });
       case "process_status":
       case "rate_limit": {
-        const quiet = aside(event);
-        if (quiet) return this.aside(frame, quiet);
+        const quiet = minorEvent(event);
+        if (quiet) return this.minorEvent(frame, quiet);
         const last = this.rows.at(-1);
         if (
           event.type === "process_status" &&
@@ -214,8 +210,8 @@ export class Conversation {
       case "cut":
         return this.cut(frame, event);
       case "notice": {
-        const quiet = aside(event);
-        if (quiet) return this.aside(frame, quiet);
+        const quiet = minorEvent(event);
+        if (quiet) return this.minorEvent(frame, quiet);
         return void this.add(frame, undefined, { kind: "notice", label: event.kind, level: event.level, text: event.text });
       }
       case "history":
@@ -228,8 +224,8 @@ export class Conversation {
       case "consolidation": {
         if (event.type === "injected") this.serve(event.prompts);
         if (event.type === "withdrawn") this.held.delete(event.prompt ?? "");
-        const quiet = aside(event);
-        if (quiet) this.aside(frame, quiet);
+        const quiet = minorEvent(event);
+        if (quiet) this.minorEvent(frame, quiet);
         return;
       }
       case "session_info":
@@ -426,15 +422,15 @@ export class Conversation {
       tool.task = event;
       this.touch(tool, frame.seq);
     }
-    const quiet = aside(event);
+    const quiet = minorEvent(event);
     // A tool call that still runs shows its task's news itself.
-    if (quiet && (!tool || (tool.status !== "running" && event.task_status !== "running"))) this.aside(frame, quiet);
+    if (quiet && (!tool || (tool.status !== "running" && event.task_status !== "running"))) this.minorEvent(frame, quiet);
   }
 
-  private aside(frame: EventFrame, { label, text }: { label: string; text: string }): void {
+  private minorEvent(frame: EventFrame, { label, text }: { label: string; text: string }): void {
     const entry = { seq: frame.seq, label, text };
     const last = this.rows.at(-1);
-    if (last?.kind !== "asides") return void this.add(frame, undefined, { kind: "asides", entries: [entry] });
+    if (last?.kind !== "minorEvents") return void this.add(frame, undefined, { kind: "minorEvents", entries: [entry] });
     last.entries.push(entry);
     this.touch(last, frame.seq);
   }
@@ -492,16 +488,31 @@ export class Conversation {
 
   /** Calls that only look at things share a row while nothing comes between them; so do those that change the to-do list. */
   private join(row: Row): void {
-    const shared = row.kind === "tool" ? SHARED[row.payload?.kind ?? ""] : undefined;
+    const shared = row.kind === "tool" ? cardOf(row.payload)?.shares : undefined;
     if (row.kind !== "tool" || shared === undefined) {
-      this.leading = undefined;
-    } else if (!this.leading || SHARED[this.leading.payload?.kind ?? ""] !== shared) {
+      this.endRun(row.seq);
+    } else if (
+      !this.leading ||
+      cardOf(this.leading.payload)?.shares !== shared ||
+      // Until something else comes, each command is drawn; the list leaves out rows that are far away, and not parts of one.
+      (shared === "commands" && this.leading.group.length >= MOST_COMMANDS)
+    ) {
+      this.endRun(row.seq);
       this.leading = row;
     } else {
       row.leader = this.leading;
       row.leader.group.push(row);
       this.touch(row.leader, row.seq);
     }
+  }
+
+  /** Something else comes after calls that share a row: commands that went well are folded from now on. */
+  private endRun(seq: number): void {
+    const { leading } = this;
+    this.leading = undefined;
+    if (!leading || leading.group.length === 0 || cardOf(leading.payload)?.shares !== "commands") return;
+    leading.over = true;
+    this.touch(leading, seq);
   }
 
   /** The agent's program says an error in words of its own, before the error comes. */

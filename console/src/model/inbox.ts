@@ -27,7 +27,8 @@ export function inbox(sessions: readonly SessionSummary[], query = ""): Group[] 
   const taken = new Set([...waiting, ...running]);
   for (const summary of found) {
     if (taken.has(summary)) continue;
-    const path = summary.workspace ?? "";
+    // A worktree stands with the repository that it is of.
+    const path = summary.worktree?.repository ?? summary.workspace ?? "";
     const inside = folders.get(path);
     if (inside) inside.push(summary);
     else folders.set(path, [summary]);
@@ -45,47 +46,5 @@ export function inbox(sessions: readonly SessionSummary[], query = ""): Group[] 
 
 /** Folders that sessions are in, the one used last first. */
 export function recentFolders(sessions: readonly SessionSummary[]): string[] {
-  return [...new Set(sessions.flatMap(({ workspace }) => (workspace === undefined ? [] : [workspace])).reverse())];
-}
-
-/** How far each session was read, by its number; kept by the browser. */
-const KEY = "turnwire.seen";
-const MOST = 1000;
-
-export class Seen {
-  private readonly marks: Map<string, number>;
-
-  constructor(private readonly storage: Storage) {
-    this.marks = new Map(read(storage.getItem(KEY)));
-  }
-
-  /** Something came since it was last on screen; false for one that never was. */
-  unread({ session, last_seq }: SessionSummary): boolean {
-    const mark = this.marks.get(session);
-    return mark !== undefined && last_seq > mark;
-  }
-
-  mark(session: string, seq: number): void {
-    if (this.marks.get(session) === seq) return;
-    this.marks.delete(session);
-    this.marks.set(session, seq);
-    for (const oldest of this.marks.keys()) {
-      if (this.marks.size <= MOST) break;
-      this.marks.delete(oldest);
-    }
-    try {
-      this.storage.setItem(KEY, JSON.stringify([...this.marks]));
-    } catch {
-      // The storage is full: this page still knows.
-    }
-  }
-}
-
-function read(kept: string | null): Array<[string, number]> {
-  try {
-    const marks: unknown = JSON.parse(kept ?? "[]");
-    return Array.isArray(marks) ? marks.filter((mark) => typeof mark?.[0] === "string" && typeof mark?.[1] === "number") : [];
-  } catch {
-    return [];
-  }
+  return [...new Set(sessions.flatMap(({ workspace, worktree }) => worktree?.repository ?? workspace ?? []).reverse())];
 }

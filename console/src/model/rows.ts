@@ -137,6 +137,8 @@ export interface ToolRow extends RowBase {
   readonly children: Row[];
   /** Calls right after it that only look at things, or only change the to-do list, as it does: they are shown with it. */
   readonly group: ToolRow[];
+  /** Something else has come after the calls it is shown with. */
+  over: boolean;
   /** The call it is shown with. */
   leader: ToolRow | undefined;
   /** The message that calls it. */
@@ -167,16 +169,16 @@ export interface PlanRow extends RowBase {
 }
 
 /** One quiet fact: a hook that ran, a mode that changed. */
-export interface Aside {
+export interface MinorEvent {
   readonly seq: number;
   readonly label: string;
   readonly text: string;
 }
 
 /** Quiet facts that came one after another. */
-export interface AsidesRow extends RowBase {
-  readonly kind: "asides";
-  readonly entries: Aside[];
+export interface MinorEventsRow extends RowBase {
+  readonly kind: "minorEvents";
+  readonly entries: MinorEvent[];
 }
 
 export interface NoticeRow extends RowBase {
@@ -195,8 +197,8 @@ export interface FactRow extends RowBase {
   over: boolean;
 }
 
-export interface OddRow extends RowBase {
-  readonly kind: "odd";
+export interface UnrecognisedRow extends RowBase {
+  readonly kind: "unrecognised";
   readonly event: Unknown | Malformed;
 }
 
@@ -206,7 +208,19 @@ export interface GapRow extends RowBase {
   readonly to: number;
 }
 
-export type Row = TurnRow | EndRow | UserRow | TextRow | ToolRow | RequestRow | PlanRow | AsidesRow | NoticeRow | FactRow | OddRow | GapRow;
+export type Row =
+  | TurnRow
+  | EndRow
+  | UserRow
+  | TextRow
+  | ToolRow
+  | RequestRow
+  | PlanRow
+  | MinorEventsRow
+  | NoticeRow
+  | FactRow
+  | UnrecognisedRow
+  | GapRow;
 
 type Bare<Any> = Any extends Row ? Omit<Any, keyof RowBase> : never;
 

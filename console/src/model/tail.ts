@@ -3,7 +3,8 @@
  * what may have begun before makes none until the whole is known. Then the whole conversation takes its place. Pure.
  */
 import type { AgentEvent, EventFrame, NormalizedPayload } from "turnwire-client";
-import { Conversation, SHARED } from "./conversation.js";
+import { cardOf } from "./cards.js";
+import { Conversation } from "./conversation.js";
 
 /** Numbers that are gone. */
 export interface Hole {
@@ -164,7 +165,7 @@ export class Tail {
 
   /** A call may share the row of one before it; and what is to be done may have been named before. */
   private tellsCall(made: Conversation, payload: NormalizedPayload | undefined): boolean {
-    const isShared = SHARED[payload?.kind ?? ""] !== undefined;
+    const isShared = cardOf(payload)?.shares !== undefined;
     const isNamed = payload?.kind !== "manage_todos" || payload.manage_todos.items.every((item) => item.description);
     if (isNamed && (!isShared || (made.rows.length > 0 && made.rows.length !== this.doubt))) return true;
     this.doubt = made.rows.length;

@@ -1,6 +1,8 @@
 /** What a request asks, in a few words. */
-import type { NormalizedPayload, PermissionRequest } from "turnwire-client";
+import type { NormalizedPayload, PermissionRequest, SessionSummary } from "turnwire-client";
 import { known } from "../text/format.js";
+import { namedPath } from "../text/path.js";
+import { visibleCode } from "../text/visible.js";
 import type { RequestRow } from "./rows.js";
 
 const ACTIONS: Record<PermissionRequest["action_type"], string> & Record<string, string | undefined> = {
@@ -11,6 +13,13 @@ const ACTIONS: Record<PermissionRequest["action_type"], string> & Record<string,
   mcp_tool: "May the agent use this tool?",
   other: "May the agent do this?",
 };
+
+/** What a session is called: by people or its agent, else by its first prompt. Before that the hub gives its folder, which is no name. */
+export function sessionTitle({ title, session, workspace, agent }: SessionSummary): string {
+  if (title === undefined) return visibleCode(session);
+  const isFolder = workspace !== undefined && (title === workspace || title === namedPath(workspace).name);
+  return isFolder ? `New session${agent === undefined ? "" : ` with ${visibleCode(agent)}`}` : visibleCode(title);
+}
 
 export function requestTitle(row: RequestRow): string {
   const { request } = row;

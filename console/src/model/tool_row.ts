@@ -24,6 +24,7 @@ export function newTool(id: string, event: ToolCall | ToolUpdate): NewToolRow {
     children: [],
     edited: false,
     group: [],
+    over: false,
     leader: undefined,
     message: event.message_id,
     behind: false,

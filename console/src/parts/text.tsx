@@ -1,12 +1,15 @@
 /** Text of any length and origin: prose, code with line numbers, terminal output. Long text is shown piece by piece. */
 import { Component, createRef } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { runs } from "../text/ansi.js";
+import { coloured } from "../state/coloured.js";
+import { useSource } from "../state/source.js";
+import { runs, withoutColours } from "../text/ansi.js";
 import { bytes } from "../text/format.js";
 import { highlight } from "../text/highlight.js";
 import { LONGEST_SEGMENT, render } from "../text/markdown.js";
 import { bothEnds, segments } from "../text/segments.js";
 import { orderedCode, visibleCode, visibleProse } from "../text/visible.js";
+import { Copy } from "./copy.js";
 import { useCut, useLimit } from "./cuts.js";
 
 /** Characters shown at once; the reader asks for more. */
@@ -29,14 +32,14 @@ function More({ shown, total, onMore }: { shown: number; total: number; onMore: 
 const PLAIN = /^(?![-+\d\s])(?!.*(?::\/\/|www\.|@))[^*_`[\]<>#&|~\\\n=$]{1,2000}\n{0,2}$/;
 
 /** A class, as that is how Preact itself lets a part stay as it is; `memo` is in its React layer, which is large. */
-class Segment extends Component<{ text: string }> {
+class Segment extends Component<{ text: string; colours: number }> {
   private readonly node = createRef<HTMLDivElement>();
 
-  override shouldComponentUpdate({ text }: { text: string }): boolean {
-    return text !== this.props.text;
+  override shouldComponentUpdate({ text, colours }: { text: string; colours: number }): boolean {
+    return text !== this.props.text || (colours !== this.props.colours && /```|~~~/.test(text));
   }
 
-  override render({ text }: { text: string }) {
+  override render({ text }: { text: string; colours: number }) {
     if (PLAIN.test(text))
       return (
         <div class="prose">
@@ -52,6 +55,8 @@ class Segment extends Component<{ text: string }> {
   }
 
   override componentDidUpdate(): void {
+    // Whoever has no finger and no wheel scrolls a wide table by the arrow keys.
+    for (const table of this.node.current?.querySelectorAll("table") ?? []) if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
     if (this.node.current?.querySelector("code.math, code.math-block")) setFormulas(this.node.current);
   }
 }
@@ -72,12 +77,13 @@ function setFormulas(node: Element): void {
 }
 
 export function Prose({ text }: { text: string }) {
+  useSource(coloured);
   const [shown, setShown] = useState(useLimit(STEP, DECIDED));
   const visible = text.length > shown ? text.slice(0, shown) : text;
   return (
     <>
       {segments(visible).map((segment, index) => (
-        <Segment key={index} text={segment} />
+        <Segment key={index} text={segment} colours={coloured.version} />
       ))}
       {text.length > shown && <More shown={shown} total={text.length} onMore={() => setShown(shown + STEP)} />}
     </>
@@ -95,25 +101,29 @@ interface CodeProps {
 export function Code({ text, language = "", start, label }: CodeProps) {
   const [shown, setShown] = useState(useLimit(PANE, DECIDED));
   const visible = text.length > shown ? text.slice(0, shown) : text;
-  const html = useMemo(() => highlight(orderedCode(visible), language), [visible, language]);
+  useSource(coloured);
+  const html = useMemo(() => highlight(orderedCode(visible), language), [visible, language, coloured.version]);
   const lines = start === undefined ? 0 : visible.replace(/\n$/, "").split("\n").length;
   return (
-    <div class="pane" tabIndex={0} role="group" aria-label={label}>
-      <div class="code-lines">
-        {start !== undefined && lines < 20_000 && (
-          <pre class="numbers" aria-hidden="true">
-            {Array.from({ length: lines }, (_, i) => start + i).join("\n")}
-          </pre>
-        )}
-        {html === undefined ? (
-          <pre class="code" dir="ltr">
-            {orderedCode(visible)}
-          </pre>
-        ) : (
-          <pre class="code hljs" dir="ltr" dangerouslySetInnerHTML={{ __html: html }} />
-        )}
+    <div class="copied">
+      <div class="pane" tabIndex={0} role="group" aria-label={label}>
+        <div class="code-lines">
+          {start !== undefined && lines < 20_000 && (
+            <pre class="numbers" aria-hidden="true">
+              {Array.from({ length: lines }, (_, i) => start + i).join("\n")}
+            </pre>
+          )}
+          {html === undefined ? (
+            <pre class="code" dir="ltr">
+              {orderedCode(visible)}
+            </pre>
+          ) : (
+            <pre class="code hljs" dir="ltr" dangerouslySetInnerHTML={{ __html: html }} />
+          )}
+        </div>
+        {text.length > shown && <More shown={shown} total={text.length} onMore={() => setShown(shown + STEP)} />}
       </div>
-      {text.length > shown && <More shown={shown} total={text.length} onMore={() => setShown(shown + STEP)} />}
+      <Copy text={text} what={label.toLowerCase()} />
     </div>
   );
 }
@@ -122,10 +132,13 @@ export function Terminal({ text, label, error = false }: { text: string; label: 
   const [shown, setShown] = useState(useLimit(PANE, DECIDED));
   const { head, tail } = useMemo(() => bothEnds(text, shown), [text, shown]);
   return (
-    <div class={`pane terminal ${error ? "stderr" : ""}`} tabIndex={0} role="group" aria-label={label}>
-      <Styled text={head} />
-      {tail !== "" && <More shown={shown} total={text.length} onMore={() => setShown(shown + STEP)} />}
-      {tail !== "" && <Styled text={tail} />}
+    <div class="copied">
+      <div class={`pane terminal ${error ? "stderr" : ""}`} tabIndex={0} role="group" aria-label={label}>
+        <Styled text={head} />
+        {tail !== "" && <More shown={shown} total={text.length} onMore={() => setShown(shown + STEP)} />}
+        {tail !== "" && <Styled text={tail} />}
+      </div>
+      <Copy text={() => withoutColours(text)} what={label.toLowerCase()} />
     </div>
   );
 }

@@ -8,9 +8,10 @@ import { isPlan, requestTitle, subjectOf } from "../model/titles.js";
 import { Boundary } from "../parts/boundary.js";
 import { Icon } from "../parts/icons.js";
 import { IconButton } from "../parts/parts.js";
-import { Path } from "../parts/path.js";
+import { Path, useHome } from "../parts/path.js";
 import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
+import { isInside } from "../text/path.js";
 import { orderedCode, visibleCode } from "../text/visible.js";
 import type { Docked } from "./docked.js";
 import { KeyGuard, TYPING, writes } from "./key_guard.js";
@@ -116,13 +117,16 @@ function Request({ row, onAnswered, place }: Props) {
   const { hub, inspect } = usePage();
   const { request } = row;
   const guard = useMemo(() => new KeyGuard(performance.now()), []);
+  const home = useHome();
   const title = visibleCode(shortened(requestTitle(row)));
   const subject = subjectOf(row);
   const size = request.type === "permission_request" ? sizeOf(row, request) : undefined;
 
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      const self = event.target instanceof HTMLElement && event.target.classList.contains("request-form");
+      // In a shadow tree the event itself names the element that holds it.
+      const [target] = event.composedPath();
+      const self = target instanceof HTMLElement && target.classList.contains("request-form");
       if (!self && writes(event)) guard.disturb(performance.now());
     };
     addEventListener("keydown", onKeyDown, true);
@@ -132,7 +136,7 @@ function Request({ row, onAnswered, place }: Props) {
   const docked: Docked = {
     answered: onAnswered,
     mayAnswer: (event) => {
-      if (event.target !== event.currentTarget || event.repeat || event.isComposing) return false;
+      if (event.target !== event.currentTarget || event.repeat || event.isComposing || event.keyCode === 229) return false;
       const now = performance.now();
       const ready = guard.ready(now);
       // Who types goes on typing: what follows this key is not meant for the dialog either.
@@ -158,8 +162,9 @@ function Request({ row, onAnswered, place }: Props) {
           {subject && <p>{"path" in subject ? <Path path={subject.path} /> : orderedCode(shortened(subject.text))}</p>}
           {size && <p class="size">{size}</p>}
           {request.type === "permission_request" && request.blocked_path && (
-            <p class="wrong">
-              No rule of the agent allows this path: <code>{orderedCode(shortened(request.blocked_path))}</code>
+            <p class={isInside(request.blocked_path, home) ? "" : "wrong"}>
+              {isInside(request.blocked_path, home) ? "In the session’s folder: " : "Outside of the session’s folder: "}
+              <code>{orderedCode(shortened(request.blocked_path))}</code>
             </p>
           )}
         </div>

@@ -15,8 +15,8 @@ export function parseInput(request: PermissionRequest, text: string): Record<str
   try {
     const parsed = JSON.parse(text) as JsonValue;
     if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) return parsed;
-    return "The input must be a JSON object.";
+    return "The input must be a JSON object: begin it with { and end it with }.";
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return `The input is not JSON yet: ${error instanceof Error ? error.message : String(error)}.`;
   }
 }

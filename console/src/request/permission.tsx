@@ -8,10 +8,11 @@ import { Icon } from "../parts/icons.js";
 import { Sure } from "../parts/sure.js";
 import { useLive, usePage } from "../state/context.js";
 import { drafts } from "../state/own_drafts.js";
-import { told } from "../state/remarks.js";
+import { formatComments } from "../state/remarks.js";
 import { useSource } from "../state/source.js";
 import { plural } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
+import { optionName } from "../text/words.js";
 import { Decide } from "./decide.js";
 import type { Docked } from "./docked.js";
 import { parseInput, startEditing } from "./edit.js";
@@ -113,7 +114,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
     docked.answered();
     // What was said of the plan's lines is why it is sent back.
     const comments = plan && rejects(option) ? remarks.take() : [];
-    const message = [draft.message, told(comments)].filter(Boolean).join("\n\n");
+    const message = [draft.message, formatComments(comments)].filter(Boolean).join("\n\n");
     const reply = await hub.run({
       type: "permission.respond",
       session,
@@ -170,7 +171,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
       onDecide={() => void answer(option)}
     >
       <span class="name">
-        {visibleCode(option.name)}
+        {visibleCode(optionName(option))}
         {mode && !rejects(option) && `, then: ${mode.name}`}
       </span>{" "}
       {index < 9 && <kbd>{index + 1}</kbd>}
@@ -272,7 +273,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
             onInput={(event) => change({ message: event.currentTarget.value })}
           />
         )}
-        {plan && remarks.all.length > 0 && <p class="quiet">{plural(remarks.all.length, "comment")} will go with a rejection.</p>}
+        {plan && remarks.all.length > 0 && <p class="quiet">{plural(remarks.all.length, "comment")} will go with a denial.</p>}
         {remembering ? (
           <div class="buttons confirm">
             <button

@@ -82,7 +82,7 @@ export function Proposal({ row, request }: { row: RequestRow; request: Permissio
   return (
     <>
       {isCut && payload?.kind !== "shell_exec" && <Code text={title} label="What the agent calls it" />}
-      {blocked !== undefined && blocked.length > SUBJECT && <Code text={blocked} label="Path that no rule of the agent allows" />}
+      {blocked !== undefined && blocked.length > SUBJECT && <Code text={blocked} label="The path it concerns" />}
       {payload?.kind === "shell_exec" && payload.shell_exec.command && (
         <Code text={payload.shell_exec.command} language="bash" label="Command to run" />
       )}

@@ -107,7 +107,7 @@ export function QuestionForm({ row, request, docked }: Props) {
             Answer
           </Decide>
           <Decide className="danger" meaning={request.pending_id} blocked={busy} onDecide={() => void send(false)}>
-            Decline
+            Deny
           </Decide>
         </div>
         <Late busy={busy && !arrived} />
@@ -140,7 +140,9 @@ export function ElicitationForm({ row, request, docked }: Props) {
       try {
         content = fields.length > 0 ? toContent(fields, values) : free.trim() ? (JSON.parse(free) as JsonValue) : undefined;
       } catch (error) {
-        return setWrong(error instanceof Error ? error.message : String(error));
+        return setWrong(
+          `This is not JSON yet: ${error instanceof Error ? error.message : String(error)}. Correct it, or leave the field empty.`,
+        );
       }
     }
     setBusy(true);
@@ -217,7 +219,7 @@ export function ElicitationForm({ row, request, docked }: Props) {
             Accept
           </Decide>
           <Decide className="danger" meaning={request.pending_id} blocked={busy} onDecide={() => void send("decline")}>
-            Decline
+            Deny
           </Decide>
           <Decide className="quiet-button" meaning={request.pending_id} blocked={busy} onDecide={() => void send("cancel")}>
             Cancel

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { PermissionOption } from "turnwire-client";
 import { known } from "../text/format.js";
 import { orderedCode, visibleCode } from "../text/visible.js";
+import { optionName } from "../text/words.js";
 
 /** How far a rule reaches, in words; the file of each is Claude Code's. */
 export const DESTINATIONS: Record<string, { readonly reach: string; readonly file: string | undefined }> = {
@@ -67,7 +68,7 @@ export function Remember({ options, chosen, onChoose, destination, onDestination
           <input type="radio" name="remember" checked={one === chosen} onChange={() => onChoose(one)} />
           <span>
             {one.destination && <small>{reachOf(one.destination)}</small>}
-            <b>{one.remembers ? (one.kind === "reject_always" ? "Always deny" : "Always allow") : visibleCode(one.name)}</b>
+            <b>{one.remembers ? (one.kind === "reject_always" ? "Always deny" : "Always allow") : visibleCode(optionName(one))}</b>
             {one.remembers && (
               <ul class="offered">
                 {one.remembers.map(({ rule }) => (

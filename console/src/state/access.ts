@@ -2,21 +2,20 @@
  * The login of this browser. The token in the address is traded for a cookie, which no script can read, and a key, which no page of
  * another port can read. The hub wants both. New tabs have both, too; the page keeps no token.
  */
-const FORMER = "turnwire.token";
-const KEY = "turnwire.key";
+import { inBrowser, inTab } from "./kept.js";
+
 /** Where the service worker finds the key: it cannot read what pages store. */
 const CACHE = "turnwire";
 const CACHED_KEY = "push/key";
 
 /** What the page offers to prove that it is logged in. */
 export function keyProtocols(): string[] {
-  const key = localStorage.getItem(KEY);
-  return key === null ? [] : [`turnwire.key.${key}`];
+  const key = inBrowser.text("key");
+  return key === undefined ? [] : [`turnwire.key.${key}`];
 }
 
 async function keepKey(key: string | undefined): Promise<void> {
-  if (key === undefined) localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, key);
+  inBrowser.set("key", key);
   // Only where a service worker can be as well: over https, or on this machine.
   if (!("caches" in globalThis)) return;
   const cache = await caches.open(CACHE);
@@ -33,7 +32,8 @@ export async function enter(): Promise<void> {
     if (!(await reached(token))) return;
     known = token;
   }
-  for (const storage of [localStorage, sessionStorage]) storage.removeItem(FORMER);
+  // Where former versions kept it.
+  for (const kept of [inBrowser, inTab]) kept.set("token", undefined);
   const url = new URL(location.href);
   const session = inFragment(url, "session");
   if (session !== null) url.hash = `#/s/${encodeURIComponent(session)}`;
@@ -56,7 +56,7 @@ export async function logIn(token: string): Promise<void> {
 
 /** Ends this browser's login: its cookie opens nothing any more, and its connections are closed. */
 export async function logOut(): Promise<void> {
-  const headers = { "x-turnwire-key": localStorage.getItem(KEY) ?? "" };
+  const headers = { "x-turnwire-key": inBrowser.text("key") ?? "" };
   await fetch(new URL("logout", document.baseURI), { method: "POST", headers });
   await keepKey(undefined);
 }
@@ -84,11 +84,13 @@ export function decoded(part: string): string {
   }
 }
 
-/** What this tab is called in the decisions it takes. */
+/** What this browser is called in the decisions that are taken in it, in whatever tab. */
 export function frontendName(): string {
-  const kept = sessionStorage.getItem("turnwire.name");
-  if (kept !== null) return kept;
-  const name = `console-${Math.random().toString(36).slice(2, 6)}`;
-  sessionStorage.setItem("turnwire.name", name);
-  return name;
+  if (ownName === undefined) {
+    ownName = inBrowser.text("name") ?? `console-${Math.random().toString(36).slice(2, 6)}`;
+    inBrowser.set("name", ownName);
+  }
+  return ownName;
 }
+
+let ownName: string | undefined;

@@ -1,11 +1,12 @@
 /** Asks the hub, and again whenever the question or the connection is another one. */
 import { useEffect, useState } from "preact/hooks";
-import type { CommandInput, JsonValue } from "turnwire-client";
+import type { CommandInput, JsonValue, ResultOf } from "turnwire-client";
+import { whyNot } from "./console_state.js";
 import { usePage } from "./context.js";
 import { useSource } from "./source.js";
 
-export interface Asked {
-  readonly answer: JsonValue | undefined;
+export interface Asked<Answer = JsonValue> {
+  readonly answer: Answer | undefined;
   readonly error: string | undefined;
   readonly again: () => void;
 }
@@ -27,7 +28,7 @@ export function useAnswer(command: CommandInput | undefined, follow?: (answer: J
     if (!open || !command) return;
     let wanted = true;
     const send = (asked: CommandInput, isFirst: boolean): void => {
-      hub.client.command(asked).then(
+      (hub.client.command(asked) as Promise<unknown> as Promise<JsonValue>).then(
         (answer) => {
           if (!wanted) return;
           const following = follow?.(answer);
@@ -35,7 +36,7 @@ export function useAnswer(command: CommandInput | undefined, follow?: (answer: J
           if (following) send(following, false);
         },
         (error: unknown) => {
-          if (wanted && isFirst) set({ key, error: error instanceof Error ? error.message : String(error) });
+          if (wanted && isFirst) set({ key, error: whyNot(error) });
         },
       );
     };
@@ -49,6 +50,11 @@ export function useAnswer(command: CommandInput | undefined, follow?: (answer: J
     error: state.key === key ? state.error : undefined,
     again: () => ask(round + 1),
   };
+}
+
+/** The same, as the hub's own type of it. */
+export function useResult<Command extends CommandInput>(command: Command | undefined): Asked<ResultOf<Command["type"]>> {
+  return useAnswer(command) as Asked<unknown> as Asked<ResultOf<Command["type"]>>;
 }
 
 export type Members = Record<string, JsonValue | undefined>;

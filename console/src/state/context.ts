@@ -1,14 +1,14 @@
 /** What every part of the page may need: the hub, the session on screen, and how to open the inspector. */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { Hub } from "./hub.js";
+import type { ConsoleState } from "./console_state.js";
 import type { LiveSession } from "./live.js";
 
 /** The tabs of the inspector. */
-export type Tab = "changes" | "turn" | "events" | "session";
+export type Tab = "changes" | "files" | "worktree" | "turn" | "events" | "session";
 
 export interface Page {
-  readonly hub: Hub;
+  readonly hub: ConsoleState;
   /** Show an event in the inspector. */
   readonly inspect: (seq: number) => void;
   /** Open the inspector on one of its tabs. */

@@ -1,19 +1,14 @@
 /** What is being written, by session; kept for this tab, so that a reload loses nothing. */
-const KEY = "turnwire.draft.";
+import type { Kept } from "./kept.js";
 
 export class Drafts {
-  constructor(private readonly storage: Storage) {}
+  constructor(private readonly kept: Kept) {}
 
   of(session: string): string {
-    return this.storage.getItem(KEY + session) ?? "";
+    return this.kept.text(`draft.${session}`) ?? "";
   }
 
   keep(session: string, text: string): void {
-    try {
-      if (text === "") this.storage.removeItem(KEY + session);
-      else this.storage.setItem(KEY + session, text);
-    } catch {
-      // The storage is full: the field still has it.
-    }
+    this.kept.set(`draft.${session}`, text === "" ? undefined : text);
   }
 }

@@ -23,7 +23,7 @@ export async function readEarlier(
   { epoch, before }: { readonly epoch: string; readonly before: number },
   take: (events: readonly EventFrame[], gap: Hole | null) => boolean,
 ): Promise<boolean> {
-  const ask = (after: number) => client.command({ type: "events.get", session, after, before, epoch }) as Promise<unknown> as Promise<Page>;
+  const ask = (after: number) => client.command({ type: "events.get", session, after, before, epoch });
   let read = 0;
   let asked = ask(read);
   while (true) {

@@ -9,6 +9,7 @@ import type { Row } from "../model/rows.js";
 import type { Sought } from "../model/seek.js";
 import { type Hole, Tail } from "../model/tail.js";
 import { readEarlier } from "./earlier.js";
+import { inBrowser, inTab } from "./kept.js";
 import { Remarks } from "./remarks.js";
 import { Source, type Unwatch } from "./source.js";
 import { Viewed } from "./viewed.js";
@@ -31,6 +32,8 @@ export class LiveSession {
   readonly reading = new Source();
   /** Something was sent from here. */
   readonly sent = new Source();
+  /** The search in the conversation is wanted. */
+  readonly finding = new Source();
   /** The draft of its prompt was written from elsewhere on the page. */
   readonly drafted = new Source();
   caughtUp = false;
@@ -59,8 +62,8 @@ export class LiveSession {
     this.id = id;
     this.client = client;
     this.summary = summary;
-    this.remarks = new Remarks(sessionStorage, id);
-    this.viewed = new Viewed(localStorage, id);
+    this.remarks = new Remarks(inTab, id);
+    this.viewed = new Viewed(inBrowser, id);
     this.begin(NEWEST);
   }
 
@@ -95,7 +98,7 @@ export class LiveSession {
             const { state, pending = 0 } = this.summary() ?? {};
             if (!tail.show({ busy: state === "running" || state === "waiting", pending })) return this.begin(MANY * newest);
             this.conversation = tail.shown ?? this.conversation;
-            void this.complete(tail, after.epoch, after.seq + 1);
+            void this.loadEarlier(tail, after.epoch, after.seq + 1);
           }
           this.caughtUp = true;
           this.delivery.emit();
@@ -131,7 +134,7 @@ export class LiveSession {
   }
 
   /** Reads what comes before the end, and shows the whole. */
-  private async complete(tail: Tail, epoch: string, before: number): Promise<void> {
+  private async loadEarlier(tail: Tail, epoch: string, before: number): Promise<void> {
     const isWanted = () => this.tail === tail && this.following?.closed === false;
     try {
       const isAll = await readEarlier(this.client, this.id, { epoch, before }, (events, gap) => {
@@ -164,10 +167,11 @@ export class LiveSession {
     };
   }
 
-  /** Marks a row as the one that was sought, instead of the one before; what it stands under is drawn anew, too. */
-  mark(row: Row): void {
+  /** Marks a row as the one that was sought and leaves the focus where it is, or, where it `takesFocus`, gives it that. It is marked instead of the one before; what it stands under is drawn anew, too. */
+  mark(row: Row, takesFocus = true): void {
     const before = this.found;
-    this.found = this.focusing = row;
+    this.found = row;
+    this.focusing = takesFocus ? row : undefined;
     const shown = [before, row, row.kind === "tool" ? row.leader : undefined];
     for (let outer = row.parent; outer; outer = outer.parent) shown.push(outer, outer.leader);
     for (const one of shown) for (const watcher of (one && this.rowWatchers.get(one)) ?? []) watcher();

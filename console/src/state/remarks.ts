@@ -1,4 +1,5 @@
 /** Comments on lines that were not sent yet, by session; kept for this tab, so that a reload loses nothing. */
+import type { Kept } from "./kept.js";
 import { Source } from "./source.js";
 
 /** A place that a comment can be about: a file, or something that was said. */
@@ -8,6 +9,8 @@ export interface Place {
   readonly file: boolean;
   /** Number of the line; absent where it is not known. */
   readonly line?: number;
+  /** Number of the last line, of a comment on several. */
+  readonly through?: number;
   /** The number is that of the line before the change. */
   readonly before?: boolean;
   /** The line itself. */
@@ -18,7 +21,6 @@ export interface Remark extends Place {
   readonly text: string;
 }
 
-const KEY = "turnwire.remarks.";
 const MOST = 200;
 const LONGEST_QUOTE = 300;
 
@@ -32,32 +34,32 @@ const isRemark = (value: unknown): value is Remark =>
   "text" in value &&
   typeof value.text === "string";
 
-export function kept(text: string | null): Remark[] {
-  try {
-    const found: unknown = JSON.parse(text ?? "[]");
-    return Array.isArray(found) ? found.filter(isRemark).slice(0, MOST) : [];
-  } catch {
-    return [];
-  }
-}
-
 export const cutQuote = (text: string) => (text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)} …` : text);
 
 /** A path as an agent reads it: one that would break the line, or hide what is in it, in JSON's own quotes. */
 const named = (path: string) => (/^[\p{L}\p{N}\p{P}\p{S}]+$/u.test(path) ? path : JSON.stringify(path));
 
-export function placeName({ source, file, line, before }: Place): string {
-  if (!file) return line === undefined ? source : `${source}, line ${line}`;
-  return `${named(source)}${line === undefined ? "" : `:${line}`}${before ? " (before the change)" : ""}`;
+export function placeName({ source, file, line, through, before }: Place): string {
+  const several = through !== undefined && through !== line;
+  if (!file) return line === undefined ? source : `${source}, ${several ? `lines ${line} to ${through}` : `line ${line}`}`;
+  return `${named(source)}${line === undefined ? "" : `:${line}${several ? `-${through}` : ""}`}${before ? " (before the change)" : ""}`;
 }
 
 const oneOf = (remark: Remark) => {
-  const quote = remark.quote.trim() === "" ? "" : `> ${remark.quote.replace(/[\r\n]+/g, " ")}\n`;
+  const quote =
+    remark.quote.trim() === ""
+      ? ""
+      : remark.through === undefined
+        ? `> ${remark.quote.replace(/[\r\n]+/g, " ")}\n`
+        : `${remark.quote
+            .split("\n")
+            .map((line) => `> ${line}`)
+            .join("\n")}\n`;
   return `${placeName(remark)}\n${quote}${remark.text}`;
 };
 
 /** Comments as a prompt tells them: each with its file and line, what stands there, and what is said of it. */
-export function told(remarks: readonly Remark[]): string {
+export function formatComments(remarks: readonly Remark[]): string {
   return remarks.map(oneOf).join("\n\n");
 }
 
@@ -66,10 +68,10 @@ export class Remarks {
   all: readonly Remark[];
 
   constructor(
-    private readonly storage: Storage,
+    private readonly kept: Kept,
     private readonly session: string,
   ) {
-    this.all = kept(storage.getItem(KEY + session));
+    this.all = kept.list(`remarks.${session}`, isRemark).slice(0, MOST);
   }
 
   /** Those about this line. */
@@ -78,6 +80,7 @@ export class Remarks {
       (one) =>
         one.source === place.source &&
         one.line === place.line &&
+        (one.through ?? one.line) === (place.through ?? place.line) &&
         (one.before ?? false) === (place.before ?? false) &&
         one.quote === place.quote,
     );
@@ -100,12 +103,7 @@ export class Remarks {
 
   set(remarks: readonly Remark[]): void {
     this.all = remarks;
-    try {
-      if (remarks.length === 0) this.storage.removeItem(KEY + this.session);
-      else this.storage.setItem(KEY + this.session, JSON.stringify(remarks));
-    } catch {
-      // The storage is full: the page still has them.
-    }
+    this.kept.setList(`remarks.${this.session}`, remarks);
     this.changed.emit();
   }
 }

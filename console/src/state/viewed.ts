@@ -1,5 +1,6 @@
 /** Files whose changes the reader has looked at, and in which state; kept in this browser, so that a reload knows them. */
-const KEY = "turnwire.viewed";
+import type { Kept } from "./kept.js";
+
 /** Marks that are kept, of all sessions together; the oldest go. */
 const MOST = 2000;
 
@@ -10,10 +11,10 @@ export class Viewed {
   private readonly versions: Map<string, string>;
 
   constructor(
-    private readonly storage: Storage,
+    private readonly kept: Kept,
     private readonly session: string,
   ) {
-    this.versions = new Map(this.kept().flatMap(([of, file, version]) => (of === session ? [[file, version]] : [])));
+    this.versions = new Map(kept.list("viewed", isMark).flatMap(([of, file, version]) => (of === session ? [[file, version]] : [])));
   }
 
   /** False also of a file that was changed since. */
@@ -33,21 +34,8 @@ export class Viewed {
 
   /** Other tabs and sessions keep theirs in the same place: it is read before it is written. */
   private keep(file: string, marks: readonly Mark[]): void {
-    const others = this.kept().filter(([session, other]) => session !== this.session || other !== file);
-    try {
-      this.storage.setItem(KEY, JSON.stringify([...others, ...marks].slice(-MOST)));
-    } catch {
-      // The storage is full: this page still knows.
-    }
-  }
-
-  private kept(): Mark[] {
-    try {
-      const marks: unknown = JSON.parse(this.storage.getItem(KEY) ?? "[]");
-      return Array.isArray(marks) ? marks.filter(isMark) : [];
-    } catch {
-      return [];
-    }
+    const others = this.kept.list("viewed", isMark).filter(([session, other]) => session !== this.session || other !== file);
+    this.kept.setList("viewed", [...others, ...marks].slice(-MOST));
   }
 }
 

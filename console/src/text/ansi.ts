@@ -64,3 +64,6 @@ export function runs(text: string): Run[] {
     };
   });
 }
+
+/** The text of a terminal without what sets its colours. */
+export const withoutColours = (text: string) => Anser.ansiToText(text);

@@ -30,9 +30,12 @@ export function time(ts: string): string {
   return Number.isNaN(date.getTime()) ? "" : clock.format(date);
 }
 
-/** A day and a time, of milliseconds since 1970. */
+const years = new Intl.DateTimeFormat("en-GB", { dateStyle: "long" });
+
+/** A day and a time, of milliseconds since 1970; of another year the day with its year. */
 export function moment(ms: number): string {
-  return dates.format(new Date(ms));
+  const date = new Date(ms);
+  return (date.getFullYear() === new Date().getFullYear() ? dates : years).format(date);
 }
 
 export function between(start: string, end: string): number {

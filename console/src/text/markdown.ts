@@ -1,6 +1,7 @@
 /** Markdown to HTML that may be shown. Images become links: the console asks nobody else for anything. */
 import { Marked, type MarkedExtension } from "marked";
 import { highlight } from "./highlight.js";
+import { onGrammars } from "./languages.js";
 import { formulas, mayHaveFormulas } from "./math.js";
 import { sanitize } from "./sanitize.js";
 import { visibleProse } from "./visible.js";
@@ -35,6 +36,8 @@ const withFormulas = new Marked(options, { extensions: formulas(escapeHtml) });
 export const LONGEST_SEGMENT = 30_000;
 
 const cache = new Map<string, string>();
+/** What was rendered before code had colours has none. */
+onGrammars(() => cache.clear());
 const CACHE_SIZE = 500;
 
 export function render(markdown: string): string {

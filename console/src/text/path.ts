@@ -15,3 +15,10 @@ export function namedPath(path: string, home = ""): NamedPath {
   const name = below.slice(cut + 1);
   return name === "" ? { name: below, folder: "" } : { name, folder: cut <= 0 ? below.slice(0, cut + 1) : below.slice(0, cut) };
 }
+
+/** Whether an absolute path is a folder or below it. One that is not plain counts as outside: where it leads is not known here. */
+export function isInside(path: string, folder: string): boolean {
+  const plain = !/(?:^|[\\/])\.\.?(?:[\\/]|$)/.test(path);
+  const root = folder.replace(/[\\/]+$/, "");
+  return plain && root !== "" && (path === root || path.startsWith(`${root}/`) || path.startsWith(`${root}\\`));
+}

@@ -41,6 +41,14 @@ function Modify({ body }: { body: ModifyFile }) {
   );
 }
 
+/** Characters of a command that the head of its card shows whole, on several lines where need be. */
+export const HEAD = 300;
+
+function Remark({ parts }: { parts: ReadonlyArray<string | false | undefined> }) {
+  const said = parts.filter(Boolean).join(" · ");
+  return said === "" ? null : <p class="quiet">{visibleCode(said)}</p>;
+}
+
 function Shell({ body }: { body: ShellExec }) {
   const { command, description, output, work_dir } = body;
   const home = useLive().conversation.state.info?.cwd;
@@ -50,23 +58,24 @@ function Shell({ body }: { body: ShellExec }) {
   return (
     <>
       {about && <p class="quiet">{about}</p>}
-      {command && <Code text={command} language={command.includes("\n") ? "bash" : ""} label="Command" />}
+      {/* The head has a short one whole. */}
+      {command && (command.length > HEAD || command.includes("\n")) && (
+        <Code text={command} language={command.includes("\n") ? "bash" : ""} label="Command" />
+      )}
       {output?.stdout && <Terminal text={output.stdout} label="Standard output" />}
       {output?.stderr && <Terminal text={output.stderr} label="Standard error" error />}
       <Parts parts={output?.parts} />
       {output && (
-        <p class="quiet">
-          {[
-            output.exit_code !== undefined && `Exit code ${output.exit_code}`,
+        <Remark
+          parts={[
+            output.exit_code !== undefined && output.exit_code !== 0 && `Exit code ${output.exit_code}`,
             !output.stdout && !output.stderr && !output.parts && "no output",
             output.truncated && "the agent was given less than the command wrote",
             output.status && `task ${output.status}`,
             output.task_id && `task id ${output.task_id}`,
             output.persisted_path && `whole output in ${output.persisted_path}`,
-          ]
-            .filter(Boolean)
-            .join(" · ")}
-        </p>
+          ]}
+        />
       )}
     </>
   );

@@ -1,5 +1,6 @@
 /** A tool call as a card: one line, and what is behind it. Subagents hold the rows of their own thread. */
 import { useState } from "preact/hooks";
+import { cardOf } from "../model/cards.js";
 import type { Row, ToolRow } from "../model/rows.js";
 import { isAsked } from "../model/tool_row.js";
 import { took } from "../model/turns.js";
@@ -8,21 +9,19 @@ import { Badge, Fold } from "../parts/parts.js";
 import { Path } from "../parts/path.js";
 import { Prose, Terminal } from "../parts/text.js";
 import { usePage } from "../state/context.js";
+import { useOpened } from "../state/opened.js";
 import { bytes, duration } from "../text/format.js";
 import { orderedCode, visibleCode } from "../text/visible.js";
-import { ToolBody } from "./bodies.js";
+import { HEAD, ToolBody } from "./bodies.js";
 import { toolHead } from "./heads.js";
 import type { RowPart } from "./row_part.js";
 import { statusOf } from "./status.js";
-import { Over } from "./verdict.js";
-
-/** Kinds whose body says more than the line above it, and is short enough to stand open. */
-const OPEN = new Set(["modify_file", "shell_exec"]);
+import { RequestOutcome } from "./verdict.js";
 
 /** Of a to-do list the whole of it; what becomes of one entry its head says already. */
 function opens({ payload }: ToolRow): boolean {
-  if (payload?.kind === "manage_todos") return payload.manage_todos.items.length > 1;
-  return OPEN.has(payload?.kind ?? "");
+  if (payload?.kind === "manage_todos" && payload.manage_todos.items.length < 2) return false;
+  return cardOf(payload)?.opens === true;
 }
 
 const CHILDREN = 30;
@@ -69,23 +68,19 @@ function Cut({ row }: { row: ToolRow }) {
 }
 
 export function ToolCard({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
-  const [, render] = useState(0);
   const head = toolHead(row);
   const { tone, text } = statusOf(row);
   const { request } = row;
   const over = request?.resolved !== undefined || request?.cancelled !== undefined;
   const asked = isAsked(row);
-  const open = row.view.open ?? ((row.parent === undefined && opens(row) && !asked) || (row.status === "error" && !died(row)));
+  const [open, toggle] = useOpened(row, (row.parent === undefined && opens(row) && !asked) || (row.status === "error" && !died(row)));
   const words = report(row);
   const ms = row.span?.end === undefined ? undefined : took(row.span, row.span.end);
   return (
     <article class={`card tool ${tone}`} aria-label={`${head.verb} ${head.subject}`.trim().slice(0, 120)}>
       <Fold
         open={open}
-        onToggle={() => {
-          row.view.open = !open;
-          render((n) => n + 1);
-        }}
+        onToggle={toggle}
         head={
           <>
             <Icon name={head.icon} />
@@ -94,7 +89,7 @@ export function ToolCard({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
               {head.path ? (
                 <Path path={head.subject} />
               ) : head.mono ? (
-                orderedCode(head.subject.slice(0, 300))
+                orderedCode(head.subject.slice(0, HEAD))
               ) : (
                 visibleCode(head.subject.slice(0, 300))
               )}
@@ -106,14 +101,16 @@ export function ToolCard({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
               ))}
               {ms !== undefined && ms >= 1000 && <span>{duration(ms)}</span>}
             </span>
-            <Badge tone={tone}>{text}</Badge>
+            {tone !== "good" && <Badge tone={tone}>{text}</Badge>}
           </>
         }
       >
         <div class="card-body">
           {row.payload && <ToolBody payload={row.payload} />}
           {row.plan && row.payload?.kind !== "show_plan" && <Prose text={row.plan.plan_content} />}
-          {row.update?.error && !died(row) && !coversError(row) && <Terminal text={row.update.error} label="Error" error />}
+          {row.update?.error && !died(row) && !isRefusal(row) && !coversError(row) && (
+            <Terminal text={row.update.error} label="Error" error />
+          )}
           {row.children.length > 0 && <Children row={row} Nested={Nested} />}
           {words !== undefined && (
             <div class="report">
@@ -123,7 +120,7 @@ export function ToolCard({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
           <Cut row={row} />
         </div>
       </Fold>
-      {request && over && row.parent === undefined && <Over row={request} inCard />}
+      {request && over && row.parent === undefined && <RequestOutcome row={request} inCard />}
     </article>
   );
 }
@@ -133,12 +130,19 @@ function died({ update }: ToolRow): boolean {
   return update?.reason === "process_exited";
 }
 
+/** Who denied it, and why, stands below the card: the agent's own words for it say no more. */
+function isRefusal({ request, update }: ToolRow): boolean {
+  return request?.resolved?.behavior === "deny" && update?.reason === "denied";
+}
+
 /** Some errors stand in the body already. */
 function coversError({ update, payload }: ToolRow): boolean {
   const error = update?.error?.trim() ?? "";
   if (payload?.kind === "modify_file") return payload.modify_file.output?.message?.trim() === error;
   if (payload?.kind === "http_request") return payload.http_request.response?.trim() === error;
   if (payload?.kind === "generic") return payload.generic.output === update?.error;
+  if (payload?.kind === "mcp_tool")
+    return payload.mcp_tool.output?.some(({ text }) => text !== undefined && text.trim() !== "" && error.includes(text.trim())) ?? false;
   if (payload?.kind !== "shell_exec") return false;
   const output = payload.shell_exec.output;
   return [output?.stdout, output?.stderr].some((text) => text !== undefined && text !== "" && error.includes(text.trim()));

@@ -5,6 +5,7 @@ import type { Mutation } from "turnwire-client";
 import { isReplay } from "../model/replay.js";
 import { useCut, useLimit } from "../parts/cuts.js";
 import { Code } from "../parts/text.js";
+import { coloured } from "../state/coloured.js";
 import { useLive, usePage } from "../state/context.js";
 import { cutQuote, type Place } from "../state/remarks.js";
 import { useSource } from "../state/source.js";
@@ -24,6 +25,20 @@ const NAMES = { "+": "added", "-": "removed", " ": "same" } as const;
 
 /** How lines are drawn: in pieces with colours and marks; those that are not in it are drawn plain. */
 type Painted = Map<DiffLine, preact.ComponentChildren>;
+
+/** Tabs are told from blanks; both are copied as they are. */
+function blanks(text: string): preact.ComponentChildren {
+  if (!text.includes("\t")) return orderedCode(text);
+  return text.split(/(\t)/).map((part, index) =>
+    part === "\t" ? (
+      <span key={index} class="tab">
+        {"\t"}
+      </span>
+    ) : (
+      orderedCode(part)
+    ),
+  );
+}
 
 function paint(lines: readonly DiffLine[], language: string): Painted {
   const painted: Painted = new Map();
@@ -46,11 +61,11 @@ function paint(lines: readonly DiffLine[], language: string): Painted {
       marked(pieces ?? [{ text: line.text, className: "" }], ranges ?? []).map(({ text, className, mark }, index) =>
         mark ? (
           <mark key={index} class={className}>
-            {orderedCode(text)}
+            {blanks(text)}
           </mark>
         ) : (
           <span key={index} class={className}>
-            {orderedCode(text)}
+            {blanks(text)}
           </span>
         ),
       ),
@@ -75,7 +90,7 @@ function Text({ line, painted }: { line: DiffLine | undefined; painted: Painted 
         <CutMark left={line.text.length - longest} />
       </>
     );
-  return <>{painted.get(line) ?? orderedCode(line.text)}</>;
+  return <>{painted.get(line) ?? blanks(line.text)}</>;
 }
 
 function MoreLines({ shown, total, onMore }: { shown: number; total: number; onMore: () => void }) {
@@ -97,6 +112,8 @@ interface TableProps {
   language: string;
   split?: boolean;
   source?: LinesOf | undefined;
+  /** What can be done with a hunk, by its index. */
+  underTitle?: (hunk: number) => preact.ComponentChildren;
 }
 
 function placeOf(of: LinesOf, numbers: boolean, { sign, before, after, text }: DiffLine): Place {
@@ -104,13 +121,33 @@ function placeOf(of: LinesOf, numbers: boolean, { sign, before, after, text }: D
   return { ...of, ...(line !== undefined && { line }), ...(sign === "-" && { before: true }), quote: cutQuote(text) };
 }
 
+/** Where lines from one to another stand, in whatever order they were chosen: on the side of the last one. */
+function placeOfRange(of: LinesOf, numbers: boolean, all: readonly DiffLine[], one: DiffLine, other: DiffLine): Place {
+  const [start = 0, end = 0] = [all.indexOf(one), all.indexOf(other)].sort((a, b) => a - b);
+  const side = other.sign === "-" ? "+" : "-";
+  const lines = all.slice(Math.max(0, start), end + 1).filter(({ sign }) => sign !== side);
+  const [first, last] = [lines[0], lines.at(-1)];
+  if (!first || !last || first === last) return placeOf(of, numbers, other);
+  const through = placeOf(of, numbers, last).line;
+  // A line that is as it was counts on the side that the comment is about.
+  const line = numbers ? (other.sign === "-" ? first.before : first.after) : undefined;
+  return {
+    ...placeOf(of, numbers, last),
+    ...(line !== undefined && { line }),
+    ...(through !== undefined && { through }),
+    quote: cutQuote(lines.map(({ text }) => text).join("\n")),
+  };
+}
+
 /** Comments of lines: which line is being commented on, and how that begins, by a click on its number or by the keyboard. */
-function useRemarking(source: LinesOf | undefined, numbers: boolean) {
+function useRemarking(source: LinesOf | undefined, numbers: boolean, all: readonly DiffLine[]) {
   const { hub } = usePage();
   const { remarks } = useLive();
   useSource(remarks.changed);
   const pane = useRef<HTMLDivElement>(null);
   const [at, comment] = useState<DiffLine | undefined>(undefined);
+  /** Where a comment on several lines begins. */
+  const [from, begin] = useState<DiffLine | undefined>(undefined);
   const on = hub.mayControl && !isReplay(hub.summary) ? source : undefined;
   const some = on !== undefined && remarks.all.some((one) => one.source === on.source);
   const row = (node: EventTarget | null) => (node instanceof Element ? node.closest<HTMLElement>("tr[data-at]") : null);
@@ -120,10 +157,12 @@ function useRemarking(source: LinesOf | undefined, numbers: boolean) {
     if (!pane.current || event.ctrlKey || event.metaKey || event.altKey || (target !== pane.current && target !== row(target))) return;
     const rows = [...pane.current.querySelectorAll<HTMLElement>("tr[data-at]")];
     const current = row(target);
-    if (key === "c" || (key === "Enter" && current)) {
+    if (key.toLowerCase() === "c" || (key === "Enter" && current)) {
       const top = pane.current.getBoundingClientRect().top;
       const first = rows.find((one) => one.getBoundingClientRect().top >= top) ?? rows[0];
-      if (current) [...current.querySelectorAll<HTMLElement>("[data-line]")].at(-1)?.click();
+      const number = current && [...current.querySelectorAll<HTMLElement>("[data-line]")].at(-1);
+      // With Shift up to this line, from the one whose comment is being written.
+      if (number) number.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey: event.shiftKey }));
       else first?.focus();
     } else if (current && (key === "ArrowDown" || key === "ArrowUp")) rows[rows.indexOf(current) + (key === "ArrowDown" ? 1 : -1)]?.focus();
     else if (current && key === "Escape") pane.current.focus();
@@ -136,7 +175,16 @@ function useRemarking(source: LinesOf | undefined, numbers: boolean) {
     pane,
     /** What the numbers of a line do. */
     starts: (line: DiffLine | undefined) =>
-      on && line ? { "data-line": "", onClick: () => comment(line), title: "Comment on this line (c)" } : {},
+      on && line
+        ? {
+            "data-line": "",
+            onClick: ({ shiftKey }: MouseEvent) => {
+              begin(shiftKey ? (from ?? at) : undefined);
+              comment(line);
+            },
+            title: "Comment on this line (c); with Shift on all lines from the one before",
+          }
+        : {},
     rows: on ? { tabIndex: -1, "data-at": "" } : {},
     ...(on && { onKeyDown }),
     under: (lines: ReadonlyArray<DiffLine | undefined>) => {
@@ -144,18 +192,20 @@ function useRemarking(source: LinesOf | undefined, numbers: boolean) {
       const shown = [...new Set(lines)].flatMap((line) => (line ? [{ line, place: placeOf(on, numbers, line) }] : []));
       const found = shown.flatMap(({ place }) => remarks.of(place));
       const begun = shown.find(({ line }) => line === at);
-      if (found.length === 0 && !begun) return null;
+      const place = begun && from ? placeOfRange(on, numbers, all, from, begun.line) : begun?.place;
+      if (found.length === 0 && !place) return null;
       return (
         <tr class="remarks">
           <td colSpan={4}>
             {found.map((remark, index) => (
               <RemarkView key={index} remark={remark} />
             ))}
-            {begun && (
+            {place && (
               <RemarkForm
-                place={begun.place}
+                place={place}
                 onDone={() => {
                   comment(undefined);
+                  begin(undefined);
                   pane.current?.focus({ preventScroll: true });
                 }}
               />
@@ -167,10 +217,12 @@ function useRemarking(source: LinesOf | undefined, numbers: boolean) {
   };
 }
 
-export function DiffTable({ hunks, numbers, label, language, split = false, source }: TableProps) {
+export function DiffTable({ hunks, numbers, label, language, split = false, source, underTitle }: TableProps) {
   const [shown, setShown] = useState(useLimit(LINES, LINES_DECIDED));
   const total = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
-  const remarking = useRemarking(source, numbers);
+  const all = useMemo(() => hunks.flatMap(({ lines }) => lines), [hunks]);
+  const remarking = useRemarking(source, numbers, all);
+  useSource(coloured);
   const parts = useMemo(() => {
     let left = shown;
     return hunks.flatMap(({ title, lines }) => {
@@ -178,7 +230,7 @@ export function DiffTable({ hunks, numbers, label, language, split = false, sour
       left -= taken.length;
       return taken.length === 0 ? [] : [{ title, lines: taken, painted: paint(taken, language) }];
     });
-  }, [hunks, shown, language]);
+  }, [hunks, shown, language, coloured.version]);
   return (
     <div
       class={`pane diff ${split ? "split" : ""} ${source?.file === false ? "said-lines" : ""} ${remarking.onKeyDown ? "remarkable" : ""}`}
@@ -191,9 +243,11 @@ export function DiffTable({ hunks, numbers, label, language, split = false, sour
       <table>
         {parts.map(({ title, lines, painted }, index) => (
           <tbody key={index}>
-            {index > 0 && numbers && title && (
+            {(index > 0 || underTitle) && numbers && title && (
               <tr class="hunk">
-                <td colSpan={4}>{title}</td>
+                <td colSpan={4}>
+                  {title} {underTitle?.(index)}
+                </td>
               </tr>
             )}
             {split

@@ -1,6 +1,7 @@
 /** Something that was said, as it is read, or line by line to be commented on. */
 import { useMemo, useState } from "preact/hooks";
 import { isReplay } from "../model/replay.js";
+import { Copy } from "../parts/copy.js";
 import { Icon } from "../parts/icons.js";
 import { Prose } from "../parts/text.js";
 import { usePage } from "../state/context.js";
@@ -35,6 +36,9 @@ export function Commentable({ text, source, done = true }: { text: string; sourc
         <DiffTable hunks={hunks} numbers label={`${source}, by the line`} language="markdown" source={{ source, file: false }} />
       ) : (
         <Prose text={text} />
+      )}
+      {done && text.trim() !== "" && (
+        <Copy text={text} what="this as Markdown" className={`copy-answer ${text.length > LONG ? "long" : ""}`} />
       )}
       {done && hub.mayControl && !isReplay(hub.summary) && text.length < LONGEST && text.trim() !== "" && (
         <button type="button" class={`to-lines ${text.length > LONG ? "long" : ""}`} aria-pressed={byLine} onClick={() => show(!byLine)}>

@@ -6,12 +6,13 @@ import { Json } from "../parts/text.js";
 import { frontendName } from "../state/access.js";
 import { duration, known, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
+import { answerer } from "../text/words.js";
 
 const CANCELLED: Record<string, string | undefined> = {
   cancelled: "withdrawn by the agent",
   interrupted: "the turn was stopped",
   process_exited: "the agent exited",
-  timeout: "nobody answered in time",
+  timeout: "not answered in time",
   turn_ended: "the turn ended",
 };
 const REMEMBERED: Record<string, string | undefined> = {
@@ -20,10 +21,10 @@ const REMEMBERED: Record<string, string | undefined> = {
   projectSettings: "in this project, for everyone",
   userSettings: "in all your projects",
 };
-const ANSWERS: Record<string, string | undefined> = { allow: "Allowed", deny: "Denied", ask: "Passed on to a human", answer: "Answered" };
+const ANSWERS: Record<string, string | undefined> = { allow: "Allowed", deny: "Denied", ask: "Passed on to a person", answer: "Answered" };
 
 /** `inCard`: below the call it is about, which says the rest. */
-export function Over({ row, inCard = false }: { row: RequestRow; inCard?: boolean }) {
+export function RequestOutcome({ row, inCard = false }: { row: RequestRow; inCard?: boolean }) {
   const { resolved, cancelled, request } = row;
   const title = request.type === "permission_request" ? request.permission_title : requestTitle(row);
   const payload = row.tool?.payload;
@@ -36,7 +37,7 @@ export function Over({ row, inCard = false }: { row: RequestRow; inCard?: boolea
         <span class="verb">{resolved ? (known(ANSWERS, resolved.behavior) ?? visibleCode(resolved.behavior)) : "No longer asked"}</span>
         <span class="subject">{!inCard && visibleCode(title)}</span>
         <span class="facts">
-          {resolved?.by && <span>by {resolved.by === frontendName() ? "you" : visibleCode(resolved.by)}</span>}
+          {resolved?.by && <span>by {visibleCode(answerer(resolved.by, frontendName()))}</span>}
           {resolved?.waited_ms !== undefined && <span>after {duration(resolved.waited_ms)}</span>}
           {resolved?.destination && (
             <span>remembered {visibleCode(known(REMEMBERED, resolved.destination) ?? `in ${resolved.destination}`)}</span>

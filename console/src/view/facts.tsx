@@ -1,15 +1,15 @@
 /** Everything that is not said by anyone: notices, retries, limits, the process, lines nobody understands. */
-import { useState } from "preact/hooks";
-import type { AsidesRow, FactRow, GapRow, NoticeRow, OddRow } from "../model/rows.js";
+import type { FactRow, GapRow, MinorEventsRow, NoticeRow, UnrecognisedRow } from "../model/rows.js";
 import { Icon, type IconName } from "../parts/icons.js";
 import { Fold } from "../parts/parts.js";
 import { Code, Terminal } from "../parts/text.js";
-import { bytes, count, duration, moment, plural } from "../text/format.js";
+import { useOpened } from "../state/opened.js";
+import { bytes, count, duration, plural } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
+import { limitText, resetText, spaced } from "../text/words.js";
 
-export function AsidesView({ row }: { row: AsidesRow }) {
-  const [, render] = useState(0);
-  const open = row.view.open ?? false;
+export function MinorEventsView({ row }: { row: MinorEventsRow }) {
+  const [open, toggle] = useOpened(row, false);
   const last = row.entries.at(-1);
   const text = last ? visibleCode(`${last.text || last.label}`.slice(0, 160)) : "";
   if (row.entries.length === 1 && (last?.text.length ?? 0) < 160) return <p class="aside">{text}</p>;
@@ -17,10 +17,7 @@ export function AsidesView({ row }: { row: AsidesRow }) {
     <Fold
       className="asides"
       open={open}
-      onToggle={() => {
-        row.view.open = !open;
-        render((n) => n + 1);
-      }}
+      onToggle={toggle}
       head={
         <span>
           {row.entries.length > 1 && `${row.entries.length} events · `}
@@ -57,16 +54,26 @@ export function NoticeView({ row }: { row: NoticeRow }) {
     );
   return (
     <Bar tone={row.level === "error" ? "bad" : row.level === "warning" ? "warn" : "plain"} icon="warning">
-      {visibleCode(row.text.slice(0, 4000)) || row.label}
+      <span class="quoted">{visibleCode(row.text.slice(0, 4000)) || row.label}</span>
     </Bar>
   );
 }
 
 function retryText(event: Extract<FactRow["event"], { type: "api_retry" }>): string {
   const attempt = event.max_retries === undefined ? `Attempt ${event.attempt}` : `Attempt ${event.attempt} of ${event.max_retries}`;
-  const why = [event.error, event.status && `HTTP ${event.status}`].filter(Boolean).join(", ");
+  const why = [event.error && event.error !== "unknown" && spaced(event.error), event.status && `HTTP ${event.status}`]
+    .filter(Boolean)
+    .join(", ");
   const next = event.delay_ms === undefined ? "" : `, the next one starts after ${duration(event.delay_ms)}`;
   return `${attempt} to reach the API failed${why && ` (${why})`}${next}.`;
+}
+
+/** What stands there once the model has spoken again. */
+function retriedText(event: Extract<FactRow["event"], { type: "api_retry" }>): string {
+  const why = [event.error && event.error !== "unknown" && spaced(event.error), event.status && `HTTP ${event.status}`]
+    .filter(Boolean)
+    .join(", ");
+  return `The API was reached again after ${plural(event.attempt, "failed attempt")}${why && ` (${why})`}.`;
 }
 
 export function FactView({ row }: { row: FactRow }) {
@@ -75,15 +82,15 @@ export function FactView({ row }: { row: FactRow }) {
     case "api_retry":
       return (
         <Bar tone={row.over ? "plain" : "warn"} icon="clock">
-          {visibleCode(retryText(event))}
+          {visibleCode(row.over ? retriedText(event) : retryText(event))}
         </Bar>
       );
     case "rate_limit": {
-      const resets = event.resets_at === undefined ? "" : ` It resets on ${moment(event.resets_at * 1000)}.`;
+      const resets = resetText(event);
       return (
         <Bar tone={event.status === "rejected" ? "bad" : "warn"} icon="clock">
-          {visibleCode(event.rate_limit_message.replace(/\.?$/, "."))}
-          {resets}
+          {visibleCode(limitText(event.rate_limit_message))}
+          {resets && ` It resets on ${resets}.`}
         </Bar>
       );
     }
@@ -106,7 +113,9 @@ export function FactView({ row }: { row: FactRow }) {
     case "error": {
       // What the text says already, and a code that says nothing, is not said again.
       const code = event.code === "process_exited" || event.code === "unknown" ? undefined : event.code;
-      const why = [code, event.code !== "process_exited" && event.status && `HTTP ${event.status}`].filter(Boolean).join(" · ");
+      const why = [code && spaced(code), event.code !== "process_exited" && event.status && `HTTP ${event.status}`]
+        .filter(Boolean)
+        .join(" · ");
       return (
         <Bar tone="bad" icon="warning">
           {visibleCode(event.error.slice(0, 4000))}
@@ -146,22 +155,18 @@ export function FactView({ row }: { row: FactRow }) {
   }
 }
 
-export function OddView({ row }: { row: OddRow }) {
-  const [, render] = useState(0);
-  const open = row.view.open ?? false;
+export function UnrecognisedView({ row }: { row: UnrecognisedRow }) {
+  const [open, toggle] = useOpened(row, false);
   const { event } = row;
   const head =
     event.type === "unknown"
-      ? `A line of the unknown type “${event.message_type}”`
+      ? `A line of a type that turnwire does not know: “${event.message_type}”`
       : `A malformed line (${bytes(event.size)}): ${event.reason}`;
   return (
     <Fold
       className="odd"
       open={open}
-      onToggle={() => {
-        row.view.open = !open;
-        render((n) => n + 1);
-      }}
+      onToggle={toggle}
       head={
         <>
           <Icon name="warning" /> <span>{visibleCode(head.slice(0, 200))}</span>

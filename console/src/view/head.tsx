@@ -1,10 +1,13 @@
 /** The session's head: what it is, how it is, how full its context, what it cost. */
 
-import { useMode } from "../composer/modes.js";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { AUTONOMOUS } from "../model/modes.js";
 import { isReplay } from "../model/replay.js";
+import { sessionTitle } from "../model/titles.js";
+import { Icon } from "../parts/icons.js";
 import { Badge, IconButton, type Tone } from "../parts/parts.js";
 import { useLive, usePage } from "../state/context.js";
+import { useMode } from "../state/mode.js";
 import { useSource } from "../state/source.js";
 import { count, money } from "../text/format.js";
 import { namedPath } from "../text/path.js";
@@ -28,7 +31,7 @@ function ContextMeter() {
   const tone = share > 90 ? "bad" : share > 75 ? "warn" : "good";
   const text = `${used} of ${count(context.context_window_size)} tokens of context used`;
   return (
-    <span class="meter-box" title={text}>
+    <span class={`meter-box ${tone}`} title={text}>
       <span
         class={`meter ${tone}`}
         role="meter"
@@ -40,10 +43,7 @@ function ContextMeter() {
       >
         <span style={{ width: `${share}%` }} />
       </span>
-      <span>
-        <span class="wide-only">context </span>
-        {Math.round(share)} %
-      </span>
+      <span>context {Math.round(share)} %</span>
     </span>
   );
 }
@@ -61,6 +61,73 @@ function Folder({ path }: { path: string | undefined }) {
         </span>
       )}
     </span>
+  );
+}
+
+/** The session's name, which is changed where it stands. */
+function Title() {
+  const { hub } = usePage();
+  const live = useLive();
+  const summary = hub.summary;
+  const [name, rename] = useState<string | undefined>(undefined);
+  const field = useRef<HTMLInputElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const renaming = name !== undefined;
+  useEffect(() => field.current?.select(), [renaming]);
+
+  function done(): void {
+    rename(undefined);
+    // Once the button stands there again.
+    setTimeout(() => button.current?.focus());
+  }
+
+  const title = summary ? sessionTitle(summary) : visibleCode(live.id);
+  if (name === undefined)
+    return (
+      <div class="title-line">
+        <h1 title={title}>{title}</h1>
+        {hub.mayControl && summary && !isReplay(summary) && (
+          <button
+            type="button"
+            ref={button}
+            class="icon-button rename-title"
+            aria-label="Change the name"
+            title="Change the name"
+            onClick={() => rename(summary.title ?? "")}
+          >
+            <Icon name="edit" />
+          </button>
+        )}
+      </div>
+    );
+  return (
+    <form
+      class="title-line"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (name.trim()) void hub.run({ type: "session.rename", session: live.id, title: name.trim() });
+        done();
+      }}
+    >
+      <h1 class="heard">{title}</h1>
+      <input
+        ref={field}
+        type="text"
+        dir="auto"
+        aria-label="Name of this session"
+        maxLength={200}
+        value={name}
+        onInput={(event) => rename(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          event.stopPropagation();
+          done();
+        }}
+      />
+      <button type="submit" class="secondary">
+        Rename
+      </button>
+    </form>
   );
 }
 
@@ -85,7 +152,7 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
           : running
             ? ["working", "busy"]
             : state.exited || summary?.state === "exited"
-              ? ["exited", "plain"]
+              ? ["ended", "plain"]
               : summary === undefined || IDLE.has(summary.state)
                 ? ["idle", "good"]
                 : // Between two states, or a word of a newer hub.
@@ -94,11 +161,16 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
     <header class="session-head">
       <IconButton icon="menu" label="Sessions" className="menu" onClick={props.onMenu} />
       <div class="which">
-        <h1>{visibleCode(summary?.title ?? live.id)}</h1>
+        <Title key={live.id} />
         <p>
           {summary?.agent && <span class="agent">{visibleCode(summary.agent)}</span>}
           {isScripted(summary) && !/scripted/i.test(summary?.agent ?? "") && <span class="agent">scripted</span>}
           <Folder path={state.info?.cwd ?? summary?.workspace} />
+          {summary?.worktree?.branch && (
+            <span class="branch" title={`Branch ${visibleCode(summary.worktree.branch)} of a worktree of its own`}>
+              <Icon name="branch" /> {visibleCode(summary.worktree.branch)}
+            </span>
+          )}
         </p>
       </div>
       <span class="states">

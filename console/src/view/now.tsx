@@ -7,8 +7,9 @@ import { Decide } from "../request/decide.js";
 import { useLive, usePage } from "../state/context.js";
 import type { LiveSession } from "../state/live.js";
 import { useSource } from "../state/source.js";
-import { between, clockTime, count, known, moment, plural } from "../text/format.js";
+import { between, clockTime, count, known, plural } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
+import { limitText, resetText } from "../text/words.js";
 import { Todos } from "../tools/bodies.js";
 import { toolHead } from "../tools/heads.js";
 
@@ -115,7 +116,7 @@ function Changed() {
   );
 }
 
-export function Now() {
+export function ActivityBar() {
   const { hub } = usePage();
   const live = useLive();
   useSource(hub.changed, live.changed, live.grown);
@@ -144,9 +145,9 @@ export function Now() {
       <span class="spring" />
       {live.whole && <Pinned />}
       {limited && (
-        <span class="limit" title={visibleCode(limited.rate_limit_message)}>
+        <span class="limit" title={visibleCode(limitText(limited.rate_limit_message))}>
           Limit {limited.status === undefined ? "near" : (known(LIMITS, limited.status) ?? visibleCode(limited.status))}
-          {limited.resets_at !== undefined && `, resets ${moment(limited.resets_at * 1000)}`}
+          {resetText(limited) && `, resets on ${resetText(limited)}`}
         </span>
       )}
       {live.whole && files.size > 0 && <Changed />}

@@ -1,50 +1,29 @@
-/** What can be reached by its name (Ctrl+K): sessions and the page's own doings; and the list of keys (?). */
-import { useEffect, useRef, useState } from "preact/hooks";
+/** What can be reached by its name (Ctrl+K): sessions and the page's own commands; and the list of keys (?). */
+import { useState } from "preact/hooks";
 import { inbox } from "../model/inbox.js";
+import { sessionTitle } from "../model/titles.js";
+import { Modal } from "../parts/modal.js";
 import { usePage } from "../state/context.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
-import { sessionTitle } from "./sidebar.js";
 
 const MOST = 12;
 
 /** Said so, as the types know such a field with a list of the browser's own alone. */
 const COMBOBOX: Record<string, string> = { role: "combobox", "aria-expanded": "true", "aria-controls": "palette" };
 
-export interface Doing {
+export interface PaletteCommand {
   readonly name: string;
   readonly hint: string;
   readonly run: () => void;
 }
 
-/** A dialog that has the keyboard to itself; Escape closes it, and the focus goes back to where it was. */
-export function Modal({ label, onClose, children }: { label: string; onClose: () => void; children: preact.ComponentChildren }) {
-  const node = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    node.current?.showModal();
-  }, []);
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside it closes it; Escape does, too
-    <dialog
-      ref={node}
-      class="modal"
-      aria-label={label}
-      onClose={onClose}
-      onClick={(event) => {
-        if (event.target === node.current) node.current?.close();
-      }}
-    >
-      {children}
-    </dialog>
-  );
-}
-
-export function Palette({ doings, onClose }: { doings: readonly Doing[]; onClose: () => void }) {
+export function Palette({ commands, onClose }: { commands: readonly PaletteCommand[]; onClose: () => void }) {
   const { hub } = usePage();
   const [query, setQuery] = useState("");
   const [picked, setPicked] = useState(0);
   const words = query.toLowerCase();
-  const sessions: Doing[] = inbox(hub.sessions, query)
+  const sessions: PaletteCommand[] = inbox(hub.sessions, query)
     .flatMap((group) => group.sessions)
     .map((summary) => ({
       name: sessionTitle(summary),
@@ -53,10 +32,10 @@ export function Palette({ doings, onClose }: { doings: readonly Doing[]; onClose
       ),
       run: () => hub.select(summary.session),
     }));
-  const found = [...sessions.slice(0, MOST), ...doings.filter(({ name }) => name.toLowerCase().includes(words))];
+  const found = [...sessions.slice(0, MOST), ...commands.filter(({ name }) => name.toLowerCase().includes(words))];
   const at = Math.min(picked, found.length - 1);
 
-  function choose(doing: Doing | undefined): void {
+  function choose(doing: PaletteCommand | undefined): void {
     if (!doing) return;
     onClose();
     doing.run();
@@ -107,10 +86,11 @@ export function Palette({ doings, onClose }: { doings: readonly Doing[]; onClose
 
 const KEYS = [
   ["Ctrl K", "go to a session, or do something by its name"],
+  ["Alt F", "find in this conversation"],
   ["Alt C", "to the prompt"],
   ["Alt R", "to the request that waits"],
   ["1 … 9, e", "on a request that has the focus: its buttons; edit its input"],
-  ["Ctrl Enter", "in its fields: allow with the edit, or reject with the message"],
+  ["Ctrl Enter", "in its fields: allow with the edit, or deny with the note"],
   ["Enter, Shift Enter", "in the prompt: send it; a new line"],
   ["Esc", "in the prompt: stop the turn"],
   ["c", "in a change: to its lines; there arrows, and Enter for a comment"],

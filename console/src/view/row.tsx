@@ -7,8 +7,8 @@ import { standsAlone } from "../request/alone.js";
 import { useLive, usePage } from "../state/context.js";
 import { ToolCard } from "../tools/card.js";
 import { ToolGroup } from "../tools/group.js";
-import { Over } from "../tools/verdict.js";
-import { AsidesView, FactView, GapView, NoticeView, OddView } from "./facts.js";
+import { RequestOutcome } from "../tools/verdict.js";
+import { FactView, GapView, MinorEventsView, NoticeView, UnrecognisedView } from "./facts.js";
 import { FromHere } from "./from_here.js";
 import { PlanView, ReasoningView, TextView, TurnEnd, TurnHead, UserView } from "./speech.js";
 
@@ -28,17 +28,17 @@ function Body({ row, nested = false }: { row: Row; nested?: boolean }) {
     case "tool":
       return nested || row.group.length === 0 ? <ToolCard row={row} Nested={NestedRow} /> : <ToolGroup row={row} Nested={NestedRow} />;
     case "request":
-      return <Over row={row} />;
+      return <RequestOutcome row={row} />;
     case "plan":
       return <PlanView row={row} />;
-    case "asides":
-      return <AsidesView row={row} />;
+    case "minorEvents":
+      return <MinorEventsView row={row} />;
     case "notice":
       return <NoticeView row={row} />;
     case "fact":
       return <FactView row={row} />;
-    case "odd":
-      return <OddView row={row} />;
+    case "unrecognised":
+      return <UnrecognisedView row={row} />;
     case "gap":
       return <GapView row={row} />;
     default:

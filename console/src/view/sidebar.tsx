@@ -1,12 +1,14 @@
-/** All sessions, those first that want somebody; and a form for new ones. */
+/** All sessions, those first that want somebody; and the way to a new one. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SessionSummary } from "turnwire-client";
-import { type Group, inbox, Seen } from "../model/inbox.js";
+import { type Group, inbox } from "../model/inbox.js";
+import { sessionTitle } from "../model/titles.js";
 import { Boundary } from "../parts/boundary.js";
 import { Icon } from "../parts/icons.js";
 import type { Tone } from "../parts/parts.js";
 import { usePage } from "../state/context.js";
-import { useLater } from "../state/later.js";
+import { inBrowser } from "../state/kept.js";
+import { Seen } from "../state/seen.js";
 import { useSource } from "../state/source.js";
 import { age, known, money } from "../text/format.js";
 import { namedPath } from "../text/path.js";
@@ -14,7 +16,7 @@ import { visibleCode } from "../text/visible.js";
 
 const TONES: Record<SessionSummary["state"], Tone> = {
   starting: "busy",
-  idle: "good",
+  idle: "plain",
   running: "busy",
   waiting: "warn",
   stopping: "warn",
@@ -23,28 +25,29 @@ const TONES: Record<SessionSummary["state"], Tone> = {
   replaying: "busy",
 };
 
+/** What is said of a state; nothing of one that only waits for a prompt. */
+const STATES: Record<SessionSummary["state"], string> = {
+  starting: "starting",
+  idle: "",
+  running: "working",
+  waiting: "asks you",
+  stopping: "stopping",
+  exited: "ended",
+  unreachable: "unreachable",
+  replaying: "replaying",
+};
+
 /** Sessions of a group that are listed without being asked for, and from how many on they can be searched. */
 const LISTED = 8;
 const SEARCHED = 6;
 
-/** The form for a new session, once it is there. */
-function Making({ onDone }: { onDone: () => void }) {
-  const { hub } = usePage();
-  const views = useLater(() => import("../library/views.js"), hub);
-  return views ? <views.NewSession onDone={onDone} /> : null;
-}
-
 const PAGES = [
   ["history", "History", "clock"],
-  ["usage", "Usage", "list"],
+  ["usage", "Usage", "chart"],
 ] as const;
 
 export function isScripted(summary: SessionSummary | undefined): boolean {
   return /script|demo/i.test(summary?.agent ?? "");
-}
-
-export function sessionTitle(summary: SessionSummary): string {
-  return visibleCode(summary.title ?? summary.session);
 }
 
 interface EntryProps {
@@ -55,11 +58,11 @@ interface EntryProps {
 }
 
 function Entry({ summary, kind, current, unread }: EntryProps) {
-  const { session, state, pending, workspace, created, total_cost_usd: cost } = summary;
-  const since = created === undefined ? Number.NaN : Date.now() - Date.parse(created);
+  const { session, state, pending, workspace, agent, updated, created, total_cost_usd: cost } = summary;
+  const since = Date.now() - Date.parse(updated ?? created ?? "");
   const where = kind === "folder" ? "" : visibleCode(namedPath(workspace ?? "").name);
-  const how = kind === "waiting" ? (pending > 1 ? `${pending} requests` : "") : state === "idle" || state === "running" ? "" : state;
-  const facts = [where, how, Number.isNaN(since) ? "" : age(since)].filter(Boolean);
+  const how = kind === "waiting" ? (pending > 1 ? `${pending} requests` : "asks you") : (known(STATES, state) ?? visibleCode(state));
+  const facts = [how, where, visibleCode(agent ?? ""), Number.isNaN(since) ? "" : age(since)].filter(Boolean);
   return (
     <li>
       <a class="session" href={`#/s/${encodeURIComponent(session)}`} aria-current={current ? "page" : undefined}>
@@ -110,11 +113,11 @@ function Listed({ group, seen, all }: { group: Group; seen: Seen; all: boolean }
   );
 }
 
-export function Sidebar({ making, onMake, onFind }: { making: boolean; onMake: (making: boolean) => void; onFind: () => void }) {
+export function Sidebar({ onMake, onFind }: { onMake: () => void; onFind: () => void }) {
   const { hub } = usePage();
   useSource(hub.changed, hub.switched);
   const [query, setQuery] = useState("");
-  const seen = useMemo(() => new Seen(localStorage), []);
+  const seen = useMemo(() => new Seen(inBrowser), []);
   const summary = hub.summary;
   useEffect(() => {
     if (summary && !document.hidden) seen.mark(summary.session, summary.last_seq);
@@ -128,14 +131,11 @@ export function Sidebar({ making, onMake, onFind }: { making: boolean; onMake: (
           Find <kbd>Ctrl K</kbd>
         </button>
       </div>
-      {hub.mayCreate &&
-        (making ? (
-          <Making onDone={() => onMake(false)} />
-        ) : (
-          <button type="button" class="quiet-button wide" onClick={() => onMake(true)}>
-            <Icon name="plus" /> New session
-          </button>
-        ))}
+      {hub.mayCreate && (
+        <button type="button" class="primary wide" onClick={onMake}>
+          <Icon name="plus" /> New session
+        </button>
+      )}
       <div class="pages">
         {PAGES.map(([name, title, icon]) => (
           <a key={name} href={`#/${name}`} aria-current={hub.view?.name === name ? "page" : undefined}>

@@ -1,12 +1,16 @@
 /** What is said: turn heads, prompts, answers, reasoning, plans. */
-import { useState } from "preact/hooks";
 import type { TokenSums } from "turnwire-client";
+import { isReplay } from "../model/replay.js";
 import type { EndRow, PlanRow, TextRow, Turn, TurnRow, UserRow } from "../model/rows.js";
 import { Icon } from "../parts/icons.js";
 import { Parts } from "../parts/images.js";
 import { Fold, type Tone } from "../parts/parts.js";
 import { Prose } from "../parts/text.js";
-import { usePage } from "../state/context.js";
+import { Decide } from "../request/decide.js";
+import { members } from "../state/ask.js";
+import type { ConsoleState } from "../state/console_state.js";
+import { useLive, usePage } from "../state/context.js";
+import { useOpened } from "../state/opened.js";
 import { between, count, duration, known, money, plural, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { Commentable } from "../tools/lines.js";
@@ -56,7 +60,8 @@ function sent(tokens: TokenSums | undefined): number {
 
 /** What came of a turn, where it ended. */
 export function TurnEnd({ row }: { row: EndRow }) {
-  const { show } = usePage();
+  const { show, hub } = usePage();
+  const live = useLive();
   const { turn, files, added, removed } = row;
   const { text, tone } = outcome(turn);
   const result = turn.result;
@@ -84,24 +89,30 @@ export function TurnEnd({ row }: { row: EndRow }) {
           </span>
         )}
       </span>
+      {tone === "bad" && live.conversation.turns.at(-1) === turn && hub.mayControl && !isReplay(hub.summary) && !hub.summary?.followed && (
+        <Decide className="more" meaning={`retry ${turn.id}`} onDecide={() => void retry(hub, live.id)}>
+          <Icon name="retry" /> Retry
+        </Decide>
+      )}
     </p>
   );
+}
+
+async function retry(hub: ConsoleState, session: string): Promise<void> {
+  const { session: made } = members(await hub.run({ type: "session.retry", session }));
+  if (typeof made === "string") hub.select(made);
 }
 
 /** What the agent's program adds is rarely read, and can be long. */
 const SHORT = 300;
 
 function AddedView({ row }: { row: UserRow }) {
-  const [, render] = useState(0);
-  const open = row.view.open ?? false;
+  const [open, toggle] = useOpened(row, false);
   return (
     <Fold
       className="asides"
       open={open}
-      onToggle={() => {
-        row.view.open = !open;
-        render((n) => n + 1);
-      }}
+      onToggle={toggle}
       head={
         <span class="subject">
           Added by the agent’s program{!open && ` · ${visibleCode(row.text.slice(0, 160).replaceAll("\n", " "))}`}
@@ -150,17 +161,13 @@ export function TextView({ row }: { row: TextRow }) {
 
 /** Closed unless the reader opens it, also while it grows: so it never moves what stands below. */
 export function ReasoningView({ row }: { row: TextRow }) {
-  const [, render] = useState(0);
-  const open = row.view.open ?? false;
+  const [open, toggle] = useOpened(row, false);
   const words = row.redacted && row.text === "" ? "encrypted" : plural(row.text.split(/\s+/).length, "word");
   return (
     <Fold
       className="reasoning"
       open={open}
-      onToggle={() => {
-        row.view.open = !open;
-        render((n) => n + 1);
-      }}
+      onToggle={toggle}
       head={
         <>
           <Icon name="thought" />

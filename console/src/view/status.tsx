@@ -33,6 +33,15 @@ export function ConnectionBar() {
         The connection was closed.
       </div>
     );
+  if (hub.newer !== undefined)
+    return (
+      <div class="connection warn" role="status">
+        turnwire {visibleCode(hub.newer)} runs now, and this page is older. What you have written is kept.
+        <button type="button" class="quiet-button" onClick={() => location.reload()}>
+          Reload
+        </button>
+      </div>
+    );
   if (live?.caughtUp && live.behind > 0)
     return (
       <div class="connection warn" role="status">

@@ -9,6 +9,7 @@ import { useSource } from "../state/source.js";
 import { count } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { type ListHandle, VirtualList } from "../virtual/list.js";
+import { FindBar } from "./find_bar.js";
 import { RowView } from "./row.js";
 import { outcome } from "./speech.js";
 
@@ -21,10 +22,10 @@ const HEIGHTS: Record<Row["kind"], number> = {
   tool: 48,
   request: 26,
   plan: 200,
-  asides: 28,
+  minorEvents: 28,
   notice: 48,
   fact: 48,
-  odd: 40,
+  unrecognised: 40,
   gap: 48,
 };
 
@@ -38,7 +39,7 @@ function estimate(row: Row): number {
 const TALLEST = 8_000_000;
 
 /** How tall what comes before the end of a log will be, if it is as its end. */
-function leadOf({ rows, log }: Conversation): number {
+function unloadedHeightOf({ rows, log }: Conversation): number {
   const [{ seq: first } = { seq: 1 }] = log;
   if (first === 1) return 0;
   const height = rows.reduce((sum, row) => sum + estimate(row), 0);
@@ -101,7 +102,19 @@ export function Transcript() {
   const { conversation } = live;
   // The end alone may tell too little to be drawn: then the same conversation is the whole one later, with nothing before it.
   const { whole } = live;
-  const lead = useMemo(() => (whole ? 0 : leadOf(conversation)), [conversation, whole]);
+  const unloadedHeight = useMemo(() => (whole ? 0 : unloadedHeightOf(conversation)), [conversation, whole]);
+
+  const [finding, find] = useState(false);
+  useEffect(() => live.finding.watch(() => find(true)), [live]);
+
+  function show(row: Row): void {
+    let outer = row;
+    while (outer.parent) outer = outer.parent;
+    if (outer.kind === "tool" && outer.leader) outer = outer.leader;
+    uncover(row);
+    live.mark(row, false);
+    handle.current?.scrollTo(conversation.rows.indexOf(outer));
+  }
 
   // Who sends something wants to see what comes of it.
   useEffect(() => live.sent.watch(() => handle.current?.toEnd()), [live]);
@@ -143,13 +156,22 @@ export function Transcript() {
     <div class="transcript">
       <h2 class="heard">Conversation</h2>
       <Spoken />
+      {finding && (
+        <FindBar
+          onShow={show}
+          onClose={() => {
+            find(false);
+            document.querySelector<HTMLElement>(".scroller[aria-label=Conversation]")?.focus({ preventScroll: true });
+          }}
+        />
+      )}
       <VirtualList
         items={conversation.rows}
         itemKey={keyOf}
         estimate={estimate}
         render={renderRow}
         label="Conversation"
-        lead={lead}
+        unloadedHeight={unloadedHeight}
         leading={<Earlier />}
         follow
         handle={handle}

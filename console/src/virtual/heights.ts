@@ -1,9 +1,9 @@
 /**
  * Heights of a list's items, with sums and searches in logarithmic time (a Fenwick tree). Items are only appended; those that are not
- * there yet stand before them as `lead`.
+ * there yet stand before them as `unloadedHeight`.
  */
 export class Heights {
-  lead = 0;
+  unloadedHeight = 0;
   private tree = new Float64Array(1024 + 1);
   private values = new Float64Array(1024);
   private count = 0;
@@ -40,7 +40,7 @@ export class Heights {
 
   /** Where an item begins: the sum of the heights before it. */
   offset(index: number): number {
-    let sum = this.lead;
+    let sum = this.unloadedHeight;
     for (let i = Math.min(index, this.count); i > 0; i -= i & -i) sum += this.tree[i] ?? 0;
     return sum;
   }
@@ -48,7 +48,7 @@ export class Heights {
   /** The item that covers this position; the nearest one when none does. */
   at(position: number): number {
     let index = 0;
-    let left = position - this.lead;
+    let left = position - this.unloadedHeight;
     for (let step = this.values.length; step > 0; step >>= 1) {
       const next = index + step;
       const sum = this.tree[next];
@@ -89,10 +89,10 @@ interface List<Item> {
 
 /**
  * The heights of a list in which the items that were missing stand before those that were there: these keep theirs, the others share the
- * lead, so that nothing moves. Items are told by their keys. `shift` is by how much what stands at a position moves nevertheless, where
+ * unloadedHeight, so that nothing moves. Items are told by their keys. `shift` is by how much what stands at a position moves nevertheless, where
  * others came between. Undefined where nothing is there any more that was.
  */
-export function joined<Item>(
+export function mergeEarlierItems<Item>(
   { items: was, heights: before }: List<Item>,
   items: readonly Item[],
   key: (item: Item) => number,
@@ -104,11 +104,11 @@ export function joined<Item>(
   if (joint < 0) return undefined;
   const estimates = items.slice(0, joint).map(estimate);
   const total = estimates.reduce((sum, height) => sum + height, 0);
-  const stretch = Math.min(STRETCHED, Math.max(1 / STRETCHED, before.lead / Math.max(1, total)));
+  const stretch = Math.min(STRETCHED, Math.max(1 / STRETCHED, before.unloadedHeight / Math.max(1, total)));
   const heights = new Heights();
   for (const height of estimates) heights.append(height * stretch);
   for (const item of items.slice(joint)) heights.append(known.get(key(item)) ?? estimate(item));
-  if (position < before.lead) return { heights, shift: 0 };
+  if (position < before.unloadedHeight) return { heights, shift: 0 };
   const seen = before.at(position);
   const place = items.findIndex((item) => key(item) === key(was[seen] as Item));
   return { heights, shift: place < 0 ? 0 : heights.offset(place) - before.offset(seen) };

@@ -4,7 +4,7 @@
  */
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
-import { Heights, joined } from "./heights.js";
+import { Heights, mergeEarlierItems } from "./heights.js";
 
 export interface ListHandle {
   scrollTo(index: number): void;
@@ -18,7 +18,7 @@ interface Props<Item> {
   render: (item: Item, index: number) => ComponentChildren;
   label: string;
   /** Pixels that items take which come later, before all others; what stands there meanwhile. Once they are there: 0. */
-  lead?: number;
+  unloadedHeight?: number;
   leading?: ComponentChildren;
   /** Stay at the end while the list grows. */
   follow?: boolean;
@@ -36,16 +36,17 @@ const NEAR_END = 40;
 const END_SPACE = 16;
 
 export function VirtualList<Item>(props: Props<Item>) {
-  const { items, itemKey, estimate, render, label, lead = 0, leading, follow = false, handle, onFollow, className = "" } = props;
+  const { items, itemKey, estimate, render, label, unloadedHeight = 0, leading, follow = false, handle, onFollow, className = "" } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const last = useRef<{ items: readonly Item[]; heights: Heights } | undefined>(undefined);
   /** By how much what is seen moves with this drawing. */
   const shift = useRef(0);
   const heights = useMemo(() => {
-    const leads = last.current !== undefined && last.current.heights.lead > 0;
-    const place = leads && last.current ? joined(last.current, items, itemKey, estimate, scroller.current?.scrollTop ?? 0) : undefined;
+    const leads = last.current !== undefined && last.current.heights.unloadedHeight > 0;
+    const place =
+      leads && last.current ? mergeEarlierItems(last.current, items, itemKey, estimate, scroller.current?.scrollTop ?? 0) : undefined;
     const made = place?.heights ?? new Heights();
-    if (!place) made.lead = lead;
+    if (!place) made.unloadedHeight = unloadedHeight;
     shift.current = place?.shift ?? 0;
     last.current = { items, heights: made };
     return made;
@@ -89,6 +90,9 @@ export function VirtualList<Item>(props: Props<Item>) {
   useLayoutEffect(() => {
     const node = scroller.current;
     if (!node) return;
+    // Moved upwards a moment ago, with the scroll event still to come: that event lets go of the end.
+    const moved = node.scrollTop < lastTop.current && node.scrollHeight - node.scrollTop - node.clientHeight > 1;
+    if (following.current && moved) return;
     if (following.current) node.scrollTop = node.scrollHeight;
     else if (shift.current !== 0) node.scrollTop += shift.current;
     else return;
@@ -166,8 +170,8 @@ export function VirtualList<Item>(props: Props<Item>) {
   return (
     <div class={`scroller ${className}`} ref={scroller} onScroll={onScroll} tabIndex={0} role="region" aria-label={label}>
       <div class="spacer" style={{ height: `${heights.total + END_SPACE}px` }}>
-        {heights.lead > 0 && (
-          <div class="leading" style={{ height: `${heights.lead}px` }}>
+        {heights.unloadedHeight > 0 && (
+          <div class="leading" style={{ height: `${heights.unloadedHeight}px` }}>
             {leading}
           </div>
         )}

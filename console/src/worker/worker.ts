@@ -38,7 +38,7 @@ async function show(data: PushMessageData | null): Promise<void> {
   if (!told || (await pages()).some(({ focused }) => focused)) return;
   const actions: Action[] = [];
   if (told.allow !== undefined) actions.push({ action: "allow", title: "Allow" });
-  if (told.reject !== undefined) actions.push({ action: "reject", title: "Reject" });
+  if (told.reject !== undefined) actions.push({ action: "reject", title: "Deny" });
   await notify(told, told.body, { requireInteraction: told.pending !== undefined, renotify: true, actions });
 }
 

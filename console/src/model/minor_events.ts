@@ -15,6 +15,7 @@ import type {
 } from "turnwire-client";
 
 import { known } from "../text/format.js";
+import { limitText, spaced } from "../text/words.js";
 import { modeOf } from "./modes.js";
 
 /** Events that may be quiet. */
@@ -37,7 +38,7 @@ const STATUSES = { new: "A new conversation", resumed: "The conversation goes on
 const join = (...parts: Array<string | undefined>) => parts.filter(Boolean).join(" · ");
 
 /** The line that tells of an event; undefined when it is to be told louder, or elsewhere. */
-export function aside(event: QuietEvent): { label: string; text: string } | undefined {
+export function minorEvent(event: QuietEvent): { label: string; text: string } | undefined {
   switch (event.type) {
     case "session_status":
       return { label: "session", text: known(STATUSES, event.data.session_status) ?? `The conversation: ${event.data.session_status}` };
@@ -58,11 +59,14 @@ export function aside(event: QuietEvent): { label: string; text: string } | unde
     case "withdrawn":
       return { label: "queue", text: "A waiting prompt was withdrawn" };
     case "task_update":
-      return { label: `task ${event.task_status}`, text: join(event.description, event.summary, event.last_tool_name) || event.task_id };
+      return {
+        label: `task ${spaced(event.task_status)}`,
+        text: join(event.description, event.summary, event.last_tool_name) || event.task_id,
+      };
     case "consolidation":
       return { label: "memory", text: `${event.entries_created} new, ${event.entries_updated} changed` };
     case "notice":
-      return event.level === "info" ? { label: event.kind, text: event.text } : undefined;
+      return event.level === "info" ? { label: spaced(event.kind), text: event.text } : undefined;
     case "history":
       return { label: "history", text: event.text };
     case "process_status":
@@ -70,7 +74,7 @@ export function aside(event: QuietEvent): { label: string; text: string } | unde
       if (event.state === "resumed") return { label: "process", text: "The agent speaks again" };
       return undefined;
     case "rate_limit":
-      return event.status === "allowed" ? { label: "rate limit", text: event.rate_limit_message } : undefined;
+      return event.status === "allowed" ? { label: "rate limit", text: limitText(event.rate_limit_message) } : undefined;
     default:
       event satisfies never;
       return undefined;

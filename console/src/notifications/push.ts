@@ -1,16 +1,16 @@
 /** Web push of this browser: its subscription, told to the hub. */
 import { CommandFailed } from "turnwire-client";
-import type { Hub } from "../state/hub.js";
+import type { ConsoleState } from "../state/console_state.js";
 
 const worker = () => navigator.serviceWorker.getRegistration("./push/");
 
 /** Subscribes; gives the reason where that cannot be. What was subscribed already is told again, as the hub may be another. */
-export async function subscribe(hub: Hub): Promise<string | undefined> {
+export async function subscribe(hub: ConsoleState): Promise<string | undefined> {
   if (!("serviceWorker" in navigator && "PushManager" in window)) {
     return "They come while a page is open. To be reached otherwise, open this page by https (on an iPhone, from the home screen).";
   }
   try {
-    const told = (await hub.client.command({ type: "push.key" })) as { key: string };
+    const told = await hub.client.command({ type: "push.key" });
     // No page lies in its scope: it shows what is pushed, and nothing else.
     await navigator.serviceWorker.register("./worker.js", { scope: "./push/" });
     const registration = await active();
@@ -31,7 +31,7 @@ export async function subscribe(hub: Hub): Promise<string | undefined> {
 }
 
 /** Ends the subscription, here and at the hub. */
-export async function unsubscribe(hub: Hub): Promise<void> {
+export async function unsubscribe(hub: ConsoleState): Promise<void> {
   if (!("serviceWorker" in navigator)) return;
   const registration = await worker();
   const subscription = await registration?.pushManager?.getSubscription();

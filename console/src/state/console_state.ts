@@ -6,6 +6,7 @@ import {
   type CommandInput,
   ConnectionLost,
   type ConnectionState,
+  type Source as Given,
   type JsonValue,
   type SessionSummary,
   TimedOut,
@@ -48,8 +49,8 @@ const ONCE: ReadonlySet<CommandInput["type"]> = new Set([
   "set_permission_mode",
 ]);
 
-/** Why a command was not done, for people; the client's own words name commands. */
-function whyNot(error: unknown): string {
+/** Why a command was not done, for people: what went wrong and what to do. The client's own words name commands. */
+export function whyNot(error: unknown): string {
   if (error instanceof ConnectionLost || error instanceof TimedOut)
     return "There is no connection to turnwire, so this may not have arrived. Try again once it is back.";
   return error instanceof Error ? error.message : String(error);
@@ -59,7 +60,7 @@ const KEPT = 4;
 const SESSION = /^#\/s\/(.+)$/;
 const VIEW = /^#\/(history|usage)(?:\/(.*))?$/;
 
-export class Hub {
+export class ConsoleState {
   readonly client: Client;
   /** Connection, role and the list of sessions. */
   readonly changed = new Source();
@@ -71,6 +72,7 @@ export class Hub {
   /** The hub does not let this browser in. */
   refused = false;
   welcome: Welcome | undefined;
+  private loadedFrom: string | undefined;
   sessions: SessionSummary[] = [];
   current: LiveSession | undefined;
   /** The page that the address names instead of a session. */
@@ -86,11 +88,17 @@ export class Hub {
   /** Sessions that were on screen lately go on being followed, so that switching between them is quick; oldest first. */
   private readonly kept = new Map<string, LiveSession>();
 
-  constructor(url: string, name: string) {
+  /** With `fixed` it shows one session, leaves the page's address alone, and lets in by a token instead of the page's login. */
+  constructor(
+    url: string,
+    name: string,
+    private readonly fixed?: { readonly session: string; readonly token?: Given },
+  ) {
     this.client = new Client({
       url,
       name,
-      subprotocols: keyProtocols,
+      ...(fixed?.token === undefined ? {} : { token: fixed.token }),
+      ...(fixed ? {} : { subprotocols: keyProtocols }),
       onState: (state, reason) => {
         this.state = state;
         this.reason = reason?.message;
@@ -98,13 +106,20 @@ export class Hub {
         this.changed.emit();
       },
       onWelcome: (welcome) => {
+        // The page is of the version that it was loaded from.
+        this.loadedFrom ??= welcome.version;
         this.welcome = welcome;
         this.list(welcome.sessions);
       },
       onSessions: (sessions) => this.list(sessions),
     });
-    addEventListener("hashchange", () => this.route());
+    if (!fixed) addEventListener("hashchange", () => this.route());
     addEventListener("online", () => this.client.reconnect());
+  }
+
+  /** The version that the hub has by now, where it is another than that of this page. */
+  get newer(): string | undefined {
+    return this.welcome && this.welcome.version !== this.loadedFrom ? this.welcome.version : undefined;
   }
 
   get mayControl(): boolean {
@@ -122,6 +137,7 @@ export class Hub {
 
   /** Shows a session, and a place in it. */
   select(session: string, what?: Sought): void {
+    if (this.fixed) return;
     this.expected = session;
     this.sought = what && { session, what };
     location.hash = `#/s/${encodeURIComponent(session)}`;
@@ -129,11 +145,11 @@ export class Hub {
 
   /** Shows what is shown when the address names no session. */
   deselect(): void {
-    location.hash = "";
+    if (!this.fixed) location.hash = "";
   }
 
   visit(view: View["name"]): void {
-    location.hash = `#/${view}`;
+    if (!this.fixed) location.hash = `#/${view}`;
   }
 
   /** Shows the newest session, whatever the address named. */
@@ -163,9 +179,9 @@ export class Hub {
     // Only a page that came over TLS, or from this machine, can make one.
     if (attempt.sent !== sent) Object.assign(attempt, { sent, id: this.welcome?.workers && crypto.randomUUID?.() });
     try {
-      const reply = await this.client.command(command, attempt.id === undefined ? {} : { id: attempt.id });
+      const reply: unknown = await this.client.command(command, attempt.id === undefined ? {} : { id: attempt.id });
       delete attempt.sent;
-      return reply;
+      return reply as JsonValue;
     } catch (error) {
       if (error instanceof CommandFailed) delete attempt.sent;
       this.toast(whyNot(error));
@@ -204,13 +220,14 @@ export class Hub {
   }
 
   private route(): void {
-    const [, name, query = ""] = VIEW.exec(location.hash) ?? [];
+    const hash = this.fixed ? `#/s/${encodeURIComponent(this.fixed.session)}` : location.hash;
+    const [, name, query = ""] = VIEW.exec(hash) ?? [];
     this.view = name === "history" || name === "usage" ? { name, query: decoded(query) } : undefined;
     if (this.view) {
       this.missing = undefined;
       return this.leave();
     }
-    const wanted = SESSION.exec(location.hash)?.[1];
+    const wanted = SESSION.exec(hash)?.[1];
     const id = wanted === undefined ? (this.current?.id ?? this.sessions.at(-1)?.session) : decoded(wanted);
     const known = this.sessions.find(({ session }) => session === id);
     this.missing = known || id === this.expected ? undefined : id;

@@ -1,8 +1,8 @@
 /** A picture for a phone's camera: it logs that phone in, once. */
 import { useEffect, useState } from "preact/hooks";
 import { encode } from "uqr";
-import type { Hub } from "../state/hub.js";
-import { Modal } from "../view/palette.js";
+import { Modal } from "../parts/modal.js";
+import type { ConsoleState } from "../state/console_state.js";
 
 type Role = "view" | "control";
 
@@ -26,7 +26,7 @@ function Code({ text }: { text: string }) {
   );
 }
 
-export function Invite({ hub, onClose }: { hub: Hub; onClose: () => void }) {
+export function Invite({ hub, onClose }: { hub: ConsoleState; onClose: () => void }) {
   const [role, setRole] = useState<Role>("view");
   const [made, setMade] = useState<{ text: string; minutes: number } | undefined>(undefined);
   const alone = ALONE.test(location.hostname);

@@ -1,0 +1,36 @@
+/** A dialog that has the keyboard to itself. Escape closes it, and the focus goes back to where it was. */
+import { useEffect, useRef } from "preact/hooks";
+
+interface Props {
+  label: string;
+  onClose: () => void;
+  /** A click beside it closes it; not where that would lose what was written. */
+  byBackdrop?: boolean;
+  children: preact.ComponentChildren;
+}
+
+export function Modal({ label, onClose, byBackdrop = true, children }: Props) {
+  const node = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    node.current?.showModal();
+    return () => {
+      // Its node goes with what is in it: the browser then gives the focus to the page.
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside it closes it; Escape does, too
+    <dialog
+      ref={node}
+      class="modal"
+      aria-label={label}
+      onClose={onClose}
+      onClick={(event) => {
+        if (byBackdrop && event.target === node.current) node.current?.close();
+      }}
+    >
+      {children}
+    </dialog>
+  );
+}
