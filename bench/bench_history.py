@@ -20,6 +20,9 @@ from datetime import date, timedelta
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 sys.path.extend(
     str(Path(__file__).resolve().parents[1] / "tests" / "support" / room)
@@ -128,9 +131,8 @@ def show(what: str, cpu: float | None, clock: float, memory: int | None = None, 
 
 async def asked(client: Client, what: str, command: commands.AnyCommand) -> dict[str, object]:
     begun = time.perf_counter()
-    result = await client.command(command)
+    result: dict[str, Any] = msgspec.to_builtins(await client.command(command))
     show(what, None, time.perf_counter() - begun)
-    assert isinstance(result, dict)
     return result
 
 
@@ -157,29 +159,23 @@ async def through_the_hub(folder: Path, env: dict[str, str]) -> None:
         begun = time.perf_counter()
         while not first["complete"]:
             answer = await client.command(commands.LibraryList(known=str(first["version"])))
-            assert isinstance(answer, dict)
-            first = answer
+            first = msgspec.to_builtins(answer)
         show("… until all is read", None, time.perf_counter() - begun)
         await asked(client, "library.list, known", commands.LibraryList())
         await asked(client, "library.search, two words", commands.LibrarySearch(text=" ".join(WORDS)))
         await asked(client, "library.usage by day", commands.LibraryUsage())
-        told = (await client.command(commands.LibraryList(limit=1000)))["conversations"]
-        assert isinstance(told, list)
-        one = max(
-            (one for one in told if isinstance(one, dict) and one["agent"] == "claude"),
-            key=lambda one: int(str(one["bytes"])),
-        )
-        kib = int(str(one["bytes"])) // 1024
+        told = (await client.command(commands.LibraryList(limit=1000))).conversations
+        one = max((one for one in told if one.agent == "claude"), key=lambda one: one.bytes)
+        kib = one.bytes // 1024
         await asked(
             client,
             f"library.open, the largest ({kib} KiB)",
-            commands.LibraryOpen(conversation=str(one["id"])),
+            commands.LibraryOpen(conversation=one.id),
         )
         begun = time.perf_counter()
-        created = await client.command(commands.SessionCreate(resume=str(one["id"]), prompt="go on"))
-        assert isinstance(created, dict)
-        await Frontend(client, str(created["session"])).until(
-            Complete, lambda end: end.operation_id == f"turn-{int(str(one['turns'])) + 1}"
+        created = await client.command(commands.SessionCreate(resume=one.id, prompt="go on"))
+        await Frontend(client, created.session).until(
+            Complete, lambda end: end.operation_id == f"turn-{(one.turns or 0) + 1}"
         )
         show("the same gone on with, up to its next turn's end", None, time.perf_counter() - begun)
 

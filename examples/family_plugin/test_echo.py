@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from turnwire.normalize.core import Core
 from turnwire.normalize.families import named
 from turnwire.normalize.recordings.lines import LineReader
-from turnwire.testing.core import CoreContract, Decode, Recording
+from turnwire.testing.core_contract import CoreContract, Decode, Recording
 
 TURN = (
     (False, b'{"echo": "hello", "session": "echo-1", "version": "1.0"}'),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from turnwire.journal.base import KEEP_ALL, Journal, Retention
-from turnwire.testing.journal import FakeClock, JournalContract
+from turnwire.testing.journal_contract import FakeClock, JournalContract
 from turnwire_lines import LinesJournal
 
 
