@@ -39,9 +39,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="TEXT",
         help="of tests that go over many cases, run those cases alone whose name contains TEXT",
     )
+    parser.addoption(
+        "--in-sandbox",
+        action="store_true",
+        help="run real agents of the end-to-end tests in the sandbox `network`, with their scripted API allowed",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--in-sandbox"):
+        os.environ["TURNWIRE_TESTS_IN_SANDBOX"] = "1"
     cases.only = config.getoption("--case")
 
 

@@ -17,7 +17,7 @@ import pytest
 from runner_harness import RESULT, request
 
 from recordings import ROOT
-from turnwire.adapter.claude.client import Client
+from turnwire.adapter.claude.client import ClaudeClient
 from turnwire.adapter.claude.wire import ClaudeWire
 from turnwire.adapter.family import Opener
 from turnwire.adapter.options import SessionOptions
@@ -31,10 +31,10 @@ from turnwire.adapter.session.inbox import Inbox
 from turnwire.normalize.core import Core
 from turnwire.normalize.inputs import Ended
 from turnwire.protocol.json_values import JsonObject
+from turnwire.runner.claude_runs import claude_runs
 from turnwire.runner.family import Streams
 from turnwire.runner.output import Output
-from turnwire.runner.wire import ClaudeParams, Run, read_request
-from turnwire.sidecar.streams.runner.claude import claude_runs
+from turnwire.runner.runner_lines import ClaudeParams, Run, read_request
 
 PER_LINE = {"as they come": 20.9, "normalized": 36.4}
 """Calls a line: of Python's functions and of C's, with CPython 3.11."""
@@ -105,7 +105,7 @@ class Agent:
 @asynccontextmanager
 async def opened(options: SessionOptions, *, core: Core, **_: object) -> AsyncIterator[Agent]:
     """Make what adapter/claude/opening.py makes, of chunks."""
-    client = Client(cast(Transport, Played(chunks())), on_sent=lambda _: None)
+    client = ClaudeClient(cast(Transport, Played(chunks())), on_sent=lambda _: None)
     inbox = Inbox(options.ahead)
     async with asyncio.TaskGroup() as tasks:
         executor = SessionExecutor(

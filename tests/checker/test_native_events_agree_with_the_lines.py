@@ -1,13 +1,16 @@
 """The independent checker over every recording of an agent's own JSON output; and that it can fail."""
 
 from collections.abc import Callable
+from itertools import groupby
 from typing import Any
 
 import pytest
-from native_recordings import NativeRecording, native_recordings
+from native_recordings import OF_ANOTHER_NAME, NativeRecording, native_recordings
 
 from cases import for_each
+from tests.checker.checks import violations as claude_violations
 from tests.checker.native import WIRES, facts_of, files_after, violations
+from tests.checker.raw import Facts as ClaudeFacts
 from tests.normalize.translating import as_json
 from turnwire.normalize.families import recorded_core
 from turnwire.recordings.reading import read
@@ -15,19 +18,50 @@ from turnwire.recordings.reading import read
 Events = list[dict[str, Any]]
 
 
+CHECKED = [
+    one for one in native_recordings() if one.family in WIRES or one.agent.startswith((*OF_ANOTHER_NAME,))
+]
+
+
+class Processes(list[NativeRecording]):
+    """The recordings of one scenario's processes, in their order: several of them share the files afterwards."""
+
+    def __str__(self) -> str:
+        return f"{self[0].agent}/{self[0].folder.name}"
+
+
+SCENARIOS = [
+    Processes(processes)
+    for folder, processes in groupby(CHECKED, lambda one: one.folder)
+    if (folder / "files-after.txt").exists()
+]
+
+
 def told(recording: NativeRecording) -> Events:
     core = recorded_core()
     return as_json([event for timed in read(recording.source) for event in core.handle(timed.input)])
 
 
-@for_each("recording", [one for one in native_recordings() if one.family in WIRES])
+@for_each("recording", CHECKED)
 def test_the_events_agree_with_the_lines(recording: NativeRecording) -> None:
-    facts = facts_of(str(recording.family), recording.lines())
-    events = told(recording)
-    assert violations(facts, events) == []
-    listing = recording.folder / "files-after.txt"
-    if listing.exists() and recording.stdout.name == "stdout.jsonl":
-        assert [*files_after(listing.read_text(), events)] == []
+    if recording.family not in WIRES:  # an agent that writes Claude Code's own wire
+        assert claude_violations(ClaudeFacts(recording.lines()), told(recording)) == []
+        return
+    stderr = recording.folder / recording.stdout.name.replace("stdout", "stderr").replace(".jsonl", ".txt")
+    words = stderr.read_text(errors="replace") if stderr.exists() else ""
+    facts = facts_of(str(recording.family), recording.lines(), words)
+    assert violations(facts, told(recording)) == []
+
+
+@for_each("processes", SCENARIOS)
+def test_the_files_afterwards_are_as_told(processes: Processes) -> None:
+    folder = processes[0].folder
+    listing, meta = (
+        (folder / "files-after.txt").read_text(errors="replace"),
+        (folder / "meta.json").read_text(),
+    )
+    events = [event for process in processes for event in told(process)]
+    assert [*files_after(listing, events, meta)] == []
 
 
 def without(kind: str) -> Callable[[Events], Events]:
@@ -77,6 +111,31 @@ def test_a_fault_is_named(fault: Callable[[Events], Events], rule: str) -> None:
     assert rule in {said.partition(":")[0] for said in violations(facts, fault(events))}
 
 
+@pytest.mark.parametrize(
+    ("agent", "scenario", "fault", "rule"),
+    [
+        ("gemini", "api-401", without("error"), "errors"),
+        ("droid", "api-401", changed("error", "status", to=500), "errors"),
+        ("codex-exec", "api-401", twice("error"), "errors"),
+        ("copilot", "api-401", without("api_retry"), "requests"),
+        ("opencode-serve", "perm-deny", without("permission_request"), "requests"),
+        ("gemini", "shell-fail", changed("tool_update", "normalized", "shell_exec", "output", "stdout", to=""), "outputs"),
+        ("opencode-serve", "perm-deny", changed("tool_update", "error", to="x"), "outputs"),
+        ("codex-exec", "interrupt", changed("complete", "data", "outcome", to="completed"), "ends"),
+    ],
+)  # fmt: skip
+def test_a_fault_of_errors_requests_outputs_and_ends_is_named(
+    agent: str, scenario: str, fault: Callable[[Events], Events], rule: str
+) -> None:
+    recording = next(
+        one for one in native_recordings(agent, with_corpus=False) if one.folder.name.startswith(scenario)
+    )
+    facts = facts_of(agent, recording.lines())
+    events = told(recording)
+    assert violations(facts, events) == []
+    assert rule in {said.partition(":")[0] for said in violations(facts, fault(events))}
+
+
 def test_files_that_are_not_as_told_are_named() -> None:
     (recording,) = [
         one for one in native_recordings("droid", with_corpus=False) if one.folder.name == "file-edit"
@@ -85,3 +144,21 @@ def test_files_that_are_not_as_told_are_named() -> None:
     assert [*files_after("--- notes.txt (17 bytes)\nalpha\nBETA\ngamma\n", events)] == []
     assert [*files_after("--- notes.txt (17 bytes)\nalpha\nbeta\ngamma\n", events)] != []
     assert [*files_after("git status:\n", events)] != []
+    changed_untold = "git status:\n?? other.txt\n\n--- notes.txt (17 bytes)\nalpha\nBETA\ngamma\n"
+    assert [*files_after(changed_untold, events)] == [
+        "git says that other.txt was changed, and no call tells it"
+    ]
+    # one line further down than the diff says
+    assert [*files_after("--- notes.txt (18 bytes)\n\nalpha\nBETA\ngamma\n", events)] != []
+
+
+def test_files_are_as_the_processes_of_a_scenario_tell_together() -> None:
+    first, second = (
+        told(one)
+        for one in native_recordings("droid", with_corpus=False)
+        if one.folder.name in ("file-edit", "file-write")
+    )
+    made = "git status:\n?? made.txt\n\n--- made.txt (8 bytes)\none\ntwo\n"
+    both = f"{made}--- notes.txt (17 bytes)\nalpha\nBETA\ngamma\n"
+    assert [*files_after(both, first + second)] == []
+    assert [*files_after(made, first + second)] != []

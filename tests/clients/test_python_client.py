@@ -198,7 +198,7 @@ async def test_a_command_is_sent_again_under_the_id_that_is_given() -> None:
 
     async def heard(command: AnyCommand) -> JsonValue:
         got.append(command.id)
-        return None
+        return {}
 
     host.handlers["interrupt"] = heard
     async with hub_harness(host=host) as hub, connect(hub.url) as client:

@@ -23,6 +23,7 @@ def test_a_feed_says_what_is_new(case: dict[str, Any]) -> None:
                 assert feed.on_number(seq) == expected
             case {"gap": [first, last, epoch], "restarted": restarted}:
                 told = feed.gap(GapFrame(session="s", first=first, last=last, epoch=epoch))
+                assert told is not None
                 assert told.restarted is restarted
             case _:
                 pytest.fail(f"no such step: {step}")

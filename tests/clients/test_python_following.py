@@ -15,7 +15,7 @@ from turnwire.client import (
     TurnwireError,
 )
 from turnwire.client.events import MessageChunk
-from turnwire.client.following import HOLES
+from turnwire.client.following import HOLES, Subscription
 from turnwire.client.frames import GapFrame
 
 
@@ -29,10 +29,23 @@ def gap(first: int, last: int, epoch: str = "e") -> GapFrame:
     return GapFrame(session="s", first=first, last=last, epoch=epoch)
 
 
+def subscribe(made: Following, *others: Following, cursor: Cursor | None = None, last: int = 0) -> None:
+    """Have the hub grant a subscription, from this following's place, or from another one."""
+    subscription = asked(made, *others, cursor=cursor)
+    for one in subscription.followings:
+        one.on_subscribed(subscription, "e", last)
+
+
+def asked(made: Following, *others: Following, cursor: Cursor | None = None) -> Subscription:
+    subscription = Subscription(cursor or made.next, (made, *others))
+    for one in subscription.followings:
+        one.on_subscribe(subscription)
+    return subscription
+
+
 def following(after: Cursor = BEGINNING) -> Following:
     made = Following("s", after, ask=lambda _: None, leave=lambda _: None)
-    made.on_subscribe()
-    made.on_subscribed("e")
+    subscribe(made)
     return made
 
 
@@ -50,11 +63,11 @@ async def test_a_hole_is_asked_for_again_and_not_passed_on() -> None:
     assert follow.on_frame(event(1))
     assert not follow.on_frame(event(3))
     assert follow.next == Cursor("e", 1)
-    follow.on_subscribe()
+    subscription = asked(follow)
     assert follow.on_frame(event(4)), (
         "what comes before the new subscription is confirmed belongs to the old one"
     )
-    follow.on_subscribed("e")
+    follow.on_subscribed(subscription, "e", 5)
     assert follow.on_frame(event(2))
     assert [await anext(follow), await anext(follow)] == [event(1), event(2)]
 
@@ -63,8 +76,7 @@ async def test_a_hole_that_stays_is_the_hubs_fault() -> None:
     follow = following()
     for _ in range(HOLES):
         assert not follow.on_frame(event(9))
-        follow.on_subscribe()
-        follow.on_subscribed("e")
+        subscribe(follow)
     assert not follow.on_frame(event(9))
     with pytest.raises(ProtocolError, match="from 9 again and again, not what follows 0"):
         await anext(follow)
@@ -83,11 +95,10 @@ async def test_a_gap_is_given_with_the_cursor_behind_it() -> None:
 
 
 async def test_a_slow_consumer_holds_a_bounded_number_and_asks_again_when_it_has_caught_up() -> None:
-    asked: list[Cursor] = []
+    wanted: list[str] = []
     held = 64
-    follow = Following("s", ask=lambda of: asked.append(of.next), leave=lambda _: None, held=held)
-    follow.on_subscribe()
-    follow.on_subscribed("e")
+    follow = Following("s", ask=wanted.append, leave=lambda _: None, held=held)
+    subscribe(follow)
     for seq in range(1, held):
         assert follow.on_frame(event(seq))
     assert not follow.on_frame(event(held))
@@ -95,7 +106,7 @@ async def test_a_slow_consumer_holds_a_bounded_number_and_asks_again_when_it_has
     assert follow.on_frame(event(held + 1)), "dropped: it will be asked for again"
     for seq in range(1, held + 1):
         assert await anext(follow) == event(seq)
-    assert asked == [Cursor("e", held)]
+    assert (wanted, follow.next) == (["s"], Cursor("e", held))
 
 
 async def test_a_failure_and_an_end_come_after_what_is_held() -> None:

@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from turnwire.client import (
+    LATEST,
     AccessRefused,
     Backoff,
     CaughtUp,
@@ -120,7 +121,7 @@ async def disconnected(client: Client) -> None:
     """Send commands until the client knows that its connection is gone."""
     while True:
         try:
-            await client.interrupt("s")
+            await client.set_model("s", None)
         except ConnectionLost as lost:
             if "was not sent" in str(lost):
                 raise
@@ -174,7 +175,7 @@ async def test_a_hub_that_never_sends_what_follows_the_cursor_fails_the_followin
         assert isinstance(first, EventFrame)
         with pytest.raises(ProtocolError, match="from 3 again and again, not what follows 1"):
             await anext(following)
-        assert await client.interrupt("s") is None
+        await client.set_model("s", None)
 
 
 @pytest.mark.parametrize("code", [code for code in CLOSE_CODES if code > 1009 or code == 1001])
@@ -190,6 +191,31 @@ async def test_a_closed_connection_is_made_again_unless_that_is_in_vain(code: in
             await hub.came.acquire()
             assert hub.received[-1]["type"] == "subscribe"
             assert hub.connections == 2
+
+
+class CountedBackoff(Backoff):
+    """Knows how often it began anew."""
+
+    resets = 0
+
+    def reset(self) -> None:
+        self.resets += 1
+        super().reset()
+
+
+async def test_waits_grow_while_a_hub_lets_in_and_has_no_log_to_read_and_begin_anew_once_it_has() -> None:
+    backoff = CountedBackoff(first=0.005, most=0.02)
+    async with odd_hub() as hub, connect_patiently(hub.url, backoff=backoff) as client:
+        assert backoff.resets == 1
+        client.follow("s")
+        for _ in range(3):
+            await hub.came.acquire()
+            await hub.close(1011)
+        await hub.came.acquire()
+        assert (hub.connections, backoff.resets) == (4, 1)
+        await hub.say({"type": "caught_up", "session": "s", "seq": 0})
+        await client.set_model("s", None)
+        assert backoff.resets == 2
 
 
 @pytest.mark.parametrize("status", [HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN])
@@ -232,7 +258,7 @@ async def test_a_command_that_is_not_answered_in_time_says_so_and_others_go_on()
     async with odd_hub(hub), connect(hub.url, reply_timeout=0.05) as client:
         with pytest.raises(TimedOut, match=r'has not answered "interrupt" in 0\.05 s'):
             await client.interrupt("s")
-        assert await client.command(commands.PromptWithdraw(session="s", prompt="p"), timeout=HANG) is None
+        await client.command(commands.SetModel(session="s"), timeout=HANG)
 
 
 async def test_a_command_without_a_connection_is_not_kept_for_later() -> None:
@@ -245,7 +271,7 @@ async def test_a_command_without_a_connection_is_not_kept_for_later() -> None:
             await disconnected(client)
         hub.status = None
         await client.connected()
-        assert await client.interrupt("s") is None
+        await client.set_model("s", None)
         following.close()
     with pytest.raises(ConnectionLost, match="The client was closed"):
         await client.interrupt("s")
@@ -278,17 +304,95 @@ async def test_an_event_of_an_unknown_type_is_given_in_its_place() -> None:
         assert first.event.message_type == "of_tomorrow"
 
 
-async def test_following_a_session_again_ends_the_former_following() -> None:
+async def test_several_followings_of_a_session_share_what_the_hub_sends() -> None:
     async with odd_hub() as hub, connect(hub.url) as client:
-        former = client.follow("s")
-        latter = client.follow("s")
-        assert [received async for received in former] == []
-        for _ in range(2):
-            await hub.came.acquire()
-        former.close()
-        await hub.say(event(1))
-        assert isinstance(await anext(latter), EventFrame)
-        assert [command["type"] for command in hub.received] == ["subscribe", "subscribe"]
+        first = client.follow("s")
+        await hub.came.acquire()
+        await hub.say(event(1), event(2), {"type": "caught_up", "session": "s", "seq": 2})
+        assert [type(await anext(first)) for _ in range(3)] == [EventFrame, EventFrame, CaughtUp]
+        second = client.follow("s")
+        await hub.came.acquire()
+        gone = {"type": "gap", "session": "s", "from": 1, "to": 1, "epoch": "e"}
+        await hub.say(gone, event(2), {"type": "caught_up", "session": "s", "seq": 2}, event(3))
+        assert await anext(second) == Gap("s", 1, 1, "e", restarted=False)
+        received = [await anext(second) for _ in range(3)]
+        assert [type(one) for one in received] == [EventFrame, CaughtUp, EventFrame]
+        # what only the second had not seen is not told to the first again
+        assert await anext(first) == received[-1]
+        first.close()
+        await hub.say(event(4))
+        assert isinstance(await anext(second), EventFrame)
+        second.close()
+        await hub.came.acquire()
+    assert [(one["type"], one.get("after", 0)) for one in hub.received] == [
+        ("subscribe", 0),
+        ("subscribe", 0),
+        ("unsubscribe", 0),
+    ]
+
+
+async def test_latest_is_behind_what_the_hub_has_when_it_begins() -> None:
+    def granted(command: dict[str, Any]) -> list[dict[str, Any]]:
+        reply = {"type": "reply", "id": command["id"], "ok": True, "result": {"epoch": "e", "last": 7}}
+        return [reply, *(event(seq) for seq in range(command.get("after", 0) + 1, 9))]
+
+    hub = OddHub(answers={"subscribe": granted})
+    async with odd_hub(hub), connect(hub.url) as client:
+        following = client.follow("s", LATEST)
+        received = await anext(following)
+        assert isinstance(received, EventFrame)
+        assert received.seq == 8
+
+
+async def test_a_token_is_asked_for_anew_before_each_attempt() -> None:
+    hub = OddHub()
+    given: list[int] = []
+
+    async def token() -> str:
+        given.append(len(given))
+        return f"t{len(given)}"
+
+    async with odd_hub(hub), connect(hub.url.partition("#")[0], token, name="me") as client:
+        await hub.came.acquire()
+        hub.status = HTTPStatus.UNAUTHORIZED
+        await hub.close(min(FINAL_CLOSE_CODES))
+        # a token that is over is renewed once, and what is refused after that is refused for good
+        following = client.follow("s")
+        with pytest.raises(AccessRefused, match="wrong"):
+            await anext(following)
+    assert given == [0, 1]
+
+
+async def test_a_function_that_fails_is_asked_again() -> None:
+    hub, tries = OddHub(), []
+
+    def url() -> str:
+        tries.append(1)
+        if len(tries) == 1:
+            raise RuntimeError("not now")
+        return hub.url
+
+    async with odd_hub(hub), connect(url) as client:
+        assert client.is_connected
+        assert client.address.startswith("ws://127.0.0.1:")
+
+
+async def test_a_lazy_client_connects_when_it_is_first_used() -> None:
+    async with odd_hub() as hub, connect(hub.url, lazy=True) as client:
+        assert (hub.connections, client.is_connected) == (0, False)
+        await client.set_model("s", None)
+        assert hub.connections == 1
+    async with connect("http://127.0.0.1:1", lazy=True) as client:
+        with pytest.raises(TimedOut, match="No hub has answered"):
+            await client.command(commands.SessionList(), timeout=0.05)
+
+
+async def test_a_server_that_is_no_hub_is_named_as_such() -> None:
+    hub = OddHub(status=HTTPStatus.NOT_FOUND, refusal="<html>not here</html>")
+    async with odd_hub(hub):
+        with pytest.raises(AccessRefused, match="is it a turnwire hub, and the port right"):
+            async with connect(hub.url):
+                pass
 
 
 async def test_a_refusal_without_a_reason_and_a_reply_of_another_shape_are_errors() -> None:

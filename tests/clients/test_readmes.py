@@ -61,13 +61,13 @@ turns:
 """
 
 
-def first_snippet(page: str, url: str) -> str:
-    """The first program of a page, at the address of a hub."""
-    (code,) = re.findall(
-        r"\A.*?```(?:python|ts)\n(.*?)```", (CLIENTS / page / "README.md").read_text("utf-8"), re.DOTALL
+def snippets(page: str, url: str) -> list[str]:
+    """The programs of a page, at the address of a hub."""
+    found = re.findall(
+        r"```(?:python|ts)\n(.*?)```", (CLIENTS / page / "README.md").read_text("utf-8"), re.DOTALL
     )
-    assert code.count("http://127.0.0.1:8790/#token=…") == 1
-    return str(code).replace("http://127.0.0.1:8790/#token=…", url)
+    assert all(code.count("http://127.0.0.1:8790/#token=…") == 1 for code in found)
+    return [str(code).replace("http://127.0.0.1:8790/#token=…", url) for code in found]
 
 
 @asynccontextmanager
@@ -83,27 +83,33 @@ async def answering(folder: Path) -> AsyncIterator[str]:
 async def test_the_first_program_of_pythons_page_shows_the_answer_to_its_own_prompt(tmp_path: Path) -> None:
     async with answering(tmp_path) as url:
         program = tmp_path / "frontend.py"
-        program.write_text(first_snippet("python", url))
+        (code,) = snippets("python", url)
+        program.write_text(code)
         for answer in ("the first answer", "the second answer"):
             assert await run(sys.executable, program) == answer
 
 
 @pytest.mark.node
 @pytest.mark.long
-async def test_so_does_that_of_typescripts_page(tmp_path: Path) -> None:
+async def test_so_does_that_of_typescripts_page_and_its_loop_reads_what_was_said(tmp_path: Path) -> None:
     async with answering(tmp_path) as url:
         # within the client's folder, where the package finds itself
-        program = CLIENTS / "typescript" / "test" / f"readme_{os.getpid()}.ts"
-        program.write_text(first_snippet("typescript", url))
-        made = program.with_suffix(".js")
+        codes = snippets("typescript", url)
+        programs = [CLIENTS / "typescript" / "test" / f"readme_{os.getpid()}_{n}.ts" for n in (0, 1)]
+        for program, code in zip(programs, codes, strict=True):
+            program.write_text(code)
+        made = [program.with_suffix(".js") for program in programs]
         try:
             await run(
                 *("npx", "tsc", "--target", "es2022", "--module", "nodenext", "--strict", "--skipLibCheck"),
-                *("--types", "node", program),
+                *("--types", "node"),
+                *programs,
             )
-            made = made.rename(made.with_suffix(".mjs"))
+            made = [each.rename(each.with_suffix(".mjs")) for each in made]
+            node = ("node", "--experimental-websocket", "--no-warnings")
             for answer in ("the first answer", "the second answer"):
-                assert await run("node", "--experimental-websocket", "--no-warnings", made) == answer
+                assert await run(*node, made[0]) == answer
+            assert (await run(*node, made[1])).count(" turn_started") == 2
         finally:
-            program.unlink()
-            made.unlink(missing_ok=True)
+            for path in (*programs, *made):
+                path.unlink(missing_ok=True)

@@ -183,13 +183,14 @@ def test_turnwire_agents_lists_all_and_the_doctor_says_the_same(tmp_path: Path) 
     assert (seen["mine"]["version"], seen["mine"]["install"]) == (None, None)
 
     people = ran(["agents", "--config", "agents.toml"], cwd=tmp_path, env=env).stdout.decode()
-    assert "gemini      Gemini CLI 0.61.0, speaks acp, logged in by GEMINI_API_KEY\n" in people
+    assert "gemini         Gemini CLI 0.61.0, speaks acp, logged in by GEMINI_API_KEY\n" in people
     assert "tried with 0.61.0\n" in people
     assert "what a command printed is never told, nor its exit code\n" in people
     assert "never asks about anything at all\n" in people
-    assert "qwen        Qwen Code: not installed; `npm install -g @qwen-code/qwen-code`\n" in people
+    assert "qwen           Qwen Code: not installed; `npm install -g @qwen-code/qwen-code`\n" in people
     assert (
-        "devin       Devin: not installed, not tried; its makers have an installer of their own\n" in people
+        "devin          Devin: not installed, not tried; its makers have an installer of their own\n"
+        in people
     )
 
     done = ran(["doctor", "--json", "--agent", "gemini", "--port", "0"], cwd=tmp_path, env=env)
@@ -313,9 +314,11 @@ def test_frontends_are_told_of_the_agents_that_are_here_and_may_be_chosen(
         ("gemini", "Gemini CLI", "acp"),
         ("mine", "mine", "claude"),
         ("qwen", "Qwen Code", "qwen"),
+        ("gemini-json", "Gemini CLI (JSON)", "gemini"),
     ]
-    gemini, mine, qwen = (set(one.capabilities) for one in told)
+    gemini, mine, qwen, once = (set(one.capabilities) for one in told)
     assert {"resumes", "interrupts", "policies"} <= gemini & mine & qwen
     assert "hooks" in mine - qwen
+    assert "interrupts" not in once
     assert ("effort" in told[1].options, "effort" in told[2].options) == (True, False)
     assert agent_choices(Settings(agent="demo-acp"), ["demo-acp"])[0].scripted is True

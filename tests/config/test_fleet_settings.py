@@ -41,6 +41,15 @@ def test_a_worker_and_a_hub_without_a_redis_say_what_is_missing(tmp_path: Path) 
     code, error = said(tmp_path, "serve", "--worker", "w")
     assert code != 0
     assert "give --journal redis://HOST:PORT/0, too" in error
-    code, error = said(tmp_path, "hub", "--journal", NOWHERE)
-    assert code == 1
-    assert error.startswith("turnwire: The Redis at 127.0.0.1:1 cannot be used")
+    command = [sys.executable, "-m", "turnwire", "hub", "--journal", NOWHERE, "--port", "0"]
+    with subprocess.Popen(
+        [*command, "--state-dir", str(tmp_path / "hub")],
+        env=environment(tmp_path / "home"),
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as hub:
+        assert hub.stderr is not None
+        assert "the fleet's Redis is not there yet; turnwire waits for it" in hub.stderr.readline()
+        hub.terminate()
+        assert hub.wait(timeout=60) == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from turnwire.config.kept_access import KeptAccess
-from turnwire.hub.server.access import Tokens
+from turnwire.hub.server.access import RoleTokens
 from turnwire.hub.server.cookies import LoggedOut
 
 GOOD = {"control": "c" * 32, "view": "v" * 32, "port": 8791}
@@ -37,7 +37,7 @@ def test_new_tokens_take_the_place_of_the_old_ones_and_leave_the_port(tmp_path: 
     access.renew()
     access.keep(access.port)
     again = KeptAccess(tmp_path)
-    assert again.tokens == access.tokens != Tokens("c" * 32, "v" * 32)
+    assert again.tokens == access.tokens != RoleTokens("c" * 32, "v" * 32)
     assert again.port == 8791
 
 

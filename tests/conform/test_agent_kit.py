@@ -54,13 +54,13 @@ def test_the_faults_of_an_agent_are_named_and_no_others(tmp_path: Path) -> None:
     found = findings(done)
     broken = details(found, "broken")
     no_message = broken.pop("All that it wrote was of its protocol")
-    assert "lines are no messages" in no_message
+    assert "lines are not messages" in no_message
     assert broken == {
         "What is said comes once, and each turn has one end": "the word came 2 times",
         "A command that is refused is not run, and the turn ends": "it ran what was refused",
         "An allowed command runs, and its end is reported": "the command was not run",
         SUPERVISED: "the command was refused and made all the same",
-        "An interrupt ends the turn, and what it ran": "the turn ended as if nobody had interrupted it",
+        "An interrupt ends the turn, and what it ran": "the turn ended as if it had not been interrupted",
         "A request that it does not know gets an error, and does no harm": "it reports success for an unknown request",
     }
     assert details(found, "not supported") == {

@@ -131,7 +131,7 @@ async def test_what_an_agent_breaks_is_named(tmp_path: Path) -> None:
     assert "A prompt has an answer, and the turn an end" in verdicts(findings, "held")
     assert broken["What is said comes once, and each turn has one end"] == "the word came 2 times"
     assert "within 30 s" in broken["A command that is refused is not run, and the turn ends"]
-    assert "no messages" in broken["All that it wrote was of its protocol"]
+    assert "not messages" in broken["All that it wrote was of its protocol"]
 
 
 async def test_an_agent_that_cannot_be_reached_is_not_tried_further(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ async def test_a_frontend_that_begins_again_at_each_connection_is_found_out(tmp_
     assert code == 1
     broken = [one for one in findings if one["verdict"] == "broken"]
     assert [one["check"] for one in broken] == [
-        "It comes back after the hub was gone, and goes on where it was"
+        "The frontend reconnects after the hub was gone, and continues at its cursor"
     ]
     assert "it delivered" in broken[0]["detail"]
     assert [one["verdict"] for one in findings[3:]] == ["not tried"] * 4

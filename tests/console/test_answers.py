@@ -116,7 +116,7 @@ async def test_a_plan_is_approved_with_the_mode_to_go_on_in(asked: Asked) -> Non
 async def test_a_plan_is_rejected_with_what_should_be_different(asked: Asked) -> None:
     where, page = await asked("plan-reject", "permission_request")
     await page.get_by_label("What should be different?").fill("Smaller steps")
-    await page.get_by_role("button", name="Reject").first.click()
+    await page.get_by_role("button", name="Deny").first.click()
     assert await command(where) == {"option_id": "reject_once", "message": "Smaller steps"}
 
 
@@ -137,7 +137,7 @@ async def test_questions_take_one_several_or_other_answers(asked: Asked) -> None
 
 async def test_a_form_of_an_mcp_server_is_filled_in(asked: Asked) -> None:
     where, page = await asked("mcp-elicitation", "question_request")
-    await page.get_by_label("name").fill("Ada")
+    await page.get_by_label("name", exact=True).fill("Ada")
     await page.get_by_role("button", name="Accept").click()
     assert (await command(where))["content"] == {"name": "Ada"}
 
@@ -145,7 +145,7 @@ async def test_a_form_of_an_mcp_server_is_filled_in(asked: Asked) -> None:
 @pytest.mark.long
 async def test_a_form_can_be_declined(asked: Asked) -> None:
     where, page = await asked("mcp-elicitation", "question_request")
-    await page.get_by_role("button", name="Decline").click()
+    await page.get_by_role("button", name="Deny").click()
     assert await command(where) == {"action": "decline"}
 
 

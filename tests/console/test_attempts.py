@@ -232,7 +232,7 @@ async def test_a_form_is_accepted_once_its_end_was_in_view(browser: Browser) -> 
     )
     async with session(browser, asked) as (where, page):
         accept = page.get_by_role("button", name="Accept")
-        await armed(page.get_by_role("button", name="Decline"))
+        await armed(page.get_by_role("button", name="Deny"))
         await expect(page.locator(".unseen")).to_be_visible()
         await expect(accept).to_be_disabled()
         await page.get_by_label("field 0", exact=True).press("Enter")

@@ -109,7 +109,7 @@ async def test_sessions_are_started_and_switched_between(browser: Browser, tmp_p
         for name in ("red", "blue"):
             await page.locator(".sidebar").get_by_role("button", name="New session").click()
             await page.get_by_label("First prompt").fill(f"I am {name}")
-            await page.get_by_label("Folder").fill(str(tmp_path / name))
+            await page.get_by_label("Folder", exact=True).fill(str(tmp_path / name))
             await page.get_by_role("button", name="Start").click()
             await expect(page.locator(".session-head h1")).to_have_text(f"I am {name}")
             await expect(page.locator(".user-text")).to_have_text(f"I am {name}")
@@ -137,7 +137,7 @@ async def test_a_recording_is_played_paused_and_sought(browser: Browser, tmp_pat
         await expect(page.locator(".percent")).to_have_text("100 %")
         await expect(page.locator(".turn-end").first).to_contain_text("completed")
         # Nobody is there to be told anything, also at its end.
-        await expect(page.locator(".session-head")).to_contain_text("exited")
+        await expect(page.locator(".session-head")).to_contain_text("ended")
         await page.keyboard.press("Alt+i")
         await page.get_by_role("tab", name="Session").click()
         offered = page.locator(".page").get_by_role(

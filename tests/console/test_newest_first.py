@@ -259,6 +259,7 @@ async def test_a_log_whose_end_is_one_long_text_is_drawn_whole(browser: Browser)
         await show(where, "long", events)
         async with console(browser, where.url) as page:
             await expect(page.locator(".row-text").last).to_contain_text("2999")
+            await whole(page)
             await page.locator(SCROLLER).evaluate("scroller => { scroller.scrollTop = 0 }")
             await expect(page.get_by_text("Count to 3000", exact=True)).to_be_in_viewport()
 

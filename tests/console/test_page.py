@@ -215,7 +215,7 @@ async def test_a_page_without_sessions_says_how_to_begin(browser: Browser, width
                 await expect(begin).to_have_count(0)
             else:
                 await begin.click()
-                await expect(page.get_by_label("Folder")).to_be_in_viewport()
+                await expect(page.get_by_label("Folder", exact=True)).to_be_in_viewport()
             await show(where, "work", entries("text-thinking"))
             await expect(page.locator(".tour")).to_have_count(0)
             await expect(page.locator(".session-head h1")).to_have_text("work")

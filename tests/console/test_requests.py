@@ -265,7 +265,7 @@ async def test_what_decides_a_request_is_in_sight_however_long_the_request_is(
         await in_sight(page, dock.locator("h2"), dock.locator(".path .name"), next_one)
         await expect(dock.locator(".path .name")).to_have_text("greeting_component.py")
         assert await dock.locator(".path .name").evaluate("node => node.scrollWidth <= node.clientWidth")
-        for name in ("Allow", "Reject"):
+        for name in ("Allow", "Deny"):
             await in_sight(page, dock.get_by_role("button", name=name, exact=False).first)
         await from_its_beginning()
         await body.evaluate("node => node.scrollTo(0, 5000)")

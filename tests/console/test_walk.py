@@ -24,9 +24,12 @@ fallback:
 """
 
 STOPS = [
-    (width, height, scheme)
-    for width, height in ((1440, 900), (1280, 720), (390, 844))
-    for scheme in ("light", "dark")
+    (1440, 900, "light"),
+    (1440, 900, "dark"),
+    (1024, 768, "dark"),
+    (768, 1024, "light"),
+    (390, 844, "dark"),
+    (320, 640, "light"),
 ]
 
 HIDDEN = """() => [...document.querySelectorAll('.request h2, .request .title, .request [data-option], .request .code')]

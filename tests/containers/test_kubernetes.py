@@ -96,6 +96,8 @@ def test_settings_and_commands_are_those_that_exist(name: str) -> None:
     settings = Settings.model_validate({**given, "redis_url": "redis://redis:6379/0"})
     assert settings.journal == "redis"
     assert (settings.worker is not None) == (name == "worker")
+    assert {"token", "view_token"} <= set(given), "what listens on all addresses says who may come in"
+    assert settings.fleet_drain_s <= settings.stop_timeout_s / 2
     assert settings.stop_timeout_s < pods()[name]["spec"]["terminationGracePeriodSeconds"]
     mounted = [mount["mountPath"] for mount in container["volumeMounts"]]
     state = args[args.index("--state-dir") + 1]
@@ -159,6 +161,31 @@ def test_nobody_reaches_a_worker_and_a_worker_reaches_nothing_of_the_cluster_but
         if "ipBlock" in peer
     ]
     assert {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16"} <= set(web["except"])
+
+
+def test_monitoring_scrapes_hubs_and_workers_with_a_secret_that_is_there() -> None:
+    folder = FOLDER / "monitoring"
+    own = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    assert own["resources"][0] == ".."
+    assert {path.name for path in folder.glob("*.yaml")} == {*own["resources"][1:], "kustomization.yaml"}
+    added = {
+        one["kind"]: one
+        for name in own["resources"][1:]
+        for one in yaml.safe_load_all((folder / name).read_text())
+    }
+    (scraped,) = added["PodMonitor"]["spec"]["podMetricsEndpoints"]
+    credentials = scraped["authorization"]["credentials"]
+    assert credentials["key"] in secrets()[credentials["name"]]
+    for name in ("hub", "worker"):
+        (container,) = pods()[name]["spec"]["containers"]
+        assert scraped["port"] in {port["name"] for port in container["ports"]}
+    (entry,) = added["NetworkPolicy"]["spec"]["ingress"]
+    assert entry["from"] == [
+        {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}
+    ]
+    scaled = added["HorizontalPodAutoscaler"]["spec"]
+    assert scaled["scaleTargetRef"]["name"] in of("StatefulSet")
+    assert scaled["metrics"][0]["pods"]["metric"]["name"] == "turnwire_fleet_orders"
 
 
 def test_images_are_pinned_and_name_no_registry() -> None:

@@ -3,6 +3,7 @@
 They run as in the documents' order, in a folder and a home of their own, with the scripted agent by the name of every CLI they name.
 """
 
+import json
 import os
 import re
 import shlex
@@ -30,7 +31,14 @@ PROGRAMS = frozenset({
 SHELLS = frozenset({"", "sh", "bash", "shell", "console"})
 """What the fence of a block with commands may say; other blocks hold data and code."""
 
-STAND_INS = {"claude": "claude", "gemini": "acp", "opencode": "acp", "my-agent": "acp", "my-cli": "claude"}
+STAND_INS = {
+    "claude": "claude",
+    "gemini": "acp",
+    "opencode": "acp",
+    "codex": "claude",
+    "my-agent": "acp",
+    "my-cli": "claude",
+}
 """CLIs that commands name, and what the scripted agent speaks by that name."""
 
 KEPT = next(one for one in all_kept() if one.version == "2.1.330" and len(one.files) == 1).file
@@ -113,6 +121,13 @@ TRIED_BY = {
     "turnwire attach SESSION": "tests/e2e/test_terminal.py",
     "turnwire attach 'http://127.0.0.1:8790/#token=…'": "tests/e2e/test_terminal.py",
     "turnwire run --attach": "tests/e2e/test_terminal.py",
+    "turnwire attach --native": "tests/e2e/test_hand_over.py",
+    "turnwire fleet list --journal redis://redis.example:6379/0": "tests/fleet/test_operating.py",
+    "turnwire fleet cordon build-1": "tests/fleet/test_operating.py",
+    "turnwire fleet drain build-1": "tests/fleet/test_operating.py",
+    "turnwire fleet uncordon build-1": "tests/fleet/test_operating.py",
+    "turnwire fleet take SESSION build-2": "tests/fleet/test_operating.py",
+    "turnwire fleet forget build-1": "tests/fleet/test_operating.py",
     "echo 'Run the tests.' | turnwire attach --plain": "tests/e2e/test_terminal.py",
     'exec turnwire stdio --agent claude "$@"': "tests/sidecar/streams/test_stdio_sdk.py",
 }
@@ -138,7 +153,9 @@ CANNOT = {
     "docker build -t turnwire-claude --target claude .": "needs docker, and the network",
     'docker run --rm -p 127.0.0.1:8790:8790 -e TURNWIRE_TOKEN="$(openssl rand -hex 16)" -e ANTHROPIC_API_KEY '
     '-v "$PWD:/workspace" -v turnwire-claude:/home/turnwire/.claude turnwire-claude': "needs docker, and a login",
-    "export TURNWIRE_TOKEN=$(openssl rand -hex 16)": "for the line below it, which needs docker",
+    "export TURNWIRE_TOKEN=$(openssl rand -hex 16) TURNWIRE_VIEW_TOKEN=$(openssl rand -hex 16) REDIS_PASSWORD=$(openssl rand -hex 16)": (
+        "for the line below it, which needs docker"
+    ),
     "docker compose --profile fleet up --build proxy worker-1 worker-2": "needs docker",
 }
 """Commands that no test can run, and why."""
@@ -218,6 +235,8 @@ async def test_the_commands_of_a_document_do_what_stands_there(document: str, tm
         if command.document != document:
             continue
         variables, words = split(command.text)
+        if "--sandbox" in words:  # the stand-ins are programs of this checkout
+            variables["TURNWIRE_SANDBOX_READABLE"] = json.dumps([str(ROOT), sys.prefix])
         if goes_on(words):
             # the ports that documents name may be taken by others who test
             own = ("--port", "0") if "--port" not in words else ()

@@ -69,12 +69,19 @@ class Place:
         async with turnwire(self.folder, *command, env=self.env) as served, connect(served.url) as client:
             yield Frontend(client, client.known_sessions[-1].session, PATIENCE)
 
-    async def replays(self, session: str) -> None:
-        """The recording of a session gives the events that its frontends got."""
+    async def replays(self, session: str, *, after: str | None = None) -> None:
+        """The recording of a session gives the events that its frontends got; of a fork those after the notice that it begins."""
         raw = self.folder / "recordings" / f"raw-streamjson-{session}.jsonl"
         live = await journaled(self.folder, session)
         told = await lines_of(self.folder, self.env, "translate", str(raw))
-        assert [json.loads(line) for line in told] == [json.loads(line) for line in live]
+        replayed, lived = ([json.loads(line) for line in lines] for lines in (told, live))
+        if after is not None:
+            replayed, lived = (
+                events[[event.get("text") for event in events].index(after) + 1 :]
+                for events in (replayed, lived)
+            )
+            assert lived
+        assert replayed == lived
 
 
 def own_session(frontend: Frontend) -> str | None:
@@ -166,13 +173,14 @@ async def test_turns_are_steered_and_interrupted_and_another_process_goes_on(
         assert "Remember the number 4711." in json.dumps(models.requests[-1])
         assert own_session(frontend) == conversation
 
-        fork = (await frontend.client.command(commands.SessionFork(session=session)))["session"]
+        fork = await frontend.client.fork(session)
         branch = Frontend(frontend.client, fork, PATIENCE)
         models.answers.append([Say("Still 4711.")])
         assert (await (await branch.caught_up()).turn("And now?")).data.outcome == "completed"
         assert "Remember the number 4711." in json.dumps(models.requests[-1])
         assert own_session(branch) != conversation
     await place.replays(session)
+    await place.replays(fork, after="Here the conversation was branched off.")
 
 
 async def test_a_plan_is_made_with_a_question_and_failures_of_the_api_are_told(

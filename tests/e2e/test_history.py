@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from terminal import in_a_terminal
 
@@ -160,6 +161,5 @@ def answered(requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 async def ask(client: Any, command: commands.AnyCommand) -> dict[str, Any]:
     """The result of a command."""
-    result = await client.command(command)
-    assert isinstance(result, dict)
+    result: dict[str, Any] = msgspec.to_builtins(await client.command(command))
     return result

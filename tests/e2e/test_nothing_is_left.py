@@ -1,5 +1,6 @@
 """No process of ours is left, however turnwire ends and however stubborn the CLI is; each way many times over."""
 
+import os
 import signal
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from live import descendants, gone, running, scripted_setup
 from turnwire.client.events import MessageChunk
 from turnwire.scripted_agent.loading import load
 
-TIMES = 20
+TIMES = 20 if "TURNWIRE_EXPLORE" in os.environ else 6
 
 HANGS = "fallback: {steps: [{text: 'I work.'}, {hang: true}]}"
 STUBBORN = f"ignore: [interrupt, stdin_close, sigterm]\n{HANGS}"

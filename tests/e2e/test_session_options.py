@@ -84,7 +84,7 @@ async def test_a_structured_answer_has_the_shape_that_was_asked_for(tmp_path: Pa
                 "required": ["height"],
             }
             session = await first.client.create(
-                workspace=str(tmp_path), options=AgentOptions(output_schema=schema)
+                workspace=str(tmp_path / "project"), options=AgentOptions(output_schema=schema)
             )
             frontend = Frontend(first.client, session)
             await frontend.turn(plan([tool_use("StructuredOutput", height=30)], [text("Done.")]))

@@ -255,12 +255,13 @@ async def test_a_pasted_image_reaches_the_model_as_an_image(tmp_path: Path, api:
 
 @pytest.mark.long
 async def test_a_failing_resume_says_why(tmp_path: Path, api: ScriptedMessagesApi) -> None:
+    (tmp_path / "project").mkdir()
     setup = real_setup(tmp_path, api, str)
     command = ("run", "--resume", "99999999-9999-4999-8999-999999999999", "--", *setup.argv)
     process = await asyncio.create_subprocess_exec(
         *TURNWIRE,
         *command,
-        cwd=tmp_path,
+        cwd=tmp_path / "project",
         env={**setup.env, "TURNWIRE_PORT": "0", "TURNWIRE_STATE_DIR": str(tmp_path / "state")},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

@@ -1,71 +1,14 @@
 """`turnwire attach` as people use it, in tmux: screens are compared as text, and the terminal is left as it was found."""
 
 import asyncio
-import shutil
-import subprocess
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from tmux import Terminal, terminal
 
 from turnwire_process import TURNWIRE, environment, turnwire
-from waiting import until
 
 pytestmark = pytest.mark.long
-
-
-class Terminal:
-    """A terminal in tmux, of a server of its own."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self.folder = folder
-        self._socket = str(folder / f"{name}.tmux")
-
-    def run(self, *arguments: str) -> str:
-        program = shutil.which("tmux")
-        assert program is not None, "tmux is not here: `make system` installs it"
-        done = subprocess.run(
-            [program, "-S", self._socket, "-f", "/dev/null", *arguments],
-            capture_output=True, text=True, check=True, timeout=60, env={**environment(self.folder / "home"), "TERM": "screen-256color"},
-        )  # fmt: skip
-        return done.stdout
-
-    def start(self, command: str, width: int = 100, height: int = 30) -> None:
-        self.run(
-            "new-session",
-            "-d",
-            "-x",
-            str(width),
-            "-y",
-            str(height),
-            f"sh -c '{command}; echo over; stty -a; cat'",
-        )
-
-    def text(self) -> str:
-        return self.run("capture-pane", "-p")
-
-    def keys(self, *keys: str) -> None:
-        self.run("send-keys", *keys)
-
-    async def sees(self, *words: str) -> None:
-        try:
-            await until(lambda: all(word in self.text() for word in words), 90)
-        except TimeoutError:
-            pytest.fail(f"{words} are not on the screen:\n{self.text()}")
-
-    async def until_gone(self, word: str) -> None:
-        await until(lambda: word not in self.text(), 90)
-
-
-@asynccontextmanager
-async def terminal(folder: Path, command: str, name: str = "one", **size: int) -> AsyncIterator[Terminal]:
-    place = Terminal(folder, name)
-    place.start(command, **size)
-    try:
-        yield place
-    finally:
-        place.run("kill-server")
 
 
 def attach(folder: Path, *arguments: str) -> str:
@@ -127,6 +70,39 @@ async def test_what_is_typed_ahead_goes_into_the_prompt_and_a_turn_is_interrupte
         place.keys("Escape")  # the field has the focus: it stops the turn
         await place.sees("Interrupted")
         await place.until_gone("y or 1: Allow")
+
+
+async def test_hostile_text_stays_in_its_box_and_keys_in_a_row_remember_nothing(tmp_path: Path) -> None:
+    hostile = (
+        r"\e[2J\e[31m\u202e"
+        + r"\u2764\ufe0f" * 90
+        + r"\U0001f468\u200d\U0001f467" * 40
+        + r"a"
+        + r"\u0301" * 99
+    )
+    script = tmp_path / "hostile.yaml"
+    script.write_text(
+        "turns:\n  - steps:\n"
+        f'      - text: "{hostile}"\n'
+        f'      - tool: Bash\n        input: {{command: "{hostile}\\techo"}}\n        permission: true\n        result: "{hostile}"\n'
+    )
+    async with (
+        turnwire(tmp_path, "run", "--", *TURNWIRE, "agent", str(script)),
+        terminal(tmp_path, attach(tmp_path), width=80, height=24) as place,
+    ):
+        await place.sees("Say something")
+        place.keys("go", "Enter")
+        await place.sees("y or 1: Allow", "⟨U+202E⟩", "95 more marks")
+        await decided(place, "PageDown", "2")
+        place.keys("2", "2", "y", "y", "2", "Enter")
+        await place.sees("remembered for later calls")
+        lines = place.text().rstrip("\n").split("\n")
+        box = lines[[line[:1] for line in lines].index("┏") : [line[:1] for line in lines].index("┗") + 1]
+        assert {(line[0], line[-1]) for line in box} <= {("┏", "┓"), ("┃", "┃"), ("┗", "┛")}
+        assert "waiting" in lines[0]
+        assert [line[:1] for line in lines[-4:-1]] == ["╭", "│", "╰"]
+        place.keys("Escape", "Escape")
+        await place.sees("Say something")
 
 
 async def test_the_hub_is_killed_and_comes_back(tmp_path: Path) -> None:

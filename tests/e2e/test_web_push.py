@@ -21,7 +21,6 @@ async def test_browsers_are_told_what_is_asked_and_answer_it_once(tmp_path: Path
             mine, looker, gone = (service.subscriber(name) for name in ("mine", "looker", "gone"))
             service.answers["/gone"] = b"410 Gone"
             told = await frontend.client.command(PushKey())
-            assert isinstance(told, dict)
             async with connect(served.view_url) as viewer:
                 await viewer.command(PushSubscribe(**looker.fields))
             for browser in (mine, gone):
@@ -40,7 +39,7 @@ async def test_browsers_are_told_what_is_asked_and_answer_it_once(tmp_path: Path
             )
             seen = looker.read(pushed["/looker"].body)
             assert seen.keys() & {"allow", "reject"} == set()
-            claims = pushed["/mine"].claims(str(told["key"]))
+            claims = pushed["/mine"].claims(str(told.key))
             assert claims["aud"] == f"https://127.0.0.1:{service.port}"
             assert pushed["/mine"].headers["urgency"] == "high"
             assert b"made.txt" not in pushed["/mine"].body

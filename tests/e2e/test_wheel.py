@@ -81,13 +81,14 @@ async def test_turnwire_runs_from_the_wheel_alone(wheel: Path, tmp_path: Path) -
 
 NEEDED_FOR = {
     "acp": "import turnwire.client",
+    "asgi": "import starlette, turnwire.embedded",
     "mcp": "import turnwire.frontends.mcp.server",
     "usechat": "import turnwire.frontends.ai_sdk.app",
     "agui": "import ag_ui, starlette, uvicorn",
     "push": "import http_ece, py_vapid",
     "qr": "import segno",
     "tui": "import turnwire.frontends.terminal.app",
-    "redis": "import redis",
+    "redis": "import hiredis, redis",
     "testing": "import pytest, pytest_asyncio; import turnwire.testing",
     "uvloop": "import uvloop",
 }

@@ -4,11 +4,12 @@ import asyncio
 import inspect
 import io
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import get_type_hints
 
@@ -18,7 +19,7 @@ import turnwire
 from agent_process import DEADLINE, agent_command
 from recordings import ROOT, recording
 from turnwire.client import connect
-from turnwire.events import Complete, MessageChunk, PermissionRequest, QuestionRequest, to_json
+from turnwire.events import AgentEvent, Complete, MessageChunk, PermissionRequest, QuestionRequest, to_json
 
 TEXTS = """
 turns:
@@ -184,6 +185,52 @@ async def test_a_turn_is_interrupted_and_the_session_goes_on(script: list[str], 
                 assert event.data.outcome == "interrupted"
                 break
         assert (await answer_of(session, "hi"))[0].strip() == "Hello."
+
+
+async def until_complete(session: turnwire.Session) -> AsyncIterator[AgentEvent]:
+    async for event in session:
+        yield event
+        if isinstance(event, Complete):
+            return
+
+
+READER = """
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "control_request":
+        answer = {"subtype": "success", "request_id": message["request_id"], "response": {}}
+        print(json.dumps({"type": "control_response", "response": answer}), flush=True)
+    elif message["type"] == "user":
+        found = os.path.exists(os.environ["KEY"])
+        print(json.dumps({"type": "system", "subtype": "init", "session_id": "s", "model": "m", "tools": []}))
+        text = [{"type": "text", "text": f"the key is there: {found}"}]
+        answer = {"id": "m1", "role": "assistant", "model": "m", "content": text}
+        print(json.dumps({"type": "assistant", "session_id": "s", "message": answer}))
+        said = {"type": "result", "subtype": "success", "is_error": False, "session_id": "s", "num_turns": 1}
+        print(json.dumps({**said, "result": ""}), flush=True)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="bubblewrap is Linux's")
+async def test_a_session_is_held_by_a_sandbox(tmp_path: Path) -> None:
+    workspace, key = tmp_path / "work", tmp_path / "home" / "key"
+    workspace.mkdir()
+    key.parent.mkdir()
+    key.write_text("secret")
+    (workspace / "agent.py").write_text(READER)
+    command = [os.path.realpath(sys.executable), "-I", "-S", "agent.py"]
+    variables = {"HOME": str(key.parent), "KEY": str(key)}
+    seen = {}
+    for level in ("off", "files"):
+        async with (
+            asyncio.timeout(DEADLINE),
+            turnwire.open_session(workspace, agent=command, environment=variables, sandbox=level) as session,
+        ):
+            await session.prompt("look")
+            texts = [event.text async for event in until_complete(session) if isinstance(event, MessageChunk)]
+            seen[level] = "".join(texts)
+    assert seen == {"off": "the key is there: True", "files": "the key is there: False"}
 
 
 async def test_an_agent_that_is_not_there_is_refused(tmp_path: Path) -> None:

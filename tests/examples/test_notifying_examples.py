@@ -22,7 +22,7 @@ import pytest
 from live import preloaded_running, scripted_setup
 from recordings import ROOT
 from turnwire.client.events import Complete, PermissionRequest, PermissionResolved
-from turnwire_process import DEADLINE
+from turnwire_process import DEADLINE, lines_of
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -122,10 +122,16 @@ def click(port: int, value: str, secret: str) -> tuple[int, str]:
 @pytest.mark.long
 async def test_people_in_a_chat_answer_an_agent(tmp_path: Path) -> None:
     with chat() as (incoming, posted):
-        async with preloaded_running(tmp_path, scripted_setup(tmp_path, "2.1.330")) as (frontend, served):
+        setup = scripted_setup(tmp_path, "2.1.330")
+        async with preloaded_running(tmp_path, setup) as (frontend, served):
             await frontend.prompt("ls")
             asked = await frontend.until(PermissionRequest)
-            async with example("chat_bot.py", served.url, incoming, SIGNING_SECRET=SECRET) as printed:
+            place = ("--state-dir", str(tmp_path / "state"))
+            (own,) = await lines_of(
+                tmp_path, setup.env, "token", "create", "chat", *place, "--sessions", "all"
+            )
+            url = f"{served.base}/#token={own.decode()}"
+            async with example("chat_bot.py", url, incoming, SIGNING_SECRET=SECRET) as printed:
                 port = int((await line(printed)).rpartition(" ")[2])
                 shown = await asyncio.to_thread(posted.get, timeout=DEADLINE)
                 assert shown["text"] == asked.permission_title
@@ -137,7 +143,7 @@ async def test_people_in_a_chat_answer_an_agent(tmp_path: Path) -> None:
                 )
                 assert await asyncio.to_thread(click, port, allow, SECRET) == (200, "allow_once by ada")
                 resolved = await frontend.until(PermissionResolved)
-                assert (resolved.behavior, resolved.by) == ("allow", "chat")
+                assert (resolved.behavior, resolved.by) == ("allow", "user:chat")
                 await frontend.until(Complete)
                 told = [(await asyncio.to_thread(posted.get, timeout=DEADLINE))["text"] for _ in range(2)]
-                assert told == ["Bash: allow by chat", "The turn is over: completed"]
+                assert told == ["Bash: allow by user:chat", "The turn is over: completed"]

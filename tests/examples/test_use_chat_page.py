@@ -1,20 +1,13 @@
 """The example page on the AI SDK's own `useChat`, in chromium: prompt, allow, deny, a question, a reload in the middle, two tabs."""
 
-import asyncio
-import os
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from playwright.async_api import expect
 
 from console_page import chromium, console
+from example_page import build_page, page_served
 from live import preloaded_running, scripted_setup
-from npm_workspace import run
-from recordings import ROOT
-from turnwire_process import DEADLINE
 
 pytestmark = [pytest.mark.long, pytest.mark.node]
 
@@ -56,33 +49,12 @@ turns:
 """
 
 
-@asynccontextmanager
-async def page_served(hub: str, folder: Path) -> AsyncIterator[str]:
-    """Serve the example; its URL."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(ROOT / "examples" / "use_chat" / "serve.py"), hub, str(folder)),
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "clients" / "python")])},
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    try:
-        async with asyncio.timeout(DEADLINE):
-            url = (await process.stdout.readline()).decode().strip()
-        yield url
-    finally:
-        process.kill()
-        await process.wait()
-
-
 async def test_a_page_on_use_chat(tmp_path: Path) -> None:
-    built = tmp_path / "page"
-    await run(
-        "npx", "vite", "build", "examples/use_chat", "--outDir", built, "--logLevel", "error", "--base", "./"
-    )
+    built = await build_page("use_chat", tmp_path)
     setup = scripted_setup(tmp_path, "2.1.330", SCRIPT)
     async with (
         preloaded_running(tmp_path, setup) as (_, served),
-        page_served(served.url, built) as url,
+        page_served("use_chat", served.url, built) as url,
         chromium() as browser,
         console(
             browser,

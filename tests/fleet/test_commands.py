@@ -3,229 +3,37 @@
 import asyncio
 import shutil
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
 import pytest
 import redis.asyncio as redis_library
-from pydantic import JsonValue
+from fleets import ANN, CALM, QUICK, Fleet, Sessions, at_last, code, create, key, prompt, session_of
 from redis_topologies import cluster
 
 from journals import RedisProcess
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire.fleet.errors import NameTaken
-from turnwire.fleet.fleet_host import IN_FLIGHT, FleetHost
+from turnwire.fleet.fleet_host import IN_FLIGHT
 from turnwire.fleet.invitations import FleetInvitations
+from turnwire.fleet.joining import place_of
 from turnwire.fleet.logins import FleetLogins
-from turnwire.fleet.messages import Answer, WorkerCommand, WorkerSummary, decode, encode
+from turnwire.fleet.messages import Answer, WorkerCommand, decode, encode
 from turnwire.fleet.store import DirectoryEntry, FleetStore
 from turnwire.fleet.timing import Timing
-from turnwire.fleet.worker import Worker
 from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.principals import Principal, Scope
 from turnwire.hub.server.cookies import LoggedOut
 from turnwire.hub.wire import frames
-from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary
+from turnwire.hub.wire.frames_out import SessionSummary
 from turnwire.journal.base import JournalUnavailable
 from turnwire.journal.redis.server import NOBODY, Ownership
 from waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
-
-ANN = Frontend("ann", "control")
-CALM = Timing(lease_s=30, pause_s=0.02)
-QUICK = Timing(lease_s=2, pause_s=0.02)
-"""Where a worker has to be missed."""
-
-
-class Sessions:
-    """A machine's sessions, without agents: what was said to them, and what they wait for before they answer."""
-
-    def __init__(self, prefix: str) -> None:
-        self.said: list[tuple[str, str]] = []
-        self.there: dict[str, int] = {}
-        self.deleted: set[str] = set()
-        self.adopted = 0
-        self.refuses: Exception | None = None
-        """Why nothing can be begun or taken here."""
-        self.broken = False
-        self.taken: set[str] = set()
-        """Sessions that others have taken meanwhile."""
-        self.kept: dict[str, str] = {}
-        """Conversations of agents, and when each ended."""
-        self.may_answer = asyncio.Event()
-        self.may_answer.set()
-        self._prefix = prefix
-        self._watchers: list[Callable[[], None]] = []
-
-    async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
-        match command:
-            case frames.SessionCreate() | frames.SessionFork() | frames.LibraryOpen():
-                if self.refuses is not None:
-                    raise self.refuses
-                session = f"{self._prefix}{len(self.there)}"
-                self.there[session] = 1
-                self.changed()
-                return {"session": session}
-            case frames.LibraryList(conversation=wanted):
-                await self.may_answer.wait()
-                if wanted is not None and wanted not in self.kept:
-                    raise CommandRefused("unknown_conversation", "not here", "conversation")
-                found: list[JsonValue] = [
-                    {"id": one, "cursor": f"{ended}:{one}"}
-                    for one, ended in self.kept.items()
-                    if wanted in {None, one}
-                ]
-                return {"conversations": found, "next": None, "complete": True}
-            case frames.LibraryExport():
-                return {"name": command.conversation, "content": self._prefix}
-            case frames.LibraryRename():
-                self.said.append((command.conversation, str(command.title)))
-                return None
-            case frames.SessionDelete():
-                del self.there[command.session]
-                self.deleted.add(command.session)
-                self.changed()
-                return None
-            case frames.Prompt():
-                self.said.append((command.session, command.text))
-                await self.may_answer.wait()
-                if command.text == "later" and len(self.said) == 1:
-                    raise CommandRefused("journal_unavailable", "the disk is full")
-                if command.text == "fail":
-                    raise CommandRefused("not_running", "as asked", "text")
-                return {"by": frontend.name}
-            case _:
-                raise RuntimeError("not for this machine")
-
-    def sessions(self) -> Sequence[SessionSummary]:
-        if self.broken:
-            raise RuntimeError("broken on purpose")
-        return [SessionSummary(session=name, state="idle", last_seq=7, pending=0) for name in self.there]
-
-    def agents(self) -> Sequence[AgentChoice]:
-        return []
-
-    def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
-        self._watchers.append(watcher)
-        return lambda: self._watchers.remove(watcher)
-
-    def owns(self, session: str) -> bool:
-        return session in self.there
-
-    def fence(self, session: str) -> int:
-        return self.there.get(session, 1)
-
-    def record(self, session: str) -> bytes | None:
-        return session.encode()
-
-    async def adopt(self, session: str, record: bytes, worker: str, fence: int) -> bool:
-        assert record == session.encode()
-        assert worker in {"former", "heir"}
-        await asyncio.sleep(0)
-        if self.refuses is not None:
-            raise self.refuses
-        self.adopted += 1
-        self.there[session] = fence + 1
-        self.changed()
-        return True
-
-    async def still_owns(self, session: str) -> bool:
-        return session not in self.taken and (session in self.there or session in self.deleted)
-
-    async def journaled(self) -> None:
-        pass
-
-    async def abandon(self, session: str) -> None:
-        del self.there[session]
-        self.changed()
-
-    def changed(self) -> None:
-        for watcher in self._watchers:
-            watcher()
-
-
-class Log:
-    """Whose logs are, as the sessions of these workers say."""
-
-    def __init__(self, fleet: "Fleet") -> None:
-        self._fleet = fleet
-
-    def last(self, session: str) -> int:
-        return 42 if session else 0
-
-    async def ownership(self, session: str) -> Ownership | None:
-        return self._fleet.owners.get(session)
-
-    async def delete_from(self, session: str, former: Ownership) -> int:
-        known = self._fleet.owners.get(session)
-        if known is not None and known != former:
-            return known.fence if known.owner == NOBODY else 0
-        self._fleet.owners[session] = Ownership(NOBODY, former.fence + 1)
-        return former.fence + 1
-
-
-class Fleet:
-    """Workers and hubs in this process."""
-
-    def __init__(self, url: str, timing: Timing) -> None:
-        self.url = url
-        self._timing = timing
-        self.owners: dict[str, Ownership] = {}
-
-    @asynccontextmanager
-    async def worker(
-        self,
-        sessions: Sessions,
-        name: str = "w",
-        place: str = "here",
-        group: str | None = None,
-        agents: Sequence[str] = (),
-    ) -> AsyncIterator[Worker]:
-        def about() -> WorkerSummary:
-            return WorkerSummary(
-                name=name,
-                version="1",
-                workspaces=[],
-                agents=[
-                    AgentChoice(
-                        agent=agent,
-                        title=f"{agent} of {name}",
-                        family="acp",
-                        capabilities=[],
-                        options=[],
-                        permission_modes=[],
-                    )
-                    for agent in agents
-                ],
-                group=group,
-                sessions=len(sessions.there),
-                max_sessions=9,
-                max_processes=9,
-            )
-
-        store = FleetStore(self.url)
-        worker = Worker(store, sessions, about, place, self._timing)
-        try:
-            await worker.register()
-            async with worker.running() as begin:
-                begin()
-                yield worker
-        finally:
-            await store.close()
-
-    @asynccontextmanager
-    async def hub(self) -> AsyncIterator[FleetHost]:
-        store = FleetStore(self.url)
-        host = FleetHost(store, Log(self), self._timing)
-        try:
-            async with host.running():
-                yield host
-        finally:
-            await store.close()
 
 
 @pytest.fixture
@@ -245,41 +53,6 @@ def fleet(redis: RedisProcess) -> Fleet:
 @pytest.fixture
 def quick(redis: RedisProcess) -> Fleet:
     return Fleet(redis.url, QUICK)
-
-
-def key(name: str, kind: str) -> str:
-    return f"turnwire:fleet:{{{name}}}:{kind}"
-
-
-def create(command_id: str = "1", **more: str) -> frames.SessionCreate:
-    return frames.SessionCreate(type="session.create", id=command_id, **more)  # type: ignore[arg-type]  # its fields
-
-
-def prompt(session: str, text: str, command_id: str = "1") -> frames.Prompt:
-    return frames.Prompt(type="prompt", id=command_id, session=session, text=text)
-
-
-async def code(host: FleetHost, command: frames.AnyCommand) -> str:
-    with pytest.raises(CommandRefused) as refused:
-        await host.execute(command, ANN)
-    return refused.value.code
-
-
-async def at_last(host: FleetHost, command: frames.AnyCommand) -> JsonValue:
-    """Do what is refused where this machine stood still for longer than the lease."""
-    async with asyncio.timeout(60):
-        while True:
-            try:
-                return await host.execute(command, ANN)
-            except CommandRefused as refused:
-                assert refused.code == "unreachable"  # noqa: PT017 - any other ends the test
-                await asyncio.sleep(0.05)
-
-
-async def session_of(host: FleetHost, **more: str) -> str:
-    result = await host.execute(create(**more), ANN)
-    assert isinstance(result, dict)
-    return str(result["session"])
 
 
 async def test_any_hub_lists_and_reaches_a_session_that_another_has_begun(fleet: Fleet) -> None:
@@ -489,6 +262,30 @@ async def test_two_workers_of_one_name_are_refused_unless_the_second_is_the_firs
                 pass
         async with fleet.worker(Sessions("c")):
             pass
+
+
+async def test_a_copied_state_directory_moves_the_lease_once_and_the_former_worker_never_takes_it_back(
+    redis: RedisProcess, caplog: pytest.LogCaptureFixture
+) -> None:
+    often = Fleet(redis.url, Timing(lease_s=30, beats=3000, pause_s=0.01))
+    async with often.worker(Sessions("a")), redis_library.Redis.from_url(redis.url) as client:
+        first = await client.hget(key("w", "lease"), "instance")
+        async with often.worker(Sessions("b")):
+            second = await client.hget(key("w", "lease"), "instance")
+            assert second != first
+            await until(lambda: "Was its state directory copied?" in caplog.text)
+            for _ in range(20):
+                assert await client.hget(key("w", "lease"), "instance") == second
+                await asyncio.sleep(0.01)
+    assert caplog.text.count("Was its state directory copied?") == 1
+
+
+def test_a_state_directory_keeps_its_id_and_another_has_another(tmp_path: Path) -> None:
+    first = place_of(tmp_path / "one")
+    assert len(first) == 32
+    assert place_of(tmp_path / "one") == first
+    assert place_of(tmp_path / "two") != first
+    assert (tmp_path / "one" / "worker-id").stat().st_mode & 0o777 == 0o600
 
 
 async def test_redis_that_is_killed_and_comes_back_costs_no_command_that_waits(

@@ -29,7 +29,11 @@ async def test_hubs_workers_and_redis_may_be_killed_at_any_time(size: Size) -> N
         outcome = await Storm(Path(folder), size, seed=1).run()
     assert (outcome.twice, outcome.lost, outcome.differing, outcome.orphans) == ([], [], [], [])
     assert outcome.brought_back == []
+    assert "is already running" in outcome.twin
+    assert "cannot_start" not in outcome.answers, (
+        "what a worker that ends does not begin is begun elsewhere or later"
+    )
     assert outcome.gaps == 0
     assert "internal" not in outcome.answers, "whatever failed, it was Redis or a worker that was away"
     assert outcome.answers["ok"] >= size.sessions
-    assert outcome.kills.keys() == {"redis", "hub", "worker"}, "otherwise nothing was tried"
+    assert outcome.kills.keys() == {"redis", "hub", "worker", "drain"}, "otherwise nothing was tried"

@@ -14,6 +14,7 @@ from journals import RedisProcess
 from turnwire.config.settings import Settings
 from turnwire.fleet.errors import NameTaken
 from turnwire.fleet.joining import working
+from turnwire.fleet.log_ends import LogEnds
 from turnwire.fleet.messages import WorkerSummary, decode
 from turnwire.fleet.store import FleetStore
 from turnwire.fleet.worker_sessions import ClaimedRecords, WorkerSessions
@@ -24,6 +25,7 @@ from turnwire.journal.redis.journal import RedisJournal
 from turnwire.journal.redis.server import NOBODY, Ownership
 from turnwire.journal.sessions import MemorySessions, SessionRecord
 from turnwire.normalize import events as ev
+from waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
 
@@ -164,8 +166,8 @@ async def test_a_worker_says_what_it_has_room_for_and_is_there_until_its_session
     elsewhere = settings.model_copy(update={"state_dir": tmp_path / "elsewhere"})
     store = FleetStore(redis.url)
     async with machine("w", tmp_path, redis, monkeypatch) as one:
-        async with working(settings, "w", one.here.host, one.journal) as begin:
-            begin()
+        async with working(settings, "w", one.here.host, one.journal) as member:
+            member.begin()
             told = (await store.leases())["w"]
             assert told is not None
             about = decode(told, WorkerSummary)
@@ -182,3 +184,32 @@ async def test_a_worker_says_what_it_has_room_for_and_is_there_until_its_session
                 pass
         redis.start()
     await store.close()
+
+
+async def test_a_redis_that_was_put_back_is_noticed_by_a_worker_that_begins_again(
+    tmp_path: Path, redis: RedisProcess
+) -> None:
+    journal = await RedisJournal.open(redis.url, owner="w")
+    hub = await RedisJournal.open(redis.url, reads_only=True)
+    store = MemorySessions()
+    await store.put(SessionRecord(session="s", created="c"))
+    try:
+        await journal.append("s", [Entry(b"{}")] * 2)
+        await journal.flush()
+        assert LogEnds.of(tmp_path) == LogEnds()
+        LogEnds().keep(Path("/dev/null"))
+        before = journal.epoch
+        for ends, is_new in (
+            (LogEnds(before, {"s": 2, "gone": 9}), False),
+            (LogEnds("another", {"s": 3}), False),
+            (LogEnds(before, {"s": 3}), True),
+        ):
+            ends.keep(tmp_path)
+            assert LogEnds.of(tmp_path) == ends
+            await ClaimedRecords(store, journal, LogEnds.of(tmp_path)).list()
+            assert (journal.epoch != before) is is_new
+        await until(lambda: hub.epoch == journal.epoch)
+        assert (await journal.ownership("s")) == Ownership("w", 4)
+    finally:
+        await hub.close()
+        await journal.close()

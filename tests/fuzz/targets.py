@@ -34,7 +34,7 @@ from turnwire.protocol.claude.decode import decode as decode_claude
 from turnwire.protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
 from turnwire.protocol.framing import LineFramer, OversizeLine
 from turnwire.recordings.redaction.redaction import Redaction
-from turnwire.runner.wire import read_request
+from turnwire.runner.runner_lines import read_request
 from turnwire.testing.events import EVENTS_A_BYTE, balanced, conserved, over, readable, words
 
 

@@ -443,7 +443,8 @@ def test_an_agent_that_keeps_its_conversations_elsewhere_is_asked_for_them(
     # nobody is asked who is not named, nor whose files are read
     assert runner.invoke(application(), asks[:3]).exit_code == 0
     assert not lists_itself("codex", Settings())
-    assert lists_itself("opencode", Settings())
+    assert not lists_itself("opencode", Settings())
+    assert lists_itself("grok", Settings())
 
 
 @pytest.mark.parametrize("command", [("sessions",), ("search", "window")])
@@ -515,7 +516,7 @@ def test_the_commands_of_the_library_answer_and_refuse(
         (["sessions", "--folder", "/no/such/folder"], "there is no such folder"),
         (["search", "Red", "--folder", "/no/such/folder"], "there is no such folder"),
         (["usage", "--folder", "/no/such/folder"], "there is no such folder"),
-        (["sessions", "--folder", "told.html"], "this is no folder"),
+        (["sessions", "--folder", "told.html"], "this is not a folder"),
         (["usage", "--by", "year"], "--by takes"),
         (["usage", "--since", "yesterday"], "YYYY-MM-DD"),
         (["search", "..."], "no word"),

@@ -10,8 +10,8 @@ from turnwire.hub.server.access import (
     Allowance,
     OriginPolicy,
     Proxies,
+    RoleTokens,
     TokenCheck,
-    Tokens,
     WrongToken,
     address_prefix,
     is_loopback,
@@ -26,10 +26,10 @@ def configured(**options: object) -> HubConfig:
 
 
 def test_each_start_has_its_own_tokens_unless_they_are_configured() -> None:
-    first, second = Tokens.from_config(HubConfig()), Tokens.from_config(HubConfig())
+    first, second = RoleTokens.from_config(HubConfig()), RoleTokens.from_config(HubConfig())
     assert len({first.control, first.view, second.control, second.view}) == 4
     assert min(len(first.control), len(first.view)) >= 43
-    assert Tokens.from_config(configured()) == Tokens(TOKEN, VIEW)
+    assert RoleTokens.from_config(configured()) == RoleTokens(TOKEN, VIEW)
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,11 @@ def test_a_configuration_that_lets_in_whom_it_should_not_is_refused(
     options: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(AccessError, match=sentence):
-        Tokens.from_config(configured(**options))
+        RoleTokens.from_config(configured(**options))
 
 
 def test_a_token_gives_its_role_and_nothing_else_does() -> None:
-    tokens = Tokens(TOKEN, VIEW)
+    tokens = RoleTokens(TOKEN, VIEW)
     assert tokens.role(TOKEN) == "control"
     assert tokens.role(VIEW) == "view"
     for wrong in ("", TOKEN[:-1], TOKEN + "x", "é\udc80"):
@@ -162,7 +162,7 @@ def test_an_ipv6_network_counts_as_one_peer(address: str, counted: str) -> None:
 def test_a_wrong_token_uses_up_its_neighbours_allowance_and_a_right_one_asks_for_none() -> None:
     refused: list[tuple[str, str, float]] = []
     check = TokenCheck(
-        Tokens(TOKEN, VIEW),
+        RoleTokens(TOKEN, VIEW),
         Allowance(2, 0.5),
         lambda reason, address, now: refused.append((reason, address, now)),
     )

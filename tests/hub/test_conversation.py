@@ -305,7 +305,8 @@ async def test_a_token_may_come_by_subprotocol_or_by_the_first_frame() -> None:
         async with hub.websocket(None) as frontend:
             await frontend.send(json.dumps({"type": "hello", "id": "h", "token": hub.token, "name": "tab"}))
             assert (await receive(frontend))["type"] == "welcome"
-            assert await receive(frontend) == {"type": "reply", "id": "h", "ok": True}
+            named = {"name": "tab", "role": "control"}
+            assert await receive(frontend) == {"type": "reply", "id": "h", "ok": True, "result": named}
 
 
 async def test_a_cookie_from_the_login_opens_a_websocket_of_the_same_origin() -> None:

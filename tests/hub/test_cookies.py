@@ -3,7 +3,7 @@
 import pytest
 
 from turnwire.hub.principals import Principal
-from turnwire.hub.server.access import Tokens
+from turnwire.hub.server.access import RoleTokens
 from turnwire.hub.server.cookies import REMEMBERED, Cookies, LoggedOut, Login
 
 TOKEN, VIEW = "control-token-0123456789", "view-token-0123456789"
@@ -22,12 +22,12 @@ def opened(cookies: Cookies, value: str) -> Login | None:
 
 
 def test_a_cookie_gives_the_role_of_its_token_and_does_not_hold_it() -> None:
-    cookies = Cookies(Tokens(TOKEN, VIEW))
+    cookies = Cookies(RoleTokens(TOKEN, VIEW))
     control, view = cookies.give(CONTROL, NOW), cookies.give(VIEWER, NOW)
     assert (role(cookies, control), role(cookies, view)) == ("control", "view")
     assert TOKEN not in control
-    assert role(Cookies(Tokens(TOKEN, VIEW)), control) == "control"
-    assert role(Cookies(Tokens("another-token-0123456789", VIEW)), control) is None
+    assert role(Cookies(RoleTokens(TOKEN, VIEW)), control) == "control"
+    assert role(Cookies(RoleTokens("another-token-0123456789", VIEW)), control) is None
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,11 @@ def test_a_cookie_gives_the_role_of_its_token_and_does_not_hold_it() -> None:
     ],
 )
 def test_what_is_no_cookie_opens_nothing(value: str) -> None:
-    assert opened(Cookies(Tokens(TOKEN, VIEW)), value) is None
+    assert opened(Cookies(RoleTokens(TOKEN, VIEW)), value) is None
 
 
 def test_no_part_of_a_cookie_can_be_exchanged() -> None:
-    cookies = Cookies(Tokens(TOKEN, VIEW))
+    cookies = Cookies(RoleTokens(TOKEN, VIEW))
     one, other = cookies.give(CONTROL, NOW).split("."), cookies.give(CONTROL, NOW + 9).split(".")
     for place in range(3):
         mixed = [*one]
@@ -60,7 +60,7 @@ def test_no_part_of_a_cookie_can_be_exchanged() -> None:
 
 
 def test_a_cookie_opens_nothing_without_its_own_key() -> None:
-    cookies = Cookies(Tokens(TOKEN, VIEW))
+    cookies = Cookies(RoleTokens(TOKEN, VIEW))
     one, other = cookies.give(CONTROL, NOW), cookies.give(CONTROL, NOW)
     proof = one.split(".")[2]
     for key in ("", proof, cookies.key(other) or "", "\xe9", TOKEN):
@@ -68,12 +68,12 @@ def test_a_cookie_opens_nothing_without_its_own_key() -> None:
 
 
 def test_a_login_that_is_over_is_over_also_after_a_restart_and_others_go_on() -> None:
-    cookies = Cookies(Tokens(TOKEN, VIEW))
+    cookies = Cookies(RoleTokens(TOKEN, VIEW))
     one, other = cookies.give(CONTROL, NOW), cookies.give(CONTROL, NOW)
     login = opened(cookies, one)
     assert login is not None
     cookies.log_out(login)
-    again = Cookies(Tokens(TOKEN, VIEW), cookies.logged_out)
+    again = Cookies(RoleTokens(TOKEN, VIEW), cookies.logged_out)
     for known in (cookies, again):
         assert (role(known, one), role(known, other)) == (None, "control")
 

@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 from hub_harness import HubHarness, StubHost, ask, hub_harness, receive
+from pydantic import JsonValue
 
 from turnwire.hub.config import HubConfig
+from turnwire.hub.host import CommandRefused
 from turnwire.hub.hub import Hub
 from turnwire.hub.principals import BadPrincipal, Principal, Scope
-from turnwire.hub.server.access import AccessError, Tokens
+from turnwire.hub.server.access import AccessError, RoleTokens
 from turnwire.hub.server.cookies import Cookies
+from turnwire.hub.wire.frames import AnyCommand
 from turnwire.hub.wire.frames_out import SessionSummary
 from turnwire.journal.memory import MemoryJournal
 
@@ -224,13 +227,13 @@ async def test_what_is_said_after_a_revoke_is_not_heard_though_nobody_has_told_y
 
 def test_a_cookie_of_a_principal_needs_the_hubs_own_token_and_that_of_the_principal() -> None:
     few = Few(ANN, EVE)
-    tokens = Tokens("control-token-0123456789", "view-token-0123456789")
+    tokens = RoleTokens("control-token-0123456789", "view-token-0123456789")
     value = Cookies(tokens, None, few).give(ANN, 1.0)
     key = Cookies(tokens, None, few).key(value) or ""
     found = Cookies(tokens, None, few).login(value, key)
     assert found is not None
     assert found.principal == ANN
-    others = Tokens("another-token-0123456789", tokens.view)
+    others = RoleTokens("another-token-0123456789", tokens.view)
     assert Cookies(others, None, few).login(value, key) is None
     assert Cookies(tokens).login(value, key) is None
     assert Cookies(tokens, None, few).login(value.replace("id-ann", "id-eve"), key) is None
@@ -308,3 +311,32 @@ async def test_without_the_setting_the_header_is_a_header_like_any_other() -> No
     async with served(Few()) as running:
         harness: HubHarness = running
         assert (await harness.request("/sessions", headers={"X-Auth-Request-User": "ann"}))[0] == 401
+
+
+async def test_names_of_machines_and_servers_are_for_those_who_see_all_sessions() -> None:
+    few = Few(ANN, BOSS)
+    host = house()
+    trouble = "The Redis at redis.example:6379 cannot be used."
+    host.summaries = [summary("anns", owner="ann", worker="build-1", trouble=trouble)]
+
+    async def away(command: AnyCommand) -> JsonValue:
+        raise CommandRefused("unreachable", f"the worker 'build-1' has not answered {command.type}")
+
+    host.handlers["prompt"] = away
+    async with hub_harness(host=host, principals=few) as running:
+        for name, seen in (("boss", True), ("ann", False)):
+            async with running.websocket(f"twp-{name}") as websocket:
+                welcome = await receive(websocket)
+                (listed,) = welcome["sessions"]
+                assert (listed.get("worker") == "build-1") is seen
+                assert (listed["trouble"] == trouble) is seen
+                if seen:
+                    continue
+                refused = await ask(websocket, type="prompt", session="anns", text="hi")
+                assert refused["error"]["code"] == "unreachable"
+                told = json.dumps([welcome, refused])
+                host.summaries = [summary("anns", owner="ann", worker="build-2", trouble=trouble, title="t")]
+                host.changed()
+                told += json.dumps(await receive(websocket))
+                assert "build-" not in told
+                assert "redis.example" not in told

@@ -14,6 +14,8 @@ from pydantic import JsonValue
 from recordings import ROOT
 from turnwire.hub.schema import What, document, reference
 from turnwire.hub.wire.codes import CLOSE_CODES, HTTP_CODES, REPLY_CODES, CloseCode
+from turnwire.hub.wire.frames import fields_of_commands
+from turnwire.hub.wire.results import RESULTS
 from turnwire.normalize.events import MessageChunk, RateLimit, to_json
 
 
@@ -21,7 +23,7 @@ def validator(what: What) -> Draft202012Validator:
     return Draft202012Validator(document(what))
 
 
-@pytest.mark.parametrize("what", ["events", "commands", "frames"])
+@pytest.mark.parametrize("what", ["events", "commands", "results", "frames"])
 def test_each_schema_is_valid_json_schema_and_resolves_its_references(what: What) -> None:
     schema = document(what)
     Draft202012Validator.check_schema(schema)
@@ -33,7 +35,7 @@ def test_each_schema_is_valid_json_schema_and_resolves_its_references(what: What
 
 
 def test_every_field_and_type_is_described() -> None:
-    for what in ("events", "commands", "frames"):
+    for what in ("events", "commands", "results", "frames"):
         definitions = document(what)["$defs"]
         assert isinstance(definitions, dict)
         for name, definition in definitions.items():
@@ -99,6 +101,11 @@ async def test_what_the_hub_really_sends_fits_the_schema_of_frames() -> None:
         hub.host.changed()
         frames.validate(await receive(frontend))
         assert seen == {"gap", "events", "caught_up"}
+
+
+def test_every_command_has_a_type_of_result() -> None:
+    assert RESULTS.keys() == fields_of_commands().keys()
+    assert len(RESULTS) > 45
 
 
 def test_the_schema_of_events_takes_what_is_sent_and_nothing_else() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 from hub_harness import SESSION, chunk
@@ -13,11 +14,12 @@ from hypothesis import strategies as st
 from turnwire.hub.delivery.batch import Batch
 from turnwire.hub.delivery.feed import Feeds
 from turnwire.hub.delivery.pages import PAGE_COUNT, Pages
-from turnwire.hub.delivery.subscription import LAG_COUNT, LogUnreadable, Reader, SinkClosed
+from turnwire.hub.delivery.subscription import LAG_COUNT, FrontendReader, SinkClosed
 from turnwire.hub.wire.frames_out import CaughtUp, GapFrame, Lag, OutFrame
 from turnwire.journal.base import Page, Retention, WholeEntry
 from turnwire.journal.memory import MemoryJournal
 from turnwire.normalize.events.envelope import Cursor
+from waiting import until
 
 
 class SlowLog:
@@ -146,14 +148,14 @@ class Frontend:
     pages: Pages
     seen: list[int] = field(default_factory=list)
     sink: MemorySink | None = None
-    reader: Reader | None = None
+    reader: FrontendReader | None = None
     task: asyncio.Task[None] | None = None
     subscribed: bool = False
 
     def connect(self) -> None:
         if self.sink is None:
             self.sink = MemorySink(self.seen)
-            self.reader = Reader(self.pages, self.feeds, self.sink)
+            self.reader = FrontendReader(self.pages, self.feeds, self.sink)
             self.task = asyncio.create_task(self.reader.run())
             self.subscribe()
 
@@ -323,7 +325,7 @@ async def test_a_cursor_of_another_life_of_the_log_is_told_so_and_starts_anew() 
     await journal.append(SESSION, [chunk("x")] * 3)
     async with Feeds(journal) as feeds:
         sink = MemorySink()
-        reader = Reader(Pages(journal), feeds, sink)
+        reader = FrontendReader(Pages(journal), feeds, sink)
         task = asyncio.create_task(reader.run())
         reader.subscribe(SESSION, Cursor("another", 50))
         await settle()
@@ -342,7 +344,7 @@ async def test_many_sessions_of_one_frontend_take_turns() -> None:
         await journal.append(session, [chunk("x")] * 21)
     async with Feeds(log := SlowLog(journal, 0)) as feeds:
         sink = MemorySink()
-        reader = Reader(Pages(log), feeds, sink)
+        reader = FrontendReader(Pages(log), feeds, sink)
         for session in sessions:
             reader.subscribe(session, Cursor("", 0))
         task = asyncio.create_task(reader.run())
@@ -399,26 +401,43 @@ class BrokenLog(SlowLog):
         return await super().read_after(session, cursor, count=count, size=size)
 
 
-async def test_a_log_that_cannot_be_read_ends_its_readers_and_no_one_else() -> None:
+def told(sink: MemorySink, kind: type[OutFrame], count: int) -> bool:
+    return sum(isinstance(frame, kind) for frame in sink.told) >= count
+
+
+async def test_readers_of_a_log_that_cannot_be_read_are_told_why_and_go_on_and_one_line_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     journal = MemoryJournal()
     async with Feeds(log := BrokenLog(journal, 0)) as feeds:
-        sink = MemorySink()
-        reader = Reader(Pages(log), feeds, sink)
-        task = asyncio.create_task(reader.run())
-        reader.subscribe(SESSION, Cursor("", 0))
+        pages = Pages(log)
+        sinks = [MemorySink() for _ in range(3)]
+        readers = [FrontendReader(pages, feeds, sink) for sink in sinks]
+        tasks = [asyncio.create_task(reader.run()) for reader in readers]
+        for reader in readers:
+            reader.subscribe(SESSION, Cursor("", 0))
         await settle()
         log.broken = True
         await journal.append(SESSION, [chunk("a")])
-        with pytest.raises(LogUnreadable):
-            async with asyncio.timeout(60):
-                await task
-        reader.close()
-        log.broken = False
-        again = Frontend(log, feeds, Pages(log))
-        again.connect()
-        await settle()
-        assert again.seen == [1]
-        again.disconnect()
+        async with asyncio.timeout(60):
+            for sink in sinks:
+                await until(partial(told, sink, Lag, 1))
+            log.broken = False
+            for sink in sinks:
+                # told that it caught up when it began, and once more after the fault
+                await until(partial(told, sink, CaughtUp, 2))
+        for sink in sinks:
+            (fault,) = [frame for frame in sink.told if isinstance(frame, Lag)]
+            assert fault.behind == 1
+            assert fault.error is not None
+            assert (fault.error.code, fault.error.message) == ("journal_unavailable", "the disk is gone")
+            assert sink.seen == [1]
+        (line,) = [one for one in caplog.records if one.name.startswith("turnwire.hub.delivery.pages")]
+        assert "cannot be read" in line.message
+        for reader, task in zip(readers, tasks, strict=True):
+            reader.close()
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @pytest.mark.parametrize("count", [0, 2, 5, 9])

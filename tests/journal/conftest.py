@@ -12,7 +12,7 @@ from redis_topologies import cluster
 
 from journals import MemoryOpener, RedisOpener, RedisProcess, SqliteOpener
 from turnwire.journal.base import Journal
-from turnwire.testing.journal import FakeClock, Opener
+from turnwire.testing.journal_contract import FakeClock, Opener
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from turnwire.journal.base import Entry, Retention
 from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire.journal.timestamps import MICROSECONDS
 from turnwire.normalize.events.envelope import Cursor
-from turnwire.testing.journal import FakeClock, Opener
+from turnwire.testing.journal_contract import FakeClock, Opener
 
 DAY = 86_400.0
 MONTH = 30 * DAY

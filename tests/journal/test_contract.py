@@ -2,7 +2,7 @@
 
 import pytest
 
-from turnwire.testing.journal import JournalContract, Opener
+from turnwire.testing.journal_contract import JournalContract, Opener
 
 
 class TestEveryJournal(JournalContract):

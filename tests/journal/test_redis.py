@@ -24,7 +24,7 @@ from turnwire.journal.redis.connection import connect
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.journal.redis.server import NOBODY, LogState, Ownership, RedisServer
 from turnwire.normalize.events.envelope import Cursor
-from turnwire.testing.journal import fill
+from turnwire.testing.journal_contract import fill
 from waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
@@ -902,3 +902,68 @@ async def test_a_server_that_does_not_tell_how_it_writes_is_taken_for_one_that_m
         await journal.close()
     finally:
         server.kill()
+
+
+async def test_a_script_goes_to_the_server_once_and_again_when_that_has_forgotten_it(
+    forgetful: RedisProcess,
+) -> None:
+    entry = Entry(b'{"type":"notice","text":"%s"}' % (b"x" * 250))
+    writer = await RedisJournal.open(forgetful.url, owner="a")
+    async with redis_library.Redis.from_url(forgetful.url) as client:
+
+        async def sent(count: int) -> int:
+            before = (await client.info("stats"))["total_net_input_bytes"]
+            for _ in range(count):
+                await writer.append("s", [entry])
+                await writer.flush()
+            return int((await client.info("stats"))["total_net_input_bytes"] - before)
+
+        try:
+            await sent(1)
+            assert await sent(10) < 10 * 1024, "the event, its state, and no script"
+            await client.script_flush()
+            for session in ("s", "t", "s"):
+                await writer.append(session, [entry])
+            await writer.flush()
+            assert (writer.last("s"), writer.last("t")) == (13, 1)
+            assert await sent(10) < 10 * 1024
+            assert [one.seq for one in (await writer.read_after("s", BEGINNING)).envelopes] == list(
+                range(1, 24)
+            )
+        finally:
+            await writer.close()
+
+
+async def test_a_user_that_may_run_no_script_by_its_digest_runs_it_in_full(forgetful: RedisProcess) -> None:
+    async with redis_library.Redis.from_url(forgetful.url) as client:
+        await client.execute_command("ACL", "SETUSER", "old", "on", ">word", "~*", "&*", "+@all", "-evalsha")  # type: ignore[no-untyped-call]  # as the library has it
+    writer = await RedisJournal.open(forgetful.url.replace("unix://", "unix://old:word@"), owner="a")
+    try:
+        await writer.append("s", [Entry(b"{}")] * 2)
+        await writer.flush()
+        assert await writer.claim("s")
+        assert writer.last("s") == 2
+    finally:
+        await writer.close()
+
+
+async def test_hubs_are_told_once_of_what_goes_to_the_server_together(forgetful: RedisProcess) -> None:
+    writer = await RedisJournal.open(forgetful.url)
+    async with redis_library.Redis.from_url(forgetful.url) as client, client.pubsub() as channel:
+        try:
+            await channel.subscribe("turnwire:news")
+            await channel.get_message(timeout=5)
+            await client.set("turnwire:state:spoilt", "of another program")
+            for session in ("s", "t", "s", "spoilt", "s"):
+                await writer.append(session, [Entry(b"{}")])
+            with pytest.raises(JournalUnavailable, match="WRONGTYPE"):
+                await writer.flush()
+            told: list[tuple[str, int]] = []
+            while not {("s", 3), ("t", 1)} <= set(told):
+                message = await channel.get_message(ignore_subscribe_messages=True, timeout=60)
+                assert message is not None
+                _, _, last, _, _, session = message["data"].split(b" ")
+                told.append((session.decode(), int(last)))
+            assert ("s", 1) not in told, "it went together with a later one"
+        finally:
+            await writer.close()

@@ -16,7 +16,7 @@ from turnwire.journal.reading.cache import TailCache
 from turnwire.journal.sqlite import journal as sqlite
 from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire.normalize.events.envelope import Cursor
-from turnwire.testing.journal import Opener
+from turnwire.testing.journal_contract import Opener
 
 
 @dataclass(frozen=True)

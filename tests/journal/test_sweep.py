@@ -14,7 +14,7 @@ from turnwire.journal.rows import Append, Extent
 from turnwire.journal.sqlite import writer
 from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire.normalize.events.envelope import Cursor
-from turnwire.testing.journal import FakeClock
+from turnwire.testing.journal_contract import FakeClock
 
 BIG = Entry(b"{}" + b" " * 100_000)
 

@@ -11,7 +11,7 @@ from tests.fuzz.targets import decoder
 from turnwire.normalize.core import Core
 from turnwire.normalize.families import ACP, CLAUDE, new_core
 from turnwire.protocol.dialects import JSON_RPC, MIRIAD
-from turnwire.testing.core import CoreContract, Decode, Recording
+from turnwire.testing.core_contract import CoreContract, Decode, Recording
 
 SOURCES = {
     CLAUDE: claude_sessions,

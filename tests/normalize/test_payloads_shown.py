@@ -5,10 +5,13 @@ import sys
 from pathlib import Path
 from subprocess import run
 
+import msgspec
 import pytest
 
 from cases import for_each
 from recordings import ROOT
+from turnwire.client import payloads as client_payloads
+from turnwire.client import shown as client_shown
 from turnwire.normalize.payloads import (
     AskUserPayload,
     CodeSearchPayload,
@@ -178,6 +181,12 @@ def test_a_payload_is_shown(  # noqa: PLR0917 - one row
     assert result_text(payload) == text
     assert searched_text(payload) == found
     assert text_blocks(payload) == blocks
+    theirs = msgspec.json.decode(msgspec.json.encode(payload), type=client_payloads.NormalizedPayload)
+    assert client_shown.action_of(theirs) == action
+    assert client_shown.result_fields(theirs) == fields
+    assert client_shown.result_text(theirs) == text
+    assert client_shown.searched_text(theirs) == found
+    assert client_shown.text_blocks(theirs) == blocks
 
 
 PLACES = {

@@ -7,14 +7,14 @@ import pytest
 from tests.normalize.lines import Talk, control, init, system, user
 from turnwire.normalize import events as ev
 from turnwire.normalize.acp.core import AcpCore
-from turnwire.normalize.acp.tool_call_state import ToolCallState
-from turnwire.normalize.acp.tools import command_title
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import Announced, Received
 from turnwire.normalize.payloads import GenericPayload
 from turnwire.normalize.payloads.titles import UNKNOWN_COMMAND
 from turnwire.normalize.payloads.work import Generic
 from turnwire.normalize.recordings.lines import LineReader
+from turnwire.normalize.tool_calls.call_payloads import command_title
+from turnwire.normalize.tool_calls.tool_call_state import ToolCallState
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.dialects import DIALECTS
 from turnwire.protocol.dialects.foreign import foreign_wire

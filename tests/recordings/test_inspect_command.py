@@ -14,7 +14,7 @@ from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import Ended
 from turnwire.normalize.payloads import ShellExecPayload
 from turnwire.normalize.payloads.work import ShellExec
-from turnwire.recordings.filters.inspection import Inspector, Report, inspect
+from turnwire.recordings.filters.inspection import MOST_REFUSED, Inspector, Report, inspect
 from turnwire.recordings.filters.report import draw
 from turnwire.recordings.reading import read
 from turnwire.tracing.prices import prices
@@ -70,6 +70,15 @@ def test_time_goes_to_the_human_before_the_tool_and_to_the_tool_before_the_model
     ).turns
     assert (turn.where.model, turn.where.tool, turn.where.human, turn.where.stalled) == (4, 5, 7, 0)
     assert turn.verdict == "done"
+
+
+def test_what_the_sandbox_refused_is_told_with_its_turn(capsys: pytest.CaptureFixture[str]) -> None:
+    denied = ev.SandboxDenied(kind="host", target="files.example.org:443", reason="nobody allowed it")
+    told = report((0, STARTED), (1, CALL), *[(2, denied)] * (MOST_REFUSED + 1), (3, DONE), (4, complete()))
+    assert told.turns[0].refused == ["files.example.org:443: nobody allowed it"] * MOST_REFUSED
+    draw(told, Path("recorded"))
+    shown = [line.split() for line in capsys.readouterr().out.splitlines() if "refused" in line]
+    assert shown == [["refused", "files.example.org:443:", "nobody", "allowed", "it"]] * MOST_REFUSED
 
 
 def test_a_long_silence_of_the_model_is_called_stalled() -> None:

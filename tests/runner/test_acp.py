@@ -20,11 +20,10 @@ from turnwire.config.rulebook import Rulebook
 from turnwire.config.settings import Settings
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.messages import User
-from turnwire.runner.acp import AcpParams, content_blocks
+from turnwire.runner.acp_runs import AcpParams, acp_runs, content_blocks
 from turnwire.runner.family import RunFamily
+from turnwire.runner.runner_lines import Refused, Run, read_request, run_line
 from turnwire.runner.server import RunnerOptions
-from turnwire.runner.wire import Refused, Run, read_request, run_line
-from turnwire.sidecar.streams.runner.acp import acp_runs
 from turnwire_process import TURNWIRE, environment
 from waiting import until
 
@@ -107,7 +106,7 @@ def test_what_the_protocol_has_no_place_for_is_refused_by_name() -> None:
     assert found == Refused(
         "r",
         "invalid-params: system_prompt, effort, thinking_disabled, user_agent: "
-        "the Agent Client Protocol has no place for this; leave it out",
+        "the Agent Client Protocol has no field for this; leave it out",
     )
     assert isinstance(read(thinking_disabled=False, rate_limit_max_retries=5, effort=None), Run)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from turnwire.runner.client import ClientRun, RunError, RunnerClient
-from turnwire.runner.wire import Diag, Fatal
+from turnwire.runner.runner_lines import Diag, Fatal
 
 NOTES_AND_WAITS = """
 import sys

@@ -15,10 +15,9 @@ from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.config.agents import Agent
 from turnwire.config.rulebook import Rulebook
 from turnwire.config.settings import Settings
-from turnwire.runner.codex import CodexParams
+from turnwire.runner.codex_runs import CodexParams, codex_runs
+from turnwire.runner.runner_lines import Refused, read_request, run_line
 from turnwire.runner.server import RunnerOptions
-from turnwire.runner.wire import Refused, read_request, run_line
-from turnwire.sidecar.streams.runner.codex import codex_runs
 
 PROGRAM = str(ROOT / "tests" / "support" / "agents" / "app_server.py")
 PIXEL = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
@@ -82,5 +81,5 @@ def test_what_codex_has_no_place_for_is_refused_by_name() -> None:
     given = {"message": message, "rate_limit_max_retries": 0, "thinking_disabled": True, "user_agent": "u"}
     found = read_request(run_line("r", given), CodexParams)
     assert found == Refused(
-        "r", "invalid-params: thinking_disabled, user_agent: Codex has no place for this; leave it out"
+        "r", "invalid-params: thinking_disabled, user_agent: Codex has no field for this; leave it out"
     )

@@ -3,7 +3,7 @@ from runner_harness import INIT, SESSION, limited, request, said
 
 from turnwire.protocol.claude.decode import decode
 from turnwire.runner.retry import RateLimitRetry, Wait
-from turnwire.runner.wire import Run, read_request
+from turnwire.runner.runner_lines import Run, read_request
 
 NOW = 1000.0
 

@@ -33,11 +33,11 @@ from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.normalize.inputs import Ended
 from turnwire.protocol.json_values import JsonObject
 from turnwire.runner import server
+from turnwire.runner.claude_runs import claude_runs
 from turnwire.runner.family import RunFamily
+from turnwire.runner.mcp_wait import ServerDeadlines
 from turnwire.runner.output import OutputLost
 from turnwire.runner.server import RunnerOptions
-from turnwire.sidecar.streams.runner.claude import claude_runs
-from turnwire.sidecar.streams.runner.mcp import ServerDeadlines
 from waiting import until
 
 GOOD: list[Step] = [INIT, said("hello"), RESULT]

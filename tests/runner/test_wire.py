@@ -10,7 +10,7 @@ from runner_harness import request
 from turnwire.protocol.claude.messages import User, UserBody
 from turnwire.protocol.framing import LineFramer, OversizeLine
 from turnwire.protocol.parsing.depth import TOO_DEEP
-from turnwire.runner.wire import (
+from turnwire.runner.runner_lines import (
     Cancel,
     Diag,
     Dropped,

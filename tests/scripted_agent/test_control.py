@@ -11,8 +11,6 @@ ASKS = "fallback: {steps: [{tool: Bash, input: {command: ls}, permission: true, 
 HOLDS = "turns: [{steps: [{request: {subtype: hold}}, {text: First.}]}]"
 """A turn that goes on when its request is answered."""
 
-pytestmark = pytest.mark.long
-
 
 async def test_initialize_tells_the_commands(tmp_path: Path) -> None:
     async with agent(script_file(tmp_path, "commands: [{name: help, description: Help}]"), *STREAM) as cli:

@@ -7,8 +7,6 @@ import pytest
 
 from agent_process import STREAM, agent, script_file
 
-pytestmark = pytest.mark.long
-
 
 async def test_a_crash_has_its_exit_code_and_last_words(tmp_path: Path) -> None:
     script = script_file(

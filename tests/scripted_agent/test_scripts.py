@@ -83,7 +83,7 @@ def test_what_is_no_script_is_told_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ScriptError, match="no recording is in this folder"):
         load(str(tmp_path))
     (tmp_path / "script").write_bytes(b"turns: \xff")
-    with pytest.raises(ScriptError, match="this is no text in UTF-8"):
+    with pytest.raises(ScriptError, match="this is not UTF-8"):
         load(str(tmp_path / "script"))
 
 

@@ -13,7 +13,7 @@ import pytest
 from host_harness import FailingJournal, HostHarness, host_harness
 
 from recordings import ROOT
-from turnwire.adapter.claude.session import Session
+from turnwire.adapter.claude.session import ClaudeSession
 from turnwire.adapter.process.identity import ProcessIdentity, start_time
 from turnwire.hub.host import CommandRefused
 from turnwire.journal.base import Entry, Journal, JournalUnavailable, Page
@@ -248,7 +248,7 @@ async def test_whatever_fails_in_a_session_ends_it_with_an_event_and_no_other(
             case "state":
                 monkeypatch.setattr(live._pipeline, "_state", broken)
             case "adapter":
-                assert isinstance(live._cli, Session)
+                assert isinstance(live._cli, ClaudeSession)
                 monkeypatch.setattr(live._cli._turns, "changed", broken)
             case _:
                 append = here.services.journal.append
@@ -322,10 +322,10 @@ async def test_a_workspace_whose_path_is_no_utf8_is_refused_and_nothing_else_hap
     (tmp_path / "link").symlink_to(os.fsdecode(real))
     async with host_harness(tmp_path, monkeypatch) as here:
         good = await here.create()
-        with pytest.raises(CommandRefused, match=r"no UTF-8.*rename it") as refused:
+        with pytest.raises(CommandRefused, match=r"is not UTF-8.*rename it") as refused:
             await here.create(workspace=str(tmp_path / "link"))
         assert refused.value.field == "workspace"
-        with pytest.raises(CommandRefused, match=r"no UTF-8.*rename it"):
+        with pytest.raises(CommandRefused, match=r"is not UTF-8.*rename it"):
             workspace_of(os.fsdecode(real))
         assert len(here.host.sessions()) == 1
         await here.do("prompt", good, text="hello")
@@ -469,6 +469,48 @@ async def test_a_log_that_cannot_be_read_refuses_what_needs_it(
         assert await refusal(here.do("session.fork", "s")) == ("journal_unavailable", "the disk is gone")
 
 
+async def test_folders_for_a_new_session_are_those_below_what_is_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    for folder in (root / "Blue", root / "amber" / "deep", root / ".hidden", outside):
+        folder.mkdir(parents=True)
+    (root / "a file").touch()
+    (root / "away").symlink_to(outside)
+    (root / "\udcff").mkdir()
+    async with host_harness(tmp_path, monkeypatch, settings={"frontend_workspaces": [str(root)]}) as here:
+        empty = {"path": None, "parent": None, "complete": True}
+        assert await here.execute("workspace.folders") == {**empty, "folders": [str(root)]}
+        listed = await here.execute("workspace.folders", path=str(root))
+        assert listed == {**empty, "path": str(root), "folders": [str(root / "amber"), str(root / "Blue")]}
+        below = await here.execute("workspace.folders", path=str(root / "amber"))
+        assert below == {
+            "path": str(root / "amber"),
+            "parent": str(root),
+            "folders": [str(root / "amber" / "deep")],
+            "complete": True,
+        }
+        for number in range(501):
+            (root / "Blue" / f"{number:03}").mkdir()
+        many = await here.execute("workspace.folders", path=str(root / "Blue"))
+        assert isinstance(many, dict)
+        assert (len(many["folders"]), many["complete"]) == (500, False)
+        for wrong in (outside, root / "away", tmp_path):
+            assert (await refusal(here.execute("workspace.folders", path=str(wrong))))[0] == "not_allowed"
+        assert (await refusal(here.execute("workspace.folders", path=str(root / "none"))))[
+            0
+        ] == "invalid_params"
+        (root / "shut").mkdir(mode=0)
+        monkeypatch.setattr("os.scandir", _denied)
+        assert (await refusal(here.execute("workspace.folders", path=str(root / "shut"))))[
+            0
+        ] == "invalid_params"
+
+
+def _denied(_: object) -> None:
+    raise PermissionError(13, "Permission denied")
+
+
 async def test_a_session_that_the_operator_takes_up_may_work_where_frontends_may_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -484,6 +526,16 @@ async def test_a_session_that_the_operator_takes_up_may_work_where_frontends_may
         assert (await refusal(here.do("workspace.files", "s", text="file")))[0] == "not_allowed"
         here.host.claim("s", {"tools": {"command": "serve-tools"}})
         assert await here.do("workspace.files", "s", text="file") == {"files": ["file"], "complete": True}
+        monkeypatch.setenv("HOME", str(elsewhere))
+        (elsewhere / ".netrc").write_text("machine example.org password hunter2")
+        assert await here.do("workspace.list", "s") == {
+            "entries": [{"name": "file", "kind": "file", "size": 0}],
+            "complete": True,
+        }
+        nothing = {"media_type": None, "base64": None, "cut": False}
+        assert await here.do("workspace.read", "s", path="file") == {"size": 0, "text": "", **nothing}
+        for path in (".netrc", "../record", "none"):
+            assert (await refusal(here.do("workspace.read", "s", path=path)))[0] == "unknown_file"
         known = here.host.record("s")
         assert known is not None
         assert RecordOptions.from_record(known).mcp_servers == {"tools": {"command": "serve-tools"}}

@@ -36,9 +36,9 @@ def test_each_schema_is_json(what: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("agui", "--connect", "nonsense"), "--connect 'nonsense' is no address of a hub"),
-        (("agui", "--connect", "http://[bad"), "--connect 'http://[bad' is no address of a hub"),
-        (("acp", "--connect", "ftp://127.0.0.1#token=x"), "--connect 'ftp://127.0.0.1' is no address"),
+        (("agui", "--connect", "nonsense"), "--connect 'nonsense' is not the address of a hub"),
+        (("agui", "--connect", "http://[bad"), "--connect 'http://[bad' is not the address of a hub"),
+        (("acp", "--connect", "ftp://127.0.0.1#token=x"), "--connect 'ftp://127.0.0.1' is not the address"),
         (("conform", "agent", "--family", "acp"), "--family says what the command after `--` speaks"),
         (("conform", "agent", "--agent", "x", "--", "y"), "a command after `--` and an agent's name"),
         (("agent", "nowhere.yaml"), "nowhere.yaml: no such file"),

@@ -91,7 +91,7 @@ OFFERED = {
     "turnwire re": ["record", "redact", "replay"],
     "turnwire run --pol": ["--policy"],
     "turnwire run --policy ": ["autonomous", "plan", "supervised"],
-    "turnwire run --agent ge": ["gemini"],
+    "turnwire run --agent ge": ["gemini", "gemini-json"],
     "turnwire token ": ["create", "list", "revoke"],
 }
 

@@ -15,14 +15,16 @@ from live import Frontend
 from recordings import FIXTURES, Recording, recording
 from turnwire.client import connect
 from turnwire.config.settings import Settings
+from turnwire.normalize import events as ev
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.families import recorded_core
+from turnwire.normalize.inputs import Announced
 from turnwire.recordings.reading import read
 from turnwire.tracing.export.log_records import LogExport
 from turnwire.tracing.export.sdk_log import SdkLog
 from turnwire.tracing.metrics.measurements import COST, DURATION, Measurer
 from turnwire.tracing.metrics.otel import OtelMeter
-from turnwire.tracing.spans.genai_facts import CONVENTIONS, Facts, configured_provider, provider_of
+from turnwire.tracing.spans.genai_facts import CONVENTIONS, GenAiFacts, configured_provider, provider_of
 from turnwire.tracing.spans.maker import SpanMaker
 from turnwire.tracing.spans.span import Span
 from turnwire_process import environment, turnwire
@@ -80,6 +82,28 @@ def test_a_subagent_has_its_own_name() -> None:
     assert subagent.name == "invoke_agent general-purpose"
 
 
+@pytest.mark.parametrize(("limit", "target"), [(0, None), (1000, "files.example.org:443")])
+def test_what_the_sandbox_refused_is_a_span_of_its_call(limit: int, target: str | None) -> None:
+    export = MemoryExport()
+    core, maker = ClaudeCore(), SpanMaker("s", export=export, limit=limit)
+    for timed in read(CALLED.folder):
+        events = core.handle(timed.input)
+        maker.handle(timed.input, events, 1)
+        for call in events:
+            if isinstance(call, ev.ToolCall):
+                denied = ev.SandboxDenied(
+                    kind="host", target="files.example.org:443", reason="no", tool_call_id=call.tool_call_id
+                )
+                maker.handle(Announced(denied), [denied], 1)
+    spans = export.spans()
+    refused = next(span for span in spans if span.name == "sandbox_denied")
+    called = next(span for span in spans if span.name == "execute_tool Bash")
+    assert (refused.parent_id, refused.trace_id) == (called.span_id, called.trace_id)
+    assert refused.attributes["gen_ai.tool.call.id"] == called.attributes["gen_ai.tool.call.id"]
+    assert refused.attributes["turnwire.sandbox.kind"] == "host"
+    assert refused.attributes.get("turnwire.sandbox.target") == target
+
+
 @pytest.mark.parametrize(
     ("agent", "model", "provider"),
     [
@@ -108,7 +132,9 @@ def test_the_configured_provider_counts_more_than_the_models_name() -> None:
     [(None, "aws.bedrock"), ("claude-agent-acp", "aws.bedrock"), ("opencode", "openai"), ("qwen", "openai")],
 )
 def test_variables_of_claude_code_say_nothing_of_other_agents(product: str | None, provider: str) -> None:
-    facts = Facts("any", content=False, limit=0, model="gpt-5", product=product, configured="aws.bedrock")
+    facts = GenAiFacts(
+        "any", content=False, limit=0, model="gpt-5", product=product, configured="aws.bedrock"
+    )
     assert facts.provider == provider
 
 

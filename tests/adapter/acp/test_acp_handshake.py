@@ -148,3 +148,17 @@ def test_a_model_that_grok_has_for_new_sessions_alone_is_refused_with_what_to_do
     refused = RpcError(-32000, "incompatible", {"code": "MODEL_SWITCH_INCOMPATIBLE_AGENT"})
     assert str(AgentError("session/set_model", refused)).endswith("; this model needs a new session")
     assert str(AgentError("session/set_model", RpcError(-32000, "no"))).endswith("no (-32000)")
+
+
+def test_groks_effort_is_set_with_its_model() -> None:
+    about = {"reasoningEfforts": [{"value": "low"}, {"value": "high"}], "reasoningEffort": "low"}
+    models = [{"modelId": "other", "_meta": about}, {"modelId": "m", "_meta": about}]
+    opened = read_conversation("s", {"models": {"currentModelId": "m", "availableModels": models}})
+    effort = opened.options["effort"]
+    assert (effort.options, effort.current) == (("low", "high"), "low")
+    assert effort.params("s", "high") == {
+        "sessionId": "s",
+        "modelId": "m",
+        "_meta": {"reasoningEffort": "high"},
+    }
+    assert read_conversation("s", {"models": {"currentModelId": "m", "availableModels": [{}]}}).options == {}

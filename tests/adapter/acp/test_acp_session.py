@@ -38,7 +38,7 @@ async def test_a_prompt_is_answered_and_its_turn_has_one_end(stage: AcpStage) ->
         assert (await run.turn("text text")).data.outcome == "completed"
         assert (await run.turn("again")).data.outcome == "completed"
         assert run.text == "Hello. Hello. again "
-        assert run.told[0]["params"]["protocolVersion"] == 1
+        assert run.told[0]["params"]["protocolVersion"] == 2
         assert run.told[0]["params"]["clientCapabilities"]["fs"] == {
             "readTextFile": False,
             "writeTextFile": False,
@@ -878,3 +878,11 @@ async def test_many_prompts_at_once_keep_their_order(stage: AcpStage) -> None:
         await asyncio.gather(*(run.session.prompt(name) for name in names))
         await run.until(lambda: len(run.of(ev.Complete)) == 20)
         assert run.text.split() == names
+
+
+async def test_a_request_that_only_tells_is_answered_and_told(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        assert (await run.turn("cursor-task")).data.outcome == "completed"
+        (call,) = run.of(ev.ToolCall)
+        assert (call.tool_name, call.normalized.kind) == ("task", "subagent_task")
+        assert {"jsonrpc": "2.0", "id": 0, "result": {}} in run.told

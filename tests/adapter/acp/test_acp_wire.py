@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from turnwire.adapter.acp.hooks import fits
-from turnwire.adapter.acp.wire import call_of
+from turnwire.adapter.call_of_update import call_of
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.protocol.acp.updates import ToolCallUpdate
 

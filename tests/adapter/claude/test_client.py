@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from turnwire.adapter.claude.client import Client
+from turnwire.adapter.claude.client import ClaudeClient
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
 from turnwire.adapter.session.lines import MAX_POSTED
@@ -54,7 +54,7 @@ class Setup:
         self.wire = wire
         self.sent: list[Sent] = []
         self.received: deque[Received] = deque()
-        self.client = Client(wire, on_sent=self.sent.append, line_limit=1000)
+        self.client = ClaudeClient(wire, on_sent=self.sent.append, line_limit=1000)
 
     async def read(self) -> None:
         async for batch in self.client.batches():
@@ -78,7 +78,7 @@ def prompt(text: str) -> User:
 
 
 async def batches(*chunks: bytes) -> list[list[Received]]:
-    client = Client(Wire(*chunks, b""), on_sent=lambda _: None, line_limit=1000)
+    client = ClaudeClient(Wire(*chunks, b""), on_sent=lambda _: None, line_limit=1000)
     return [batch async for batch in client.batches()]
 
 
@@ -215,7 +215,7 @@ async def test_a_cli_that_reads_nothing_stops_being_read_instead_of_filling_memo
 
 async def test_words_and_the_end_of_the_cli_in_one_tick_fail_the_words_and_nothing_else() -> None:
     """The writer wakes up to what was posted and finds it given up meanwhile."""
-    client = Client(Wire(), on_sent=lambda _: None)
+    client = ClaudeClient(Wire(), on_sent=lambda _: None)
     async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         writer = tasks.create_task(client.write_posted())
         await asyncio.sleep(0)
@@ -229,7 +229,7 @@ async def test_words_and_the_end_of_the_cli_in_one_tick_fail_the_words_and_nothi
 async def test_the_end_of_the_cli_while_a_line_is_written_fails_what_waits_and_nothing_else() -> None:
     wire = Wire()
     wire.blocked = asyncio.Event()
-    client = Client(wire, on_sent=lambda _: None)
+    client = ClaudeClient(wire, on_sent=lambda _: None)
     async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         writer = tasks.create_task(client.write_posted())
         first, second = client.post(prompt("written")), client.post(prompt("behind it"))
@@ -244,7 +244,7 @@ async def test_the_end_of_the_cli_while_a_line_is_written_fails_what_waits_and_n
 
 async def test_others_go_on_between_slices_of_what_comes_in_one_piece() -> None:
     lines = 20 * SLICE_LINES
-    client = Client(Wire(b"{}\n" * lines, b""), on_sent=lambda _: None)
+    client = ClaudeClient(Wire(b"{}\n" * lines, b""), on_sent=lambda _: None)
     passes = 0
 
     async def other() -> None:
@@ -264,7 +264,7 @@ async def test_others_go_on_between_slices_of_what_comes_in_one_piece() -> None:
 
 async def test_of_blank_lines_in_a_row_one_is_told_and_the_others_are_counted() -> None:
     wire = Wire(b"{}\n\n{}\n\n\n", b"\n\r\n{}\n" + b"\n" * 100_000, b"")
-    client = Client(wire, on_sent=lambda _: None)
+    client = ClaudeClient(wire, on_sent=lambda _: None)
     told = [received.line async for batch in client.batches() for received in batch]
     assert told == [b"{}", b"", b"{}", b"", b"{}", b""]
     assert client.lines.blank == 100_002

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from turnwire.adapter.claude.client import Client
+from turnwire.adapter.claude.client import ClaudeClient
 from turnwire.adapter.session.agent import RequestFailed
 from turnwire.normalize.inputs import Received, Sent
 from turnwire.protocol.claude.messages import User, UserBody
@@ -38,7 +38,7 @@ class Setup:
         self.wire = Wire()
         self.sent: list[Sent] = []
         self.heard: list[Received] = []
-        self.client = Client(
+        self.client = ClaudeClient(
             self.wire, on_sent=self.sent.append, on_answered=self.heard.append, peer=dialect.host()
         )
 

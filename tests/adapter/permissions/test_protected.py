@@ -81,7 +81,7 @@ SECRETS = (
     "$HOME/.ssh/id_rsa",
     "../.ssh/id_rsa",
     "src/../../.ssh/id_rsa",
-    "{home}//work/./../.ssh/id_rsa",
+    "{home}//{work}/./../.ssh/id_rsa",
     "/proc/self/root{home}/.ssh/id_rsa",
     "/proc/self/cwd/../.ssh/id_rsa",
     "/proc/1/root/proc/self/root{home}/.ssh/id_rsa",
@@ -122,7 +122,7 @@ def furnish(house: House) -> None:
 @pytest.mark.parametrize("spelled", SECRETS)
 def test_a_secret_is_asked_about_however_it_is_spelled(house: House, spelled: str) -> None:
     furnish(house)
-    path = spelled.format(home=house.home)
+    path = spelled.format(home=house.home, work=house.work.name)
     assert house.judge("Read", file_path=path).behavior == "ask"
     assert house.judge("Grep", pattern="x", path=path).behavior == "ask"
     assert house.judge("Bash", command=f"cat {path}", grants=(ANY,)).behavior == "ask"
@@ -277,3 +277,30 @@ def test_no_line_ends_the_judging(house: House, command: str) -> None:
     assert house.judge("Bash", command=command).behavior == "ask"
     assert house.judge("Read", file_path=command).behavior == "allow"
     assert house.judge("Glob", pattern=command).behavior == "allow"
+
+
+@pytest.mark.parametrize("policy", ["autonomous", "supervised", None])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "turnwire attach",
+        "cd src && ~/.local/bin/turnwire mcp --port 1 --decide",
+        "sh -c 'turnwire agui'",
+        "turn\\wire attach",
+        "python3 -I -m turnwire attach",
+        "uvx turnwire token new",
+    ],
+)
+def test_an_agent_starts_no_frontend_that_answers_its_own_requests(
+    house: House, policy: Policy, command: str
+) -> None:
+    verdict = house.judge("Bash", policy=policy, command=command, grants=(ANY,))
+    assert (verdict.behavior, verdict.by) == ("deny", "turnwire")
+    assert "in a terminal of your own" in str(verdict.reason)
+
+
+@pytest.mark.parametrize(
+    "command", ["turnwire mcp", "turnwire inspect a.jsonl", "grep -r 'turnwire attach' docs", "make turnwire"]
+)
+def test_other_commands_of_turnwire_are_judged_as_any(house: House, command: str) -> None:
+    assert house.judge("Bash", policy="autonomous", command=command).behavior != "deny"

@@ -6,7 +6,7 @@ import pytest
 from session_harness import RealCliHarness, SessionHarness, always
 
 from scripted_messages_api import plan, text, tool_use
-from turnwire.adapter.claude.session import Session
+from turnwire.adapter.claude.session import ClaudeSession
 from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from turnwire.adapter.session.agent import AnswerRefused
 from turnwire.normalize.claude.core import ClaudeCore
@@ -106,7 +106,7 @@ async def test_an_interrupt_cancels_what_waits_and_a_late_answer_is_refused(
 
 @pytest.mark.long
 async def test_the_second_of_two_answers_is_told_who_was_first(cli_harness: RealCliHarness) -> None:
-    def both(session: Session, request_id: str, _: AnyRequest) -> None:
+    def both(session: ClaudeSession, request_id: str, _: AnyRequest) -> None:
         session.answer(request_id, PermissionAnswer("allow_once"), by="ada")
         with pytest.raises(AnswerRefused, match="ada has already decided") as refused:
             session.answer(request_id, PermissionAnswer("reject_once"), by="bob")
@@ -150,7 +150,7 @@ async def test_a_question_is_answered(cli_harness: RealCliHarness) -> None:
         "multiSelect": False,
     }
 
-    def answer(session: Session, request_id: str, _: AnyRequest) -> None:
+    def answer(session: ClaudeSession, request_id: str, _: AnyRequest) -> None:
         session.answer(request_id, QuestionAnswer({"Which database?": "SQLite"}), by="ada")
 
     async with cli_harness.harness(answer) as harness:

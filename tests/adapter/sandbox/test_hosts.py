@@ -57,7 +57,7 @@ def test_a_list_means_hosts_and_ports(entry: str, target: str, found: str) -> No
 
 @pytest.mark.parametrize("entry", ["a*b.org", "*org", "http://example.org", "", "ex ample.org"])
 def test_a_list_refuses_what_is_no_host(entry: str) -> None:
-    with pytest.raises(ValueError, match="no host"):
+    with pytest.raises(ValueError, match="is not a host"):
         HostList([entry])
 
 

@@ -11,6 +11,7 @@ from sandboxes import Places
 from recordings import ROOT
 from turnwire.adapter.sandbox import available
 from turnwire.adapter.sandbox.available import forbidden, why_unavailable
+from turnwire.adapter.sandbox.ports import NoPort
 from turnwire.adapter.sandbox.sandbox import open_sandbox
 from turnwire.adapter.sandbox.settings import SandboxSettings, SandboxUnavailable
 
@@ -132,3 +133,76 @@ def test_whatever_starts_an_agent_says_where() -> None:
         and "sandbox" not in {keyword.arg for keyword in node.keywords}
     ]
     assert without == []
+
+
+async def test_a_server_in_a_network_of_its_own_is_reached_from_outside(place: Places) -> None:
+    server = "import socket\nfor family, address in ((2, '127.0.0.1'), (10, '::1')):\n    "
+    server += "made = socket.create_server((address, 5173 if family == 2 else 5174), family=family)\n    "
+    server += "globals()[f'kept{family}'] = made\nprint('up', flush=True)\n"
+    server += "while True:\n    for one in (kept2, kept10):\n        there, _ = one.accept()\n        there.sendall(b'from inside')\n        there.close()"
+    async with place(SandboxSettings(level="network")) as here, asyncio.timeout(20):
+        assert here.sandbox is not None
+        process = await here.start([shutil.which("python3", path="/usr/bin") or sys.executable, "-c", server])
+        assert await process.read() == b"up\n"
+        assert await here.sandbox.listening() == [5173, 5174]
+        for port in (5173, 5174):
+            with await here.sandbox.connect(port) as there:
+                assert await asyncio.get_running_loop().sock_recv(there, 100) == b"from inside"
+        with pytest.raises(NoPort, match="nothing listens on port 5999"):
+            await here.sandbox.connect(5999)
+        process.signal(signal.SIGKILL)
+        await process.wait()
+
+
+async def test_ports_of_the_machine_are_not_reached_through_a_sandbox_of_files(place: Places) -> None:
+    async with place(SandboxSettings(level="files")) as here:
+        assert here.sandbox is not None
+        with pytest.raises(NoPort, match="no network of its own"):
+            await here.sandbox.connect(22)
+
+
+async def test_nothing_of_a_sandbox_is_left_where_its_sidecar_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    code = f"""
+import asyncio, pathlib, sys
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.sandbox.sandbox import open_sandbox
+from turnwire.adapter.sandbox.settings import SandboxSettings
+
+async def main():
+    where, environment = pathlib.Path({str(tmp_path)!r}), {{"PATH": "/usr/bin:/bin"}}
+    async with open_sandbox(SandboxSettings(level="network"), workspace=where / "work", program="/bin/sh", environment=environment) as held:
+        for _ in range(2):
+            script = "grep Seccomp: /proc/self/status; ls /proc/self/fd; cat"
+            process = await CliProcess.spawn(["/bin/sh", "-c", script], workspace=where / "work", environment=environment, sandbox=held)
+            said = b""
+            while said.count(b"\\n") < 5:
+                said += await process.read()
+            print(said.split(), flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+    (tmp_path / "work").mkdir()
+    sidecar = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
+    assert sidecar.stdout is not None
+    async with asyncio.timeout(20):
+        told = [await sidecar.stdout.readline() for _ in range(2)]
+        sidecar.kill()
+        await sidecar.wait()
+    assert told == [b"[b'Seccomp:', b'2', b'0', b'1', b'2', b'3']\n"] * 2
+    assert list(temporary.iterdir()) == []
+
+
+async def test_git_over_ssh_gets_words(place: Places) -> None:
+    async with place(SandboxSettings(level="network")) as here:
+        ran = await here.run("git ls-remote git@example.org:one/two.git")
+    assert ran.exit.code != 0
+    assert (
+        "git over ssh does not work in this sandbox, which has no keys. Use an https address." in ran.errors
+    )
+    assert (here.asked, here.told) == ([], [])

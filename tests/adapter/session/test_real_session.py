@@ -10,7 +10,7 @@ import pytest
 from session_harness import RealCliHarness, SessionHarness, always
 
 from scripted_messages_api import hang, http_error, plan, text, thinking, tool_use
-from turnwire.adapter.claude.session import Session
+from turnwire.adapter.claude.session import ClaudeSession
 from turnwire.adapter.mcp.mcp_host import HostedServer
 from turnwire.adapter.options import CommandOptions
 from turnwire.adapter.permissions.decisions import QuestionAnswer
@@ -102,7 +102,7 @@ async def test_a_server_of_the_configuration_that_asks_the_user_is_answered(
 ) -> None:
     asked: list[str] = []
 
-    def answer(session: Session, request_id: str, request: AnyRequest) -> None:
+    def answer(session: ClaudeSession, request_id: str, request: AnyRequest) -> None:
         match request:
             case Elicitation():
                 asked.append(request.message)

@@ -148,7 +148,7 @@ async def test_nothing_runs_without_a_program_or_with_a_core_of_another_kind(tmp
 
 
 def test_agents_of_a_family_that_is_only_read_are_not_run() -> None:
-    assert "gemini" not in [*FAMILIES]
+    assert "opencode-serve" not in [*FAMILIES]
     assert len(FAMILIES) == len([*FAMILIES])
-    with pytest.raises(CommandError, match=r"family: agents of Gemini CLI .* cannot be run"):
-        FAMILIES["gemini"]
+    with pytest.raises(CommandError, match=r"family: agents of OpenCode.* cannot be run"):
+        FAMILIES["opencode-serve"]

@@ -26,7 +26,7 @@ async def test_a_workspace_linked_to_a_name_that_is_no_utf8_is_refused_and_the_o
     async with running(tmp_path, setup) as (frontend, _):
         await frontend.turn("one")
         for _attempt in range(2):
-            with pytest.raises(CommandFailed, match="no UTF-8") as refused:
+            with pytest.raises(CommandFailed, match="is not UTF-8") as refused:
                 await frontend.client.create(workspace=str(tmp_path / "link"))
             assert refused.value.code == "invalid_params"
         await frontend.turn("two")

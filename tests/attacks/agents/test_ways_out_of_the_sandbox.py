@@ -17,12 +17,15 @@ from pathlib import Path
 import pytest
 import ways_out
 
+from live import real_setup, running
 from recordings import ROOT
+from scripted_messages_api import plan, scripted_messages_api, text, tool_use
 from turnwire.adapter.families import open_session
 from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.permissions.decisions import PermissionAnswer
-from turnwire.adapter.sandbox import launcher
 from turnwire.adapter.sandbox.settings import SandboxSettings
+from turnwire.adapter.sandbox.system_calls import SYSTEM_CALLS
+from turnwire.client import events
 from turnwire.normalize import events as ev
 from turnwire.normalize.vocabulary import SandboxLevel
 from waiting import until
@@ -84,6 +87,20 @@ class Stage:
             place.write_text("{}")
         for repository in (self.workspace, self.workspace / "below"):
             subprocess.run(["git", "init", "-q", repository], check=True)
+        for setting in (
+            "core.hooksPath=.husky",
+            "core.fsmonitor=./watch.sh",
+            "include.path=../more.gitconfig",
+        ):
+            subprocess.run(["git", "-C", self.workspace, "config", *setting.split("=")], check=True)
+        for name in ("watch.sh", "more.gitconfig", ".envrc"):
+            (self.workspace / name).write_text("")
+        (self.home / ".netrc").write_text("password")
+        (self.workspace / ".bash_login").symlink_to("../.netrc")
+        (self.home / "elsewhere/.git").mkdir()
+        (self.home / "elsewhere/.git/config").write_text("password")
+        (self.workspace / "linked").mkdir()
+        (self.workspace / "linked/.git").symlink_to("../../elsewhere/.git")
         self.facts = {name: str(place) for name, place in places.items()}
         self.facts |= {
             "mark": self.mark,
@@ -123,7 +140,7 @@ class Stage:
             environment={"HOME": str(self.home), "PATH": "/usr/local/bin:/usr/bin:/bin"},
             ask_version=False,
             own_places=[str(self.home / ".local/state/turnwire")],
-            sandbox=SandboxSettings(level=level, state=[".agent/"]),
+            sandbox=SandboxSettings(level=level, state=[".agent/", ".claude/", ".gemini/"]),
         )
         async with asyncio.timeout(120), open_session(options) as session:
             reading = asyncio.ensure_future(self._read(session))
@@ -149,6 +166,9 @@ class Stage:
         assert {path: path.read_bytes() for path in self.before} == self.before
         assert not (self.home / ".bashrc").exists()
         assert not (self.workspace / ".vscode").exists()
+        assert not (self.workspace / ".git/commondir").exists()
+        assert not (self.workspace / ".husky").exists()
+        assert (self.home / ".claude/settings.json").read_text() == "{}\n"
         assert self.victim.poll() is None
         left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
         assert f"{self.mark}-left" not in left
@@ -165,7 +185,7 @@ async def test_none_of_the_ways_leads_out_and_each_refusal_is_told(tmp_path: Pat
         assert all(one["told"] for one in came)
         stage.look()
     told = {str(one["way"]): one["told"] for one in came}
-    if os.uname().machine in launcher.CALLS:
+    if os.uname().machine in SYSTEM_CALLS:
         assert told["reach the machine's host by a virtual socket"] == os.strerror(errno.EAFNOSUPPORT)
     denied = [event for event in stage.events if isinstance(event, ev.SandboxDenied)]
     assert {event.tool_call_id for event in denied} == {
@@ -197,6 +217,37 @@ async def test_a_sandbox_of_files_holds_files_and_processes(tmp_path: Path) -> N
         assert {way for way in out if not way.startswith(ONLY_NETWORK)} == set()
         assert {"reach the hub by 127.0.0.1", "reach an abstract socket"} <= out, "the attacks are real"
         stage.look()
+
+
+async def test_claude_code_that_is_told_to_break_out_does_not(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    with ExitStack() as held, scripted_messages_api() as api:
+        stage.outside(held)
+        shutil.copy(ROOT / "tests/support/processes/ways_out.py", stage.workspace / "ways_out.py")
+        (stage.workspace / "facts.json").write_text(json.dumps(stage.facts))
+        project = stage.workspace.rename(tmp_path / "project")
+        command = f"{os.path.realpath(sys.executable)} -I -S ways_out.py facts.json 2>&1 </dev/null | cat >told.jsonl"
+        turn = plan([tool_use("Bash", command=command, description="Break out")], [text("Tried.")])
+        setup = real_setup(tmp_path, api, str)
+        hosts = api.url.removeprefix("http://")
+        async with running(tmp_path, setup, "--sandbox", "network", TURNWIRE_SANDBOX_HOSTS=hosts) as (
+            frontend,
+            _,
+        ):
+            await frontend.prompt(turn)
+            while not frontend.seen(events.Complete):
+                match await frontend.next():
+                    case events.PermissionRequest() as asked:
+                        is_host = asked.action_type == "network"
+                        await frontend.respond(asked, "reject_once" if is_host else "allow_once")
+                    case _:
+                        pass
+            denied = {one.target for one in frontend.seen(events.SandboxDenied)}
+        came = [json.loads(line) for line in (project / "told.jsonl").read_text().splitlines()]
+        assert [one for one in came if one["out"]] == []
+        assert [one["way"] for one in came] == list(ways_out.WAYS)
+        assert {f"127.0.0.1:{stage.facts['port']}", "169.254.169.254:80", "files.attacker.test:443"} <= denied
+        assert stage.victim.poll() is None
 
 
 def test_the_published_list_is_the_one_that_is_tried() -> None:

@@ -145,14 +145,13 @@ async def test_an_agent_that_claims_anothers_conversation_opens_it_to_nobody(
                 assert await refused(client, ask.SessionFork(session=mine.session)) == "not_allowed"
             # and the claim hides nothing from who may see all
             listed = await boss.command(ask.LibraryList(conversation=OLD))
-            assert isinstance(listed, dict)
-            assert [one["session"] for one in listed["conversations"]] == [None]
+            assert [one.session for one in listed.conversations] == [None]
             found = await boss.command(ask.LibrarySearch(text="Touch"))
-            assert await boss.command(ask.LibraryExport(conversation=OLD))
+            assert (await boss.command(ask.LibraryExport(conversation=OLD))).content
             assert OLD in str(found)
             # deleting the session leaves the conversation
             await client.command(ask.SessionDelete(session=mine.session))
-            assert (await boss.command(ask.LibraryList(conversation=OLD)))["conversations"]
+            assert (await boss.command(ask.LibraryList(conversation=OLD))).conversations
             # of another's running session neither; while whoever has it goes on with it
             if agent == "liar":
                 second = await Frontend(client, await client.create(workspace=work)).caught_up()

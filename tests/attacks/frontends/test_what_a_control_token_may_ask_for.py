@@ -35,7 +35,7 @@ async def test_nothing_looser_than_the_operator_has_set_is_to_be_had(tmp_path: P
     }
     async with running(tmp_path, scripted_setup(tmp_path, "2.1.330"), "--policy", "supervised") as (mine, _):
         client, session = mine.client, mine.session
-        refused = {
+        refused: dict[str, list[Awaitable[object]]] = {
             "frontend_policy": [
                 client.create(policy="autonomous"),
                 client.create(policy="plan"),

@@ -76,10 +76,10 @@ def planted(folder: Path, outside: Path) -> Path:
 async def answers(mine: Frontend) -> list[Any]:
     """Everything that the commands about a workspace tell."""
     told: list[Any] = []
-    listed: Any = await mine.client.command(ask.WorkspaceDiff(session=mine.session))
+    listed = await mine.client.command(ask.WorkspaceDiff(session=mine.session))
     told.append(listed)
-    for file in listed["files"][:16]:
-        more = ask.WorkspaceDiff(session=mine.session, path=file["path"], old_path=file["old_path"])
+    for file in (listed.files or [])[:16]:
+        more = ask.WorkspaceDiff(session=mine.session, path=file.path, old_path=file.old_path)
         told.append(await mine.client.command(more))
     texts = ("", "secret", "../", "link", "program")
     told += [await mine.client.command(ask.WorkspaceFiles(session=mine.session, text=text)) for text in texts]
@@ -100,12 +100,12 @@ async def test_a_hostile_repository_runs_nothing_and_leads_nowhere(tmp_path: Pat
         told = await answers(mine)
         assert not trace.exists()
         assert "the-secret-beside-it" not in str(told)
-        assert len(told[0]["files"]) == 2000
-        assert not told[0]["complete"]
-        states = {file["path"]: file for file in told[0]["files"]}
-        assert states["a.txt"]["added"] == 1
-        assert states["b.any"]["filtered"]
-        assert states["huge"]["binary"]
+        assert len(told[0].files) == 2000
+        assert not told[0].complete
+        states = {file.path: file for file in told[0].files}
+        assert states["a.txt"].added == 1
+        assert states["b.any"].filtered
+        assert states["huge"].binary
         assert set(ODD) <= states.keys()
         async with connect(served.view_url) as viewer:
             for command in (
@@ -118,5 +118,5 @@ async def test_a_hostile_repository_runs_nothing_and_leads_nowhere(tmp_path: Pat
         await mine.prompt("ls")
     assert (folder / ".git" / "index").read_bytes() == index
     assert sorted((folder / ".git" / "objects").rglob("*")) == objects
-    git(folder, "-c", "core.fsmonitor=false", "status", "--porcelain")
+    git(folder, "-c", "core.fsmonitor=false", "diff", "--", "a.txt")
     assert trace.exists(), "a plain git would have run it"

@@ -48,8 +48,7 @@ async def test_planted_conversations_lead_nowhere_and_cost_no_other(tmp_path: Pa
     env = environment(tmp_path / "home")
     async with turnwire(tmp_path, "serve", env=env) as served, connect(served.url) as client:
         listed = await client.command(ask.LibraryList())
-        assert isinstance(listed, dict)
-        names = {one["id"] for one in listed["conversations"]}
+        names = {one.id for one in listed.conversations}
         assert names == {honest.stem, "deep", "numbers", "titled", "elsewhere"}
         for name in sorted(names):
             page = await client.command(ask.LibraryExport(conversation=str(name), format="html"))
@@ -68,7 +67,7 @@ async def test_without_a_token_nothing_is_told_and_with_one_to_read_nothing_is_o
     honest, _ = planted(tmp_path / "home")
     env = environment(tmp_path / "home")
     async with turnwire(tmp_path, "serve", env=env) as served, connect(served.view_url) as watcher:
-        assert await watcher.command(ask.LibraryList())
+        assert (await watcher.command(ask.LibraryList())).conversations
         for command in (
             ask.LibraryOpen(conversation=honest.stem),
             ask.LibraryRename(conversation=honest.stem, title="mine"),

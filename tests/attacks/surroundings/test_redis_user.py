@@ -165,9 +165,8 @@ async def test_a_fleet_needs_no_more_than_is_documented(tmp_path: Path, topology
                 mine = await Frontend(client, await client.create(workspace=str(worker))).caught_up()
                 assert (await mine.turn("ls")).error is None
                 code = await client.command(AccessInvite())
-                assert isinstance(code, dict)
                 login = Request(
-                    f"{served.base}/login", method="POST", headers={"Authorization": f"Bearer {code['code']}"}
+                    f"{served.base}/login", method="POST", headers={"Authorization": f"Bearer {code.code}"}
                 )
                 await asyncio.to_thread(lambda: urlopen(login, timeout=DEADLINE).close())
                 await client.delete_session(mine.session)

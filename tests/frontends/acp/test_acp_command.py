@@ -30,7 +30,6 @@ async def failed(folder: Path, *command: str, env: dict[str, str]) -> tuple[int 
     return process.returncode, stderr.decode()
 
 
-@pytest.mark.long
 async def test_it_serves_an_editor_before_a_hub_that_runs_on_when_the_editor_goes(tmp_path: Path) -> None:
     setup = scripted_setup(tmp_path, "2.1.330", SCRIPT)
     async with preloaded_running(tmp_path, setup) as (frontend, served):
@@ -53,7 +52,6 @@ async def test_it_serves_an_editor_before_a_hub_that_runs_on_when_the_editor_goe
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.long
 async def test_a_signal_ends_it_as_the_end_of_stdin_does(tmp_path: Path, end: signal.Signals) -> None:
     process = await asyncio.create_subprocess_exec(
         *(*TURNWIRE, "acp", "--agent", "demo", "--port", "0", "--state-dir", str(tmp_path / "state")),
@@ -71,7 +69,6 @@ async def test_a_signal_ends_it_as_the_end_of_stdin_does(tmp_path: Path, end: si
     assert (process.returncode, stdout) == (0, b"")
 
 
-@pytest.mark.long
 async def test_its_own_hub_may_speak_tls_and_a_browser_sees_the_same(tmp_path: Path) -> None:
     certificate = shutil.copy(CERTIFICATE, tmp_path / "hub.pem")
     env = environment(

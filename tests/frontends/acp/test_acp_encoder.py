@@ -215,7 +215,9 @@ def test_an_agents_plan_is_a_plan_and_no_message() -> None:
     assert told(plan_content="", plan_id="w", items=[]) == []
     assert len(told(plan_content="", items=[first] * 5000)) == 1000
     for number in range(3000):
-        assert len(told(plan_content="x", plan_id=str(number))) <= 1000
+        (update,) = encoder.handle(ev.AgentPlan(plan_content="x", plan_id=str(number)))
+        assert len(update["entries"]) <= 1000
+    assert len(told(plan_content="x", plan_id="last")) <= 1000
     payload = GenericPayload(generic=Generic(name="ExitPlanMode", input={}))
     # a plan that a call asks leave for stays where the call is
     encoder = Encoder()

@@ -137,7 +137,7 @@ async def test_calls_that_are_wrong_are_told_whose_fault_it_is() -> None:
         wrong: list[tuple[dict[str, Any], int, str]] = [
             ({"method": "session/list", "params": {}}, -32600, "initialize"),
             ({"method": "initialize", "params": {}}, -32602, "protocolVersion"),
-            ({"method": "initialize", "params": {"protocolVersion": 99}}, 0, ""),
+            ({"method": "initialize", "params": {"protocolVersion": 0}}, 0, ""),
             ({"method": "session/steal", "params": {}}, -32601, "session/steal"),
             ({"method": "session/new", "params": {"cwd": "here", "mcpServers": []}}, -32602, "absolute"),
             (

@@ -1,4 +1,4 @@
-"""The official TypeScript client drives `turnwire acp`: it checks every message by a schema of its own, and takes the stable protocol alone."""
+"""The official TypeScript clients of both versions drive `turnwire acp`: they check every message by schemas of their own."""
 
 import asyncio
 import json
@@ -16,8 +16,8 @@ from turnwire_process import TURNWIRE, environment
 pytestmark = pytest.mark.node
 
 
-@pytest.mark.long
-async def test_the_typescript_client_prompts_allows_answers_cancels_and_loads(tmp_path: Path) -> None:
+async def drive(driver: str, tmp_path: Path) -> dict[str, Any]:
+    """What a driver saw of `turnwire acp` in front of the scripted agent."""
     project = tmp_path / "project"
     project.mkdir()
     (tmp_path / "script.yaml").write_text(SCRIPT)
@@ -32,9 +32,8 @@ async def test_the_typescript_client_prompts_allows_answers_cancels_and_loads(tm
         TURNWIRE_PORT="0",
         TURNWIRE_STATE_DIR=str(tmp_path / "state"),
     )
-    driver = ROOT / "tests" / "frontends" / "acp" / "drive.mjs"
     node = await asyncio.create_subprocess_exec(
-        *("node", str(driver), str(project), *TURNWIRE, "acp"),
+        *("node", str(ROOT / "tests" / "frontends" / "acp" / driver), str(project), *TURNWIRE, "acp"),
         cwd=tmp_path,
         env=env,
         stdout=asyncio.subprocess.PIPE,
@@ -42,10 +41,47 @@ async def test_the_typescript_client_prompts_allows_answers_cancels_and_loads(tm
     )
     printed, complaints = await within(node.communicate())
     assert node.returncode == 0, complaints.decode()
-    seen = json.loads(printed)
-
-    assert seen["hello"]["protocolVersion"] == 1
+    seen: dict[str, Any] = json.loads(printed)
     assert seen["exit"] == 0
+    return seen
+
+
+@pytest.mark.long
+async def test_the_client_of_version_2_prompts_allows_answers_cancels_and_resumes(tmp_path: Path) -> None:
+    seen = await drive("drive2.mjs", tmp_path)
+    assert seen["hello"]["protocolVersion"] == 2
+    assert seen["stops"] == ["end_turn", "end_turn", "error", "cancelled"]
+    assert seen["errors"] == ["It broke."]
+    assert seen["takenBack"] == 1
+    subjects = [each["subject"]["toolCall"] for each in seen["permissions"]]
+    assert [each["kind"] for each in subjects] == ["edit", "execute"]
+    assert subjects[0]["content"][0]["patch"]["format"] == "git_patch"
+    assert [each["mode"] for each in seen["forms"]] == ["form"]
+    assert {"default", "plan"} <= set(seen["modes"])
+    assert (seen["options"], seen["mode"]) == (["mode"], "plan")
+    assert seen["listed"] == [True]
+
+    def told(updates: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+        return [update for update in updates if update["sessionUpdate"] == kind]
+
+    def words(updates: list[dict[str, Any]]) -> str:
+        return "".join(each["content"]["text"] for each in told(updates, "agent_message_chunk"))
+
+    assert words(seen["live"]) == words(seen["past"]) == "I change it.Changed.Asked.I run wait."
+    for updates in (seen["live"], seen["past"]):
+        prompts = told(updates, "user_message")
+        assert [each["messageId"] for each in prompts] == seen["replies"]
+        assert [each["content"][0]["text"] for each in prompts] == ["change it", "ask me", "fail", "wait"]
+    assert told(seen["silent"], "user_message") == []
+    states = [each["state"] for each in told(seen["live"], "state_update")]
+    assert states[:4] == ["running", "requires_action", "running", "idle"]
+    assert told(seen["past"], "state_update") == []
+
+
+@pytest.mark.long
+async def test_the_client_of_version_1_prompts_allows_answers_cancels_and_loads(tmp_path: Path) -> None:
+    seen = await drive("drive.mjs", tmp_path)
+    assert seen["hello"]["protocolVersion"] == 1
     assert seen["replies"] == ["end_turn", "end_turn", "cancelled"]
     assert seen["takenBack"] == 1
     assert [each["toolCall"]["kind"] for each in seen["permissions"]] == ["edit", "execute"]

@@ -21,14 +21,16 @@ for await (const line of createInterface({ input: createReadStream(process.argv[
   const told = [];
   for (const run of runs) {
     body = run.body;
-    const outcomes = { results: [], ended: [], custom: 0 };
+    const outcomes = { results: [], ended: [], asked: [], custom: 0 };
     try {
       await agent.runAgent(run.resume.length > 0 ? { resume: run.resume } : {}, {
         onToolCallResultEvent: ({ event }) => {
-          outcomes.results.push([event.toolCallId, event.metadata?.turnwire?.status]);
+          const { status, normalized } = event.metadata?.turnwire ?? {};
+          outcomes.results.push([event.toolCallId, status, normalized?.shell_exec?.output?.exit_code ?? null]);
         },
         onRunFinishedEvent: ({ event }) => {
           outcomes.ended.push(event.outcome?.type ?? "none");
+          outcomes.asked.push(...(event.outcome?.interrupts ?? []).map(({ id }) => id));
         },
         onRunErrorEvent: ({ event }) => {
           outcomes.ended.push(event.code);

@@ -108,7 +108,7 @@ async def test_its_own_clients_consume_every_recording_without_a_complaint(
         assert sorted(text) == expected["text"], where
         calls = [call["id"] for each in messages for call in each.get("toolCalls", ())]
         assert sorted(calls) == expected["calls"], where
-        results = dict(each for there in found["told"] for each in there["results"])
+        results = {call: status for there in found["told"] for call, status, _ in there["results"]}
         assert {call: status for call, status in expected["results"].items() if call in results} == results, (
             where
         )

@@ -134,6 +134,19 @@ async def test_what_waits_ends_the_response_and_its_answer_goes_on() -> None:
         assert command.option_id == "allow_once"
 
 
+async def test_an_answer_after_the_end_of_its_turn_is_refused_and_holds_no_stream() -> None:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "one", made([*TURN[:3], ASKS, *TURN[3:]]))
+        part = {
+            "type": "dynamic-tool", "toolName": "Bash", "toolCallId": "c1", "state": "approval-responded",
+            "input": {}, "approval": {"id": "p1", "approved": True},
+        }  # fmt: skip
+        late = chat({"id": "turn-1", "role": "assistant", "parts": [part]})
+        status, said = await ask(where.base, "POST", "/ai", late, token=where.token)
+        assert (status, b"has ended" in said) == (400, True)
+        assert not where.host.commands
+
+
 async def test_a_session_without_a_running_turn_has_no_stream_and_loads_as_messages() -> None:
     async with hub_harness(host=empty_hub()) as where:
         await show(where, "one", made(TURN))

@@ -68,6 +68,25 @@ def said(turn: list[AgentEvent]) -> dict[str, str]:
     return texts
 
 
+def test_every_word_and_call_of_a_recording_is_in_the_messages_of_its_turns() -> None:
+    told = recorded("**/*.jsonl")
+    assert len(told) > 300
+    for name, session in told.items():
+        history = History()
+        for event in session:
+            history.add(event)
+        messages = [one for one in history.messages if one["role"] == "assistant"]
+        finished = [turn for turn in turns(session) if isinstance(turn[-1], events.Complete)]
+        assert len(messages) == len(finished), name
+        for message, turn in zip(messages, finished, strict=True):
+            parts: list[dict[str, Any]] = message["parts"]
+            ours = [part["text"] for part in parts if part["type"] == "text"]
+            assert sorted("".join(ours).split()) == sorted("".join(said(turn).values()).split()), name
+            calls = {event.tool_call_id for event in turn if isinstance(event, events.ToolCall)}
+            assert calls <= {part["toolCallId"] for part in parts if part["type"] == "dynamic-tool"}, name
+            assert not [part for part in parts if part.get("state") == "streaming"], name
+
+
 @pytest.mark.long
 @pytest.mark.node
 async def test_the_sdks_reader_takes_every_recording_and_folds_it_as_we_do(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The interface, by its keys: what is typed ahead decides nothing, nothing is allowed unseen, and no text draws outside its box."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -11,9 +12,11 @@ from textual.pilot import Pilot
 from console_decisions import OPTIONS
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
 from turnwire.client import connect
+from turnwire.client.values import JsonValue
 from turnwire.frontends.terminal import deciding, panels, screens
 from turnwire.frontends.terminal.app import Attached
 from turnwire.frontends.terminal.composer import Composer
+from turnwire.hub.wire.frames import AnyCommand
 from turnwire.normalize.events import (
     AgentEvent,
     MessageChunk,
@@ -74,9 +77,9 @@ async def screen(*events: AgentEvent, size: tuple[int, int] = (80, 24)) -> Async
 
 @pytest.fixture
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the second of a decision pass sooner."""
-    monkeypatch.setattr(panels, "TICK_S", 0.005)
-    monkeypatch.setattr(screens, "TICK_S", 0.005)
+    """Let the second of a decision pass sooner. With ticks much shorter the application is never idle, as keys wait for."""
+    monkeypatch.setattr(panels, "TICK_S", 0.03)
+    monkeypatch.setattr(screens, "TICK_S", 0.03)
 
 
 async def test_what_is_typed_while_a_request_comes_up_goes_into_the_prompt_and_decides_nothing() -> None:
@@ -89,7 +92,6 @@ async def test_what_is_typed_while_a_request_comes_up_goes_into_the_prompt_and_d
         assert not seen.did("permission.respond")
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("_quick")
 async def test_a_key_decides_once_the_request_has_stood_for_a_while() -> None:
     async with screen(asking("npm publish")) as seen:
@@ -120,9 +122,8 @@ async def test_what_is_remembered_shows_rule_and_file_and_wants_a_second_key() -
         await until(lambda: seen.did("permission.respond"))
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("_quick")
-async def test_a_long_command_is_allowed_only_after_its_end_was_in_view() -> None:
+async def test_a_long_command_is_allowed_only_after_all_of_it_was_in_view() -> None:
     command = "\n".join(["echo start", *["echo more"] * 200, "rm -rf /"])
     async with screen(asking(command)) as seen:
         await seen.sees("202 lines")
@@ -131,16 +132,20 @@ async def test_a_long_command_is_allowed_only_after_its_end_was_in_view() -> Non
         panel = seen.app.query_one(panels.Decision)
         await until(lambda: panel._gate.armed)
         await seen.pilot.press("y")
-        await seen.sees("scroll to the end")
-        assert not seen.did("permission.respond")
+        await seen.sees("scroll through")
         await seen.pilot.press("end")
         await seen.sees("rm -rf /")
-        await until(lambda: panel._gate.seen and panel._gate.armed)
+        await until(lambda: panel._gate.armed)
+        await seen.pilot.press("y")
+        assert not seen.did("permission.respond")
+        async with asyncio.timeout(60):
+            while not panel._gate.seen:
+                await seen.pilot.press("pagedown")
+        await until(lambda: panel._gate.armed)
         await seen.pilot.press("y")
         await until(lambda: seen.did("permission.respond"))
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("_quick")
 async def test_a_question_is_answered_by_its_number() -> None:
     question = msgspec.convert(
@@ -168,7 +173,6 @@ async def test_a_question_is_answered_by_its_number() -> None:
         assert [one.answers for one in seen.did("question.answer")] == [{"Which?": "Blue"}]  # type: ignore[attr-defined]
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("_quick")
 async def test_a_mode_that_asks_less_is_confirmed_and_shown() -> None:
     modes = msgspec.convert(
@@ -194,7 +198,6 @@ async def test_a_mode_that_asks_less_is_confirmed_and_shown() -> None:
         await until(lambda: seen.did("set_permission_mode"))
 
 
-@pytest.mark.long
 async def test_a_prompt_is_sent_and_comes_back_when_it_is_refused() -> None:
     async with screen() as seen:
         await seen.pilot.press(*"hello", "ctrl+j", *"you", "enter")
@@ -204,12 +207,25 @@ async def test_a_prompt_is_sent_and_comes_back_when_it_is_refused() -> None:
         await until(lambda: composer.text == "hello\nyou")
 
 
-async def test_hostile_text_draws_nothing_outside_its_box() -> None:
-    text = "\x1b[2J\x1b[H" + "界" * 300 + "\u202e abc [bold]x[/bold] [@click=app.bell]y[/]"
+HOSTILE = (
+    "\x1b[2J\x1b[H" + "界" * 300 + "\u202e abc",
+    "\u2764\ufe0f" * 200,
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467" * 60,
+    "a" + "\u0301" * 3000,
+    "a\tb\t" * 100,
+    "x" * 20_000,
+)
+
+
+@pytest.mark.parametrize("said", HOSTILE)
+async def test_hostile_text_draws_nothing_outside_its_box(said: str) -> None:
+    text = said + " [bold]x[/bold] [@click=app.bell]y[/]"
     async with screen(asking(text), MessageChunk(text=text, message_id="m1", block_index=0)) as seen:
-        await seen.sees("[bold]x")
+        await seen.sees("y or 1: Allow")
         await seen.sees("idle")
         lines = seen.text().split("\n")
+        assert all(strip.cell_length == 80 for strip in seen.app.screen._compositor.render_strips())
+        assert not set("\t\ufe0f\u200d") & set(seen.text())
         assert lines[0].strip().startswith("one")
         assert "Say something" in seen.text()
         assert "\x1b" not in seen.text()
@@ -239,7 +255,6 @@ async def test_a_long_log_opens_at_its_end_and_finds_what_waits_far_before() -> 
                 assert "text:m0:0" in app.conversation.rows
 
 
-@pytest.mark.long
 async def test_a_recording_looks_like_itself() -> None:
     async with hub_harness(host=empty_hub()) as where:
         await show(where, "one", entries("perm-allow"))
@@ -250,6 +265,84 @@ async def test_a_recording_looks_like_itself() -> None:
                 await seen.sees("✓ touch made.txt")
                 await pilot.press("f3", "enter")
                 await seen.sees("made")
+
+
+@pytest.mark.usefixtures("_quick")
+async def test_a_form_of_an_mcp_server_is_filled_in_and_shown_before_it_is_sent() -> None:
+    schema = {
+        "properties": {
+            "sure": {"type": "boolean"},
+            "age": {"type": "integer", "description": "In years"},
+            "note": {"type": "string"},
+        },
+        "required": ["age"],
+    }
+    form = {"type": "question_request", "pending_id": "q1", "kind": "elicitation", "requested_schema": schema}
+    async with screen(msgspec.convert(form, QuestionRequest)) as seen:
+        await seen.sees("sure (1 of 3)")
+        await seen.pilot.press("f2")
+        panel = seen.app.query_one(panels.Asked)
+        await until(lambda: panel._gate.armed)
+        await seen.pilot.press("1")
+        await seen.sees("In years")
+        await until(lambda: panel._gate.armed)
+        await seen.pilot.press("enter", "tab", *"old", "enter")
+        await seen.sees("give a whole number")
+        await seen.pilot.press(*["backspace"] * 3, "7", "enter")
+        await seen.sees("note (3 of 3)")
+        await until(lambda: panel._gate.armed)
+        await seen.pilot.press("enter")
+        await seen.sees("y: send it")
+        assert not seen.did("question.answer")
+        await until(lambda: panel._gate.armed)
+        await seen.pilot.press("y")
+        await until(lambda: seen.did("question.answer"))
+        assert [one.content for one in seen.did("question.answer")] == [{"sure": True, "age": 7}]  # type: ignore[attr-defined]
+
+
+async def _one_hit(_: AnyCommand) -> JsonValue:
+    await asyncio.sleep(0)
+    hit: JsonValue = {
+        "source": "live", "id": "one", "message": None, "seq": 6, "kind": "text", "title": None, "folder": None,
+        "at": None, "snippet": [],
+    }  # fmt: skip
+    return {"hits": [hit], "complete": True}
+
+
+async def test_words_are_found_in_the_whole_log() -> None:
+    said = ["needle" if number == 5 else f"piece {number}" for number in range(400)]
+    many = [MessageChunk(text=text, message_id=f"m{at}", block_index=0) for at, text in enumerate(said)]
+    async with screen(*many) as seen:
+        seen.where.host.handlers["library.search"] = _one_hit
+        await seen.sees("piece 399")
+        await seen.pilot.press("ctrl+f", *"needle", "enter")
+        await until(lambda: "text:m5:0" in seen.app.conversation.rows)
+        await seen.sees("needle")
+        await seen.pilot.press("ctrl+f", *"nothing", "enter")
+        await seen.sees("Not found in this session")
+
+
+async def test_a_long_title_leaves_the_state_and_the_mode_in_sight() -> None:
+    mode = SessionMode(current_mode_id="bypassPermissions")
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "one", made([mode]), title="A title " * 30)
+        async with connect(where.url) as client, Attached(client, "one").run_test(size=(80, 24)) as pilot:
+            assert isinstance(pilot.app, Attached)
+            seen = Screen(where, pilot.app, pilot)
+            await seen.sees("idle  bypassPermissions")
+            assert "…" in seen.text().split("\n")[0]
+
+
+async def test_keys_are_told_and_the_session_goes_on_when_it_is_left() -> None:
+    async with screen(MessageChunk(text="needle", message_id="m1", block_index=0)) as seen:
+        await seen.sees("needle")
+        await seen.pilot.press("f1")
+        await seen.pilot.pause()
+        await seen.sees("new line")
+        await seen.pilot.press("escape")
+        await seen.pilot.press("ctrl+b", "d")
+        await until(lambda: seen.app.return_value == "one")
+        assert not seen.where.host.commands
 
 
 def test_ticks_are_a_second() -> None:

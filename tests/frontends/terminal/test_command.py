@@ -3,7 +3,8 @@
 import pytest
 
 from console_states import empty_hub, hub_harness, made, show
-from turnwire.frontends.terminal.command import Hub, NotAttached, _having
+from turnwire.frontends.terminal.command import Hub, _having
+from turnwire.frontends.terminal.problems import NotAttached
 
 
 async def test_of_several_sidecars_it_is_the_one_with_a_session_of_this_folder() -> None:

@@ -1,11 +1,13 @@
 """A session's events as rows of a terminal: each text once, each call with its end, and the same from any place in the log."""
 
+import re
 from collections.abc import Sequence
 
 import msgspec
 import pytest
 
 from console_states import entries
+from recordings import ROOT
 from turnwire.client.events import (
     AgentEvent,
     MessageChunk,
@@ -15,6 +17,7 @@ from turnwire.client.events import (
     ToolCall,
 )
 from turnwire.frontends.terminal.conversation import Conversation
+from turnwire.frontends.terminal.rows import drawn
 from turnwire.frontends.terminal.showing import body, head
 
 SCENARIOS = (
@@ -55,6 +58,23 @@ def test_each_text_is_there_once_and_each_call_has_ended(scenario: str) -> None:
     assert not conversation.pending
     assert not conversation.facts.running
     assert all(head(row) is not None and body(row) is not None for row in conversation.rows.values())
+
+
+def test_every_recording_has_a_row_for_each_call_and_none_commands_the_terminal() -> None:
+    read = msgspec.json.Decoder(AgentEvent).decode
+    recorded = sorted((ROOT / "tests" / "normalize").glob("**/*.jsonl"))
+    assert len(recorded) > 300
+    for path in recorded:
+        told = [read(line) for line in path.read_bytes().splitlines()]
+        rows = folded(told).rows.values()
+        calls = {event.tool_call_id for event in told if isinstance(event, ToolCall)}
+        assert sum(row.kind == "call" for row in rows) >= len(calls), path
+        for row in rows:
+            parts = [text for part in body(row) for text in part]
+            assert not re.search(
+                r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", "".join([head(row), *parts])
+            ), path
+            assert all(drawn(part, 20) is not None for part in body(row)), path
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

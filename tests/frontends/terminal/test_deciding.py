@@ -10,7 +10,7 @@ DENY = PermissionOption(option_id="c", name="Deny", kind="reject_once")
 
 def stood(gate: Gate, ticks: int = ARMED_AFTER, *, end_in_view: bool = True) -> Gate:
     for _ in range(ticks):
-        gate.tick(end_in_view=end_in_view)
+        gate.tick(0, 10 if end_in_view else 5, 10)
     return gate
 
 
@@ -18,7 +18,7 @@ def test_a_key_within_the_first_second_decides_nothing() -> None:
     gate = stood(Gate(), ARMED_AFTER - 1)
     assert gate.press(ALLOW) is None
     assert gate.press(DENY) is None
-    gate.tick(end_in_view=True)
+    gate.tick(0, 10, 10)
     assert gate.press(ALLOW) is ALLOW
 
 
@@ -27,7 +27,7 @@ def test_nothing_is_allowed_whose_end_was_not_in_view() -> None:
     assert gate.press(ALLOW) is None
     assert "scroll" in gate.refusal(ALLOW)
     assert gate.press(DENY) is DENY
-    gate.tick(end_in_view=True)
+    gate.tick(0, 10, 10)
     assert gate.press(ALLOW) is ALLOW
 
 
@@ -60,5 +60,21 @@ def test_what_is_remembered_has_to_be_in_view_to_its_end_as_well() -> None:
     stood(gate, end_in_view=False)
     assert gate.press(ALWAYS) is None
     assert "remembered" in gate.refusal(ALWAYS)
-    gate.tick(end_in_view=True)
+    gate.tick(0, 10, 10)
     assert gate.press(ALWAYS) is ALWAYS
+
+
+def test_a_jump_to_the_end_is_no_look_at_what_is_between() -> None:
+    gate = stood(Gate(), end_in_view=False)
+    gate.tick(8, 10, 10)
+    assert gate.press(ALLOW) is None
+    assert gate.reached == 5
+    gate.tick(5, 10, 10)
+    assert gate.press(ALLOW) is ALLOW
+
+
+def test_lines_that_are_wrapped_anew_are_looked_at_anew() -> None:
+    gate = stood(Gate(), end_in_view=False)
+    gate.tick(5, 10, 20)
+    assert gate.reached == 0
+    assert gate.press(ALLOW) is None

@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import msgspec
 from pydantic import JsonValue
 
 from console_decisions import OPTIONS
@@ -17,6 +18,7 @@ from turnwire.normalize.events import (
     Complete,
     CompleteData,
     PermissionRequest,
+    QuestionRequest,
     TurnStarted,
     UserMessage,
 )
@@ -122,11 +124,53 @@ async def test_what_is_remembered_wants_the_word_that_was_printed_with_its_rule(
         await until(lambda: talk.did("permission.respond"))
 
 
+def question(*questions: tuple[str, bool]) -> QuestionRequest:
+    told = [
+        {"question": words, "options": [{"label": "Red"}, {"label": "Blue"}], "multi_select": several}
+        for words, several in questions
+    ]
+    asked = {"type": "question_request", "pending_id": "q1", "kind": "ask_user", "questions": told}
+    return msgspec.convert(asked, QuestionRequest)
+
+
+async def test_questions_are_answered_by_number_or_in_words_and_each_of_several() -> None:
+    async with talking(question(("Which?", False), ("Which else?", True))) as (talk, _):
+        await talk.sees("Question 1:")
+        talk.type("/allow 1", "/answer 1 2", "/answer 1 |", "/answer 1 2 | green")
+        await until(lambda: talk.did("question.answer"))
+        assert talk.found("that is a question")
+        assert talk.found("it asks 2; give as many answers")
+        [said] = talk.did("question.answer")
+        assert said.answers == {"Which?": "Blue", "Which else?": ["green"]}  # type: ignore[attr-defined]
+
+
+async def test_a_question_without_choices_and_a_request_with_a_wrong_answer_are_refused() -> None:
+    async with talking(question(), ASKED) as (talk, _):
+        await talk.sees("Request 2 ")
+        talk.type("/answer 1 yes", "/answer 2 yes", "/option 2 99", "/deny 2 not now")
+        await until(lambda: talk.did("permission.respond"))
+        assert talk.found("this question is a form or a page")
+        assert talk.found("that is a request for leave")
+        assert talk.found("'99' is not one of its answers")
+        [said] = talk.did("permission.respond")
+        assert (said.option_id, said.message) == ("reject_once", "not now")  # type: ignore[attr-defined]
+
+
+async def test_the_turn_is_stopped_and_mode_and_model_are_chosen() -> None:
+    async with talking() as (talk, _):
+        talk.type("/stop", "/mode plan", "/model small")
+        await until(
+            lambda: talk.did("interrupt") and talk.did("set_permission_mode") and talk.did("set_model")
+        )
+        assert [one.mode for one in talk.did("set_permission_mode")] == ["plan"]  # type: ignore[attr-defined]
+        assert [one.model for one in talk.did("set_model")] == ["small"]  # type: ignore[attr-defined]
+
+
 async def test_words_are_said_to_the_agent_and_unknown_commands_are_not() -> None:
     async with talking() as (talk, _):
         talk.type("/alow 1", "//alow", "hello", "/help", "/queue", "/mode", "/withdraw", "/deny 9")
         await talk.sees("no open request '9'")
-        assert talk.found("/alow is no command here")
+        assert talk.found("/alow is not a command here")
         assert [one.text for one in talk.did("prompt")] == ["/alow", "hello"]  # type: ignore[attr-defined]
         assert talk.found("no prompt waits")
         assert talk.found("mode is not known")

@@ -571,3 +571,67 @@ def test_nanocoders_provider_is_no_model(places: slice) -> None:
     models = read_conversation("s", {"configOptions": options}).models
     assert models is not None
     assert models.options == ("good-1",)
+
+
+def test_cursors_task_may_come_before_its_call_and_is_its_argument() -> None:
+    talk = Talk("cursor")
+    talk.prompt(1)
+    params = {
+        "sessionId": "s",
+        "toolCallId": "t",
+        "agentId": "a",
+        "description": "Look",
+        "prompt": "Look around",
+    }
+    told = only(talk.hears(encode.request(7, "cursor/task", params)), "tool_call")
+    task = told["normalized"]["subagent_task"]
+    assert (task["description"], task["prompt"]) == ("Look", "Look around")
+    assert "tool_call" not in types(talk.update("tool_call", toolCallId="t", title="Task", kind="other"))
+    (end,) = talk.update("tool_call_update", toolCallId="t", status="completed")
+    assert end["normalized"]["subagent_task"]["prompt"] == "Look around"
+
+
+def test_groks_efforts_are_an_option_of_the_model_in_use() -> None:
+    talk = Talk("grok")
+    about = {"reasoningEfforts": [{"value": "low"}, {"value": "high"}, {}], "reasoningEffort": "low"}
+    models = [{"modelId": "other"}, {"modelId": "m", "_meta": about}]
+    talk.sends(1, "session/new", cwd="/")
+    told = talk.answers(1, sessionId="s", models={"currentModelId": "m", "availableModels": models})
+    (option,) = only(told, "session_options")["options"]
+    assert (option["id"], option["current"]) == ("effort", "low")
+    assert [value["value"] for value in option["values"]] == ["low", "high"]
+
+
+def test_codex_counts_its_turn_and_no_last_call() -> None:
+    talk = Talk("codex-acp")
+    talk.prompt(1)
+    talk.update("tool_call", toolCallId="t", title="ls", kind="execute", status="completed")
+    data = only(
+        talk.answers(1, stopReason="end_turn", usage={"inputTokens": 200, "outputTokens": 40}), "complete"
+    )
+    # codex-acp 2.6.0 adds up: recordings of two calls of 100 and 20 tokens tell 200 and 40
+    assert (data["data"]["input_tokens"], data["data"].get("tokens_of")) == (200, None)
+
+
+def test_a_wakeup_of_claudes_is_a_turn_of_its_own_in_version_2() -> None:
+    """As claude-agent-acp 0.101.0 does it: the agent begins the turn itself when the time has come."""
+    talk = Talk("claude-agent-acp")
+    talk.prompt(1)
+    talk.answers(1, messageId="u")
+    talk.update("state_update", state="running")
+    given = {"delaySeconds": 60, "reason": "Look again", "prompt": "Look again now"}
+    talk.update(
+        "tool_call_update", toolCallId="t", name="ScheduleWakeup", title="ScheduleWakeup", rawInput=given
+    )
+    (end,) = talk.update(
+        "tool_call_update", toolCallId="t", status="completed", rawOutput="Next wakeup scheduled"
+    )
+    assert end["tool_status"] == "complete"
+    talk.update("state_update", state="idle", stopReason="end_turn")
+    assert not talk.is_busy()
+    begun = only(talk.update("state_update", state="running"), "turn_started")
+    assert (begun["origin"], begun.get("prompts")) == ("autonomous", None)
+    talk.text("I look.")
+    assert only(talk.update("state_update", state="idle", stopReason="end_turn"), "complete")["data"][
+        "origin"
+    ] == ("autonomous")

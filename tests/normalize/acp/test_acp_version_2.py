@@ -34,12 +34,78 @@ def test_a_turn_that_fails_says_why() -> None:
     assert (end[1]["error"], end[1]["code"], end[1]["status"]) == ("No credit.", "billing_error", 402)
 
 
-def test_a_session_that_waits_or_only_says_that_it_is_idle_ends_no_turn() -> None:
+def test_a_session_that_only_says_that_it_is_idle_ends_no_turn_before_it_has_worked() -> None:
     talk = Talk()
     talk.prompt(1)
-    assert talk.update("state_update", state="requires_action") == []
     assert talk.update("state_update", state="idle") == []
     assert talk.is_busy()
+    assert talk.update("state_update", state="requires_action") == []
+    assert talk.is_busy()
+    assert only(talk.update("state_update", state="idle"), "complete")["data"]["outcome"] == "completed"
+
+
+def test_a_call_shows_one_thing_more_and_its_terminal_too() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    told = {"content": {"type": "content", "content": WORDS}}
+    assert talk.update("tool_call_content_chunk", toolCallId="t", **told) == []
+    assert talk.update("terminal_output_chunk", terminalId="t", data="YQ==") == []
+    terminal = {"type": "terminal", "terminalId": "x"}
+    talk.update("tool_call_update", toolCallId="t", kind="execute", title="ls", content=[terminal])
+    talk.update("terminal_update", terminalId="x", command="ls", output={"data": "b2xk"})
+    talk.update("terminal_update", terminalId="x", output={"data": "YQ=="})
+    talk.update("terminal_output_chunk", terminalId="x", data="Yg==")
+    talk.update("terminal_update", terminalId="x", exitStatus={"exitCode": 3})
+    (end,) = talk.update("tool_call_update", toolCallId="t", status="failed")
+    assert end["normalized"]["shell_exec"]["output"]["stdout"] == "ab"
+    assert end["normalized"]["shell_exec"]["output"]["exit_code"] == 3
+    talk.update("tool_call_update", toolCallId="u", kind="other", title="look")
+    talk.update("tool_call_content_chunk", toolCallId="u", **told)
+    talk.update("tool_call_content_chunk", toolCallId="u", **told)
+    (end,) = talk.update("tool_call_update", toolCallId="u", status="completed")
+    assert json.dumps(end).count("Go on.") == 2
+
+
+def test_a_call_that_was_cancelled_has_not_failed_by_itself() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.update("tool_call_update", toolCallId="t", kind="execute", title="ls", status="in_progress")
+    (end,) = talk.update("tool_call_update", toolCallId="t", status="cancelled")
+    assert (end["tool_status"], end["reason"]) == ("error", "interrupted")
+
+
+def test_notices_and_compactions() -> None:
+    talk = Talk()
+    (told,) = talk.update("notice", severity="warning", title="Low credit", description="Add some.")
+    assert (told["kind"], told["level"], told["text"]) == ("notice", "warning", "Low credit\nAdd some.")
+    assert talk.update("notice", title="") == []
+    assert talk.update("compaction_update", compactionId="c", status="in_progress") == []
+    assert talk.update("compaction_summary_chunk", compactionId="c", content=WORDS) == []
+    assert types(talk.update("compaction_update", compactionId="c", status="completed")) == [
+        "compact_boundary"
+    ]
+    (failed,) = talk.update("compaction_update", compactionId="c", status="failed", error="no room")
+    assert failed["text"] == "The conversation could not be summarised: no room"
+
+
+def test_a_command_is_asked_about_without_a_call() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    params = {
+        "sessionId": "s",
+        "title": "Run it",
+        "subject": {"type": "command", "command": "ls -l", "cwd": "/p"},
+        "options": [{"optionId": "y", "name": "Yes", "kind": "allow_once"}],
+    }
+    asked = talk.hears(encode.request(7, "session/request_permission", params))
+    request = only(asked, "permission_request")
+    assert (request["action_type"], request["tool_input"]["command"]) == ("command", "ls -l")
+
+
+def test_an_answer_without_a_reason_ends_the_turn_of_version_1() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    assert only(talk.answers(1), "complete")["data"]["outcome"] == "completed"
 
 
 def test_a_turn_that_the_agent_begins_itself_is_its_own() -> None:

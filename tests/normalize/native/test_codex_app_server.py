@@ -355,3 +355,34 @@ def test_what_a_turn_left_running_ends_in_no_turn() -> None:
     late = done("commandExecution", command="ls", status="failed", exitCode=-1)
     assert kinds(TURN, RUNS, over, late) == kinds(TURN, RUNS, over)
     assert kinds(TURN, RUNS, over, late, TURN, late)[-1] == "tool_update"
+
+
+def test_the_diff_of_a_turn_is_told_once_at_its_end() -> None:
+    diff = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n+c\n"
+    end = notice("turn/completed", turn={"id": "1", "status": "completed"})
+    updated = [notice("turn/diff/updated", diff="old"), notice("turn/diff/updated", diff=diff)]
+    of_another = ("<", {"method": "turn/diff/updated", "params": {"threadId": "child", "diff": "other"}})
+    told_of = [
+        event for event in told(TURN, *updated, of_another, end, TURN, end) if "turn_diff" in event.values()
+    ]
+    assert [(event["text"], event["details"]) for event in told_of] == [
+        ("The turn changed 1 file: 2 lines added, 1 removed", {"diff": diff})
+    ]
+
+
+def test_what_a_command_reads_is_its_description() -> None:
+    actions: list[Json] = [
+        {"type": "read", "path": "/p/a.txt", "name": "a.txt"},
+        {"type": "listFiles", "path": None},
+        {"type": "search", "query": "x", "path": "src"},
+        {"type": "search", "query": None, "path": None},
+        {"type": "unknown", "command": "true"},
+    ]
+    runs = began("commandExecution", command="cat a.txt", status="inProgress", commandActions=actions)
+    call = last(TURN, runs)
+    words = "reads /p/a.txt; lists files; searches 'x' in src"
+    assert call["normalized"]["shell_exec"]["description"] == words
+    asked = last(
+        TURN, asks("item/commandExecution/requestApproval", itemId="i", command="ls", commandActions=actions)
+    )
+    assert asked["tool_input"]["description"] == words

@@ -524,3 +524,28 @@ def test_a_family_is_a_reader_and_the_shapes_of_its_lines() -> None:
     ((_, message),) = family.wire().heard([b"{}"])
     assert message == JsonLine("scripted", {})
     assert [*family.model_calls()[JsonLine](message)]
+
+
+def test_a_prompt_that_was_told_as_text_is_told_once_and_begins_the_one_turn() -> None:
+    core = StreamCore(Scripted)
+    Scripted.behind = [seen.TurnStarted(), seen.Prompt("Hi."), seen.Prompt("More."), seen.TurnEnded()]
+    told: list[SessionInput] = [Sent(b"", JsonLine("x", {"turnwire/prompt": " Hi.\n", "id": "u"}))]
+    lines = [Received(b"", JsonLine("x", {"n": number})) for number in (0, 1, 1, 2, 3, 0)]
+    events = [json.loads(to_json(event)) for item in told + list(lines) for event in core.handle(item)]
+    said = [(one["text"], one.get("uuid")) for one in events if one["type"] == "user_message"]
+    # what it says a second time is another prompt
+    assert said == [(" Hi.\n", "u"), ("Hi.", None), ("More.", None)]
+    begun = [one.get("prompts") for one in events if one["type"] == "turn_started"]
+    assert begun == [["u"], None]
+
+
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_a_turn_that_turnwire_breaks_off_by_a_signal_is_interrupted(interrupted: bool) -> None:
+    core = StreamCore(Scripted)
+    inputs: list[SessionInput] = [Sent(b"", JsonLine("x", {"turnwire/prompt": "Hi."}))]
+    if interrupted:
+        inputs.append(Sent(b"", JsonLine("x", {"turnwire/interrupt": True})))
+    inputs.append(Ended("exited", exit_code=1))
+    events = [json.loads(to_json(event)) for item in inputs for event in core.handle(item)]
+    (end,) = [one for one in events if one["type"] == "complete"]
+    assert end["data"]["outcome"] == ("interrupted" if interrupted else "process_exited")

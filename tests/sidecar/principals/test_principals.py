@@ -139,7 +139,7 @@ def test_tokens_are_made_listed_and_revoked_on_the_command_line(tmp_path: Path) 
     for wrong, sentence in (
         (["create", "a b"], "not a name"),
         (["create", "a", "--sessions", "x"], "not a scope"),
-        (["create", "a", "--expires", "soon"], "no time"),
+        (["create", "a", "--expires", "soon"], "is not a time"),
         (["revoke", "bob"], "there is no token"),
     ):
         refused = run(application(), ["token", *wrong, *place])

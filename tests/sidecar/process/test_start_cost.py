@@ -166,7 +166,7 @@ def test_a_runner_loads_no_hub_and_no_journal(tmp_path: Path) -> None:
 
 def test_the_scripted_agent_loads_no_settings_and_no_command_line(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "agent", "demo")
-    assert "turnwire.scripted_agent.claude.session" in modules
+    assert "turnwire.scripted_agent.claude.claude_session" in modules
     absent = (*DRAWS, *TRACES, *CHECKS, "turnwire.normalize", "turnwire.hub", "importlib.resources")
     assert among(absent, modules) == []
     assert len(modules) <= 266

@@ -47,9 +47,7 @@ async def steer(client: Client, session: str, action: str, **more: float) -> str
     command = msgspec.convert(
         {"type": "replay.control", "session": session, "action": action, **more}, ReplayControl
     )
-    result = await client.command(command)
-    assert isinstance(result, dict)
-    return str(result["session"])
+    return (await client.command(command)).session
 
 
 async def summary(client: Client, session: str) -> SessionSummary:

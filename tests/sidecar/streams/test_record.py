@@ -41,7 +41,6 @@ def verdicts(folder: Path, **options: Any) -> dict[str, str]:
     return {finding.check: finding.verdict for finding in judge(folder, **options)}
 
 
-@pytest.mark.long
 def test_what_an_agent_reads_and_writes_is_passed_on_and_kept(tmp_path: Path) -> None:
     done = record(tmp_path, "demo", "--out", "new", "--", *STREAM, given=PROMPT)
     assert done.returncode == 0
@@ -63,7 +62,6 @@ sys.exit(7)
 """
 
 
-@pytest.mark.long
 def test_hostile_words_are_kept_redacted_and_no_terminal_obeys_them(tmp_path: Path) -> None:
     done = record(tmp_path, sys.executable, "--redact", "--out", "new", "--", "-c", HOSTILE)
     assert done.returncode == 7
@@ -86,7 +84,6 @@ def test_hostile_words_are_kept_redacted_and_no_terminal_obeys_them(tmp_path: Pa
     assert (code, "\x1b]0;" in shown, "⟨U+001B⟩]0;title" in shown) == (7, False, True)
 
 
-@pytest.mark.long
 async def test_ctrl_c_ends_the_agent_with_all_that_it_started_and_the_recording_stands(
     tmp_path: Path,
 ) -> None:

@@ -122,7 +122,6 @@ async def test_a_program_drives_the_agent_and_ends_it(tmp_path: Path) -> None:
         await gone(processes)
 
 
-@pytest.mark.long
 async def test_what_the_agent_cannot_do_is_refused_by_name(tmp_path: Path) -> None:
     async def hook(*_: Any) -> Any:
         return {}
@@ -152,7 +151,6 @@ async def test_what_the_agent_cannot_do_is_refused_by_name(tmp_path: Path) -> No
         assert await peer.process.wait() == 1
 
 
-@pytest.mark.long
 async def test_a_caller_that_goes_is_asked_nothing_more_and_its_turn_is_done(tmp_path: Path) -> None:
     async with stdio(tmp_path, "--permission-prompt-tool", "stdio") as peer:
         peer.prompt("touch it")
@@ -162,7 +160,6 @@ async def test_a_caller_that_goes_is_asked_nothing_more_and_its_turn_is_done(tmp
         assert await peer.process.wait() == 0
 
 
-@pytest.mark.long
 async def test_an_agent_that_dies_ends_the_turn_and_the_process(tmp_path: Path) -> None:
     async with stdio(tmp_path) as peer:
         peer.prompt("crash")
@@ -172,7 +169,6 @@ async def test_an_agent_that_dies_ends_the_turn_and_the_process(tmp_path: Path) 
         assert await peer.process.wait() == 3
 
 
-@pytest.mark.long
 async def test_a_signal_ends_the_agent_and_all_that_it_started(tmp_path: Path) -> None:
     async with stdio(tmp_path) as peer:
         peer.prompt("hang")
@@ -183,7 +179,6 @@ async def test_a_signal_ends_the_agent_and_all_that_it_started(tmp_path: Path) -
         await gone(processes)
 
 
-@pytest.mark.long
 async def test_what_cannot_be_is_an_error_and_ends_nothing_before_its_time(tmp_path: Path) -> None:
     async with stdio(tmp_path, "--permission-mode=nowhere") as peer:
         for line in (b"garbage\n", b"\n", b"[" * 5000 + b"\n", b'{"type":"keep_alive"}\n'):
@@ -195,7 +190,6 @@ async def test_what_cannot_be_is_an_error_and_ends_nothing_before_its_time(tmp_p
         assert await peer.rest() == []
 
 
-@pytest.mark.long
 async def test_the_callers_name_of_a_session_is_kept_and_a_tool_that_is_allowed_is_not_asked_about(
     tmp_path: Path,
 ) -> None:

@@ -85,7 +85,6 @@ async def until_result(cli: AgentProcess) -> list[JSON]:
     return cli.received[start:]
 
 
-@pytest.mark.long
 async def test_the_example_session_of_spec_1(tmp_path: Path) -> None:
     async with scripted(tmp_path, "--as", "miriad") as cli:
         (tmp_path / "told").touch()
@@ -117,7 +116,6 @@ async def test_the_example_session_of_spec_1(tmp_path: Path) -> None:
         assert await cli.exit_code() == 0
 
 
-@pytest.mark.long
 async def test_queued_prompts_are_injected_at_a_tools_end(tmp_path: Path) -> None:
     async with scripted(tmp_path, "--as=miriad") as cli:
         cli.prompt("Read it")
@@ -161,7 +159,6 @@ async def _answer(cli: AgentProcess, request_id: str) -> JSON:
             return message
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("spoken", ["miriad", "json_rpc"])
 async def test_a_refused_prompt_is_answered_and_the_end_of_stdin_ends_it(tmp_path: Path, spoken: str) -> None:
     async with scripted(tmp_path, "--as", spoken) as cli:
@@ -176,7 +173,6 @@ async def test_a_refused_prompt_is_answered_and_the_end_of_stdin_ends_it(tmp_pat
         assert await cli.exit_code() == 0
 
 
-@pytest.mark.long
 async def test_it_starts_as_the_agent_of_spec_1_does(tmp_path: Path) -> None:
     async with scripted(tmp_path, "--stdio", "--db", "./agent.db") as cli:
         (tmp_path / "told").touch()
@@ -238,7 +234,6 @@ async def test_a_cli_that_crashes_is_told_in_spec_1_and_by_the_exit_code(tmp_pat
         assert "no way" in await cli.stderr()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_a_signal_ends_the_cli_and_itself(tmp_path: Path, number: signal.Signals) -> None:
     async with scripted(tmp_path) as cli:
@@ -282,7 +277,6 @@ async def test_a_wrong_call_is_one_sentence(tmp_path: Path, option: str, sentenc
         assert said.count("\n") == 1
 
 
-@pytest.mark.long
 async def test_a_session_is_recorded_where_that_is_wanted(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     folder.mkdir()
@@ -446,7 +440,6 @@ shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)
 """
 
 
-@pytest.mark.long
 async def test_what_a_caller_says_arrives_byte_for_byte_and_what_is_dropped_is_told(tmp_path: Path) -> None:
     program = tmp_path / "echo.py"
     program.write_text(ECHO)
@@ -488,7 +481,6 @@ def go(spoken: str) -> JSON:
     return {"type": "user", "message": {"role": "user", "content": "go"}}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("spoken", ["claude", "miriad", "json_rpc"])
 async def test_a_caller_that_closes_while_it_is_asked_denies_and_all_ends(
     tmp_path: Path, spoken: str

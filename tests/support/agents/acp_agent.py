@@ -1,6 +1,7 @@
 """A small agent of the Agent Client Protocol, for tests: `python acp_agent.py [WAY …]`; what a prompt says, it does.
 
-Ways of beginning: `mute` (answers nothing), `login` (wants one), `v9` (speaks another version), `bare` (can do nothing
+Ways of beginning: `mute` (answers nothing), `login` (wants one), `v9` (speaks another version), `v2` (speaks version 2), `v1-alone` (refuses to hear of another),
+`repeats` (the version that it is offered, and speaks version 1), `bare` (can do nothing
 beyond a prompt), `begins-loose` (in a mode that asks nothing), `refuse-load`, `resumes` (can without telling again), `options` (has an option to choose), `nameless` (opens a conversation without its id), `lists` (its
 conversations, in two pages, some of them odd), `lists-endlessly`. Words of a prompt, each done in turn: see `_WORDS`. Uses the standard library alone.
 """
@@ -62,14 +63,18 @@ def answer_to(number: object) -> Any:
 
 
 def permission_outcome(call: str, command: str) -> dict[str, object]:
+    told = {
+        "toolCallId": call,
+        "title": command,
+        "kind": "execute",
+        "status": "pending",
+        "rawInput": {"command": command},
+    }
+    about = {"toolCall": told}
+    if "v2" in WAYS:
+        about = {"title": command, "subject": {"type": "tool_call", "toolCall": told}}  # type: ignore[dict-item]
     return {
-        "toolCall": {
-            "toolCallId": call,
-            "title": command,
-            "kind": "execute",
-            "status": "pending",
-            "rawInput": {"command": command},
-        },
+        **about,
         "options": [
             {"optionId": "once", "name": "Allow", "kind": "allow_once"},
             {"optionId": "always", "name": "Always", "kind": "allow_always"},
@@ -219,6 +224,11 @@ def told(words: list[str]) -> str | None:
                 raise Refusal(-32603, "the model is not there")
             case "twice":
                 return "twice"
+            case "unsaid":
+                return None
+            case "cursor-task":
+                ask("cursor/task", {"toolCallId": "c", "description": "Look", "prompt": "Look around"})
+                update("tool_call_update", toolCallId="c", status="completed")
             case _:
                 text(f"{word} ")
     return "end_turn"
@@ -232,17 +242,26 @@ class Refusal(Exception):
 
 def prompt(params: dict[str, Any]) -> object:
     _cancelled.clear()
+    if "v2" in WAYS:
+        heard = f"message-{next(_ids)}"
+        update("user_message", messageId=heard, content=params["prompt"])
+        say({"id": params["number"], "result": {"messageId": heard}})
+        update("state_update", state="running")
     words: list[str] = []
     for block in params["prompt"]:
         words += block["text"].split() if block["type"] == "text" else [json.dumps(block).replace(" ", "")]
     return told(words)
 
 
+def opened_by_name() -> dict[str, object]:
+    return {} if "nameless" in WAYS else {"sessionId": SESSION}
+
+
 def new_session(params: dict[str, Any]) -> object:
     _opened.update(params)
     if "login" in WAYS:
         raise Refusal(-32000, "Authentication required")
-    opened: dict[str, object] = {} if "nameless" in WAYS else {"sessionId": SESSION}
+    opened = opened_by_name()
     if "bare" not in WAYS:
         opened["modes"] = {
             "currentModeId": "code" if "begins-loose" in WAYS else "ask",
@@ -256,6 +275,10 @@ def new_session(params: dict[str, Any]) -> object:
             "currentModelId": "small",
             "availableModels": [{"modelId": "small", "name": "Small"}, {"modelId": "large", "name": "Large"}],
         }
+    if "v2" in WAYS:
+        modes = [{"value": value, "name": value.title()} for value in ("ask", "code")]
+        option = {"configId": "mode", "category": "mode", "name": "Mode", "type": "select"}
+        return {**opened_by_name(), "configOptions": [{**option, "currentValue": "ask", "options": modes}]}
     if "options" in WAYS:
         choices = [{"value": value, "name": value.title()} for value in ("low", "high")]
         option = {"id": "effort", "name": "Effort", "type": "select", "currentValue": "low"}
@@ -271,9 +294,15 @@ def load(params: dict[str, Any]) -> object:
     return {name: value for name, value in new_session({}).items() if name != "sessionId"}  # type: ignore[attr-defined]
 
 
-def initialize(_: dict[str, Any]) -> object:
+def initialize(params: dict[str, Any]) -> object:
+    if "v1-alone" in WAYS and params["protocolVersion"] != 1:
+        raise Refusal(-32602, "there is no such version")
+    if "v2" in WAYS:
+        session: dict[str, object] = {"prompt": {"image": {}}, "mcp": {"stdio": {}}}
+        info = {"name": "tester", "title": "Tester", "version": "1.2.3"}
+        return {"protocolVersion": 2, "info": info, "capabilities": {"session": session}, "authMethods": []}
     said: dict[str, object] = {
-        "protocolVersion": 9 if "v9" in WAYS else 1,
+        "protocolVersion": 9 if "v9" in WAYS else params["protocolVersion"] if "repeats" in WAYS else 1,
         "agentInfo": {
             "name": "@factory/cli" if "droid" in WAYS else "tester",
             "title": "Tester",
@@ -304,6 +333,9 @@ def listed(params: dict[str, Any]) -> object:
 
 
 def resume(params: dict[str, Any]) -> object:
+    if params.get("replayFrom") is not None:
+        update("user_message", messageId="old-1", content=[{"type": "text", "text": "an old prompt"}])
+        update("agent_message_chunk", messageId="old-2", content={"type": "text", "text": "an old answer"})
     return {name: value for name, value in new_session(params).items() if name != "sessionId"}  # type: ignore[attr-defined]
 
 
@@ -330,11 +362,18 @@ def answer(message: dict[str, Any]) -> None:
     try:
         if method not in _METHODS:
             raise Refusal(-32601, f"no method {method}")
-        result = _METHODS[method](message.get("params") or {})
+        number_too = {"number": number} if method == "session/prompt" else {}
+        result = _METHODS[method]({**(message.get("params") or {}), **number_too})
     except Refusal as refusal:
+        if method == "session/prompt" and "v2" in WAYS:
+            error = {"code": refusal.code, "message": str(refusal)}
+            update("state_update", state="idle", stopReason="error", error=error)
+            return
         say({"id": number, "error": {"code": refusal.code, "message": str(refusal)}})
         return
-    if method == "session/prompt":
+    if method == "session/prompt" and "v2" in WAYS:
+        update("state_update", state="idle", **({"stopReason": result} if result else {}))
+    elif method == "session/prompt":
         stops = ["end_turn", "end_turn"] if result == "twice" else [result]
         for stop in stops:
             say({"id": number, "result": {"stopReason": stop}})

@@ -31,8 +31,6 @@ class RealAgent:
     """A call of its shell."""
     write: Callable[[Path, str], Call | Patch]
     """A call that makes a file."""
-    keeps: bool = True
-    """Its own files of conversations are read."""
     age: Callable[[Path], None] = lambda home: None
     """Make the sessions below a HOME older, where those of this very minute cannot be loaded."""
 
@@ -189,7 +187,6 @@ OPENCODE = RealAgent(
     _opencode,
     lambda command: Call("bash", {"command": command, "description": "Run it"}),
     lambda path, content: Call("write", {"filePath": str(path), "content": content}),
-    keeps=False,
 )
 QWEN = RealAgent(
     "qwen",

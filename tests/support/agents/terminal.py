@@ -71,7 +71,7 @@ async def in_a_terminal(folder: Path, api_url: str, prompt: str) -> AsyncIterato
     """Run the CLI in the folder `project` with a first prompt; at the end its window is closed."""
     project = folder / "project"
     env = {**real_cli_environment(folder / "home", api_url), "TERM": "xterm-256color"}
-    _welcomed(folder / "home", project, env["ANTHROPIC_API_KEY"])
+    welcomed(folder / "home", project, env["ANTHROPIC_API_KEY"])
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 140, 0, 0))
     terminal = Terminal(ours)
@@ -96,7 +96,7 @@ async def in_a_terminal(folder: Path, api_url: str, prompt: str) -> AsyncIterato
                 await process.wait()
 
 
-def _welcomed(home: Path, project: Path, key: str) -> None:
+def welcomed(home: Path, project: Path, key: str) -> None:
     """Note that the CLI has asked already what it asks once: a theme, the key, trust in the folder."""
     known = {
         "hasCompletedOnboarding": True,

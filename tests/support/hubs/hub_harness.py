@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +32,10 @@ def chunk(text: str) -> Entry:
     return Entry(to_json(MessageChunk(text=text)))
 
 
+EMPTY: Mapping[str, JsonValue] = {"worktree.list": {"worktrees": []}, "port.list": {"ports": []}}
+"""Lists that pages ask for on their own."""
+
+
 class StubHost:
     """Remembers the commands; a handler by type says what comes of them."""
 
@@ -51,6 +55,8 @@ class StubHost:
             return await handler(command)
         if command.type == "set_model":
             raise CommandRefused("not_running", "nothing runs", "session")
+        if command.type in EMPTY:
+            return EMPTY[command.type]
         return {"did": command.type}
 
     def sessions(self) -> Sequence[SessionSummary]:

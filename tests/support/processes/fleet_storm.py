@@ -198,6 +198,8 @@ class Outcome:
     """That frontends were told of."""
     brought_back: list[str] = field(default_factory=list)
     """Sessions that were deleted while their worker was gone, and were there again with it."""
+    twin: str = ""
+    """What a second worker of a name that is taken said."""
     adopted: int = 0
     """Sessions that went to another worker."""
 
@@ -248,6 +250,7 @@ class Storm:
                 done.set()
                 await asyncio.gather(*followers, service)
             self._compare(logs)
+            await self._begin_twin(members[-1])
             await self._delete_what_is_out_of_reach(leading, members[-1])
             for member in reversed(members):
                 await member.end()
@@ -300,7 +303,7 @@ class Storm:
             workspace.mkdir(parents=True)
             command = commands.SessionCreate(workspace=str(workspace))
             result: Any = await _insist(lambda command=command: client.command(command))  # type: ignore[misc]  # bound here
-            sessions.append(result["session"])
+            sessions.append(result.session)
         return sessions
 
     async def _frontend(self, url: str, number: int, session: str, done: asyncio.Event) -> None:
@@ -359,7 +362,7 @@ class Storm:
                     continue
             else:
                 code = "ok"
-                self._accepted[text] = result["prompt"]
+                self._accepted[text] = result.prompt
             self._outcome.repeated += tries > 1
             self._outcome.answers[code] += 1
             return code == "ok"
@@ -367,7 +370,7 @@ class Storm:
     async def _storm(self, members: list[Member], servers: Sequence[Server]) -> None:
         until_s = asyncio.get_running_loop().time() + self._size.seconds
         # Each kind once, however little a slow machine comes to in the time; then at random.
-        first = self._chance.sample(["redis", "hub", "worker"], 3)
+        first = self._chance.sample(["redis", "hub", "worker", "drain"], 4)
         async with asyncio.TaskGroup() as tasks:
             while first or asyncio.get_running_loop().time() < until_s:
                 await asyncio.sleep(self._chance.uniform(*self._size.between_s))
@@ -377,8 +380,24 @@ class Storm:
                     self._outcome.kills["redis"] += 1
                     server = self._chance.choice(servers)
                     server.kill()
+                    # One that starts meanwhile waits for it.
+                    hubs = [one for one in members[: self._size.hubs] if one.process is not None]
+                    for hub in hubs[:1]:
+                        await hub.kill()
+                        await hub.start()
                     await asyncio.sleep(self._chance.uniform(0, 1))
                     await asyncio.to_thread(server.start)
+                    continue
+                if kind == "drain":
+                    # Its sessions go to another worker of the group, while they are spoken to.
+                    grouped = members[self._size.hubs : -1]
+                    if not (alive := [one for one in grouped if one.process is not None]):
+                        first.insert(0, kind)
+                        continue
+                    self._outcome.kills[kind] += 1
+                    drained = self._chance.choice(alive)
+                    await drained.end()
+                    tasks.create_task(self._begin_again(drained))
                     continue
                 running = [one for one in members if one.process is not None]
                 if len(running) < 2:
@@ -404,6 +423,18 @@ class Storm:
         await until(
             lambda: all(one.state == "idle" for one in client.known_sessions if one.session in sessions)
         )
+
+    async def _begin_twin(self, worker: Member) -> None:
+        """Start a second worker of one name, with files of its own: it says whose the name is, and ends."""
+        folder = self._folder / "twin"
+        arguments = [*worker.arguments[:-1], str(folder / "state")]
+        twin = Member("twin", folder, arguments, worker.config)
+        await twin.start()
+        assert twin.process is not None
+        async with asyncio.timeout(60):
+            assert await twin.process.wait() != 0
+        twin.process = None
+        self._outcome.twin = twin.log
 
     async def _delete_what_is_out_of_reach(self, client: Client, worker: Member) -> None:
         """Delete a session of a worker that nobody takes over, while it is gone; then let that worker come back."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi
@@ -23,8 +24,12 @@ from turnwire_process import DEADLINE, Served, environment, turnwire
 Kind = TypeVar("Kind", bound=AgentEvent)
 
 
+def _is_host(event: AgentEvent) -> TypeGuard[PermissionRequest]:
+    return isinstance(event, PermissionRequest) and event.action_type == "network"
+
+
 class Frontend:
-    """Follows one session from its first event."""
+    """Follows one session from its first event. With --in-sandbox it refuses hosts that agents ask for at their start."""
 
     def __init__(self, client: Client, session: str, patience: float = DEADLINE) -> None:
         self.client = client
@@ -41,6 +46,9 @@ class Frontend:
         async with asyncio.timeout(self.patience):
             async for frame in self._following:
                 if isinstance(frame, EventFrame):
+                    if IN_SANDBOX in os.environ and _is_host(frame.event):
+                        await self.respond(frame.event, "reject_session")
+                        continue
                     self.events.append(frame.event)
                     self.seqs.append(frame.seq)
                     return frame.event
@@ -119,12 +127,24 @@ class AgentSetup:
     """Whether commands really run."""
 
 
+IN_SANDBOX = "TURNWIRE_TESTS_IN_SANDBOX"
+
+
 def real_setup(folder: Path, api: ScriptedMessagesApi, ask: Callable[[str], str]) -> AgentSetup:
     """The real CLI against a scripted API; turnwire hands the CLI its variables by name."""
     own = real_cli_environment(folder / "home", api.url)
     names = ",".join(name for name in own if name not in {"HOME", "PATH", "LANG", "TZ", "SHELL"})
-    env = environment(folder / "home", **own, TURNWIRE_PASS_ENV=names)
+    held = in_sandbox(api.url)
+    env = environment(folder / "home", **own, **held, TURNWIRE_PASS_ENV=names)
     return AgentSetup("real", (str(real_cli()),), env, ask)
+
+
+def in_sandbox(url: str) -> dict[str, str]:
+    """Variables that hold real agents in a sandbox with their scripted API allowed, with pytest's option --in-sandbox; else none."""
+    if os.environ.get(IN_SANDBOX) is None:
+        return {}
+    address = url.removeprefix("http://").partition("/")[0]
+    return {"TURNWIRE_SANDBOX": "network", "TURNWIRE_SANDBOX_HOSTS": address}
 
 
 SCRIPT_THAT_ASKS = """

@@ -108,6 +108,20 @@ def _(_: dict[str, str]) -> None:
 
 # Writing
 
+reads("read a password by a link in the place of a protected file", lambda _: ".bash_login")
+
+
+@way("read it by a link in the place of a repository below")
+def _(_: dict[str, str]) -> None:
+    Path("linked/.git/config").read_text()
+
+
+@way("read the keys of the kernel that are turnwire's")
+def _(_: dict[str, str]) -> None:
+    calls = {"x86_64": 250, "aarch64": 219}
+    libc("syscall", calls[os.uname().machine], 0, -3, 0)
+
+
 writes("write a program of the system", lambda _: "/usr/bin/ls")
 writes("write a setting of the system", lambda _: "/etc/profile")
 writes("write a hook of git", lambda _: ".git/hooks/post-checkout")
@@ -119,6 +133,20 @@ writes("write a hook of a repository below the workspace", lambda _: "below/.git
 writes("write a setting of the kernel", lambda _: "/proc/sys/kernel/core_pattern")
 writes("restart the machine", lambda _: "/proc/sysrq-trigger")
 writes("write another session's workspace", lambda facts: facts["other"])
+
+
+writes("give git another configuration", lambda _: ".git/commondir")
+writes("write a hook in a folder that git's configuration names", lambda _: ".husky/pre-commit")
+writes("write a program that git's configuration names", lambda _: "watch.sh")
+writes("write what git's configuration includes", lambda _: "more.gitconfig")
+writes("write what a shell loads in this folder", lambda _: ".envrc")
+writes("make a missing setting of the agent", lambda _: os.path.expanduser("~/.claude/settings.json"))
+writes("make an extension of the agent", lambda _: os.path.expanduser("~/.gemini/extensions/mine"))
+
+
+@way("put a folder in the place of a submodule's configuration")
+def _(_: dict[str, str]) -> None:
+    os.rename("below/.git/config", "below/.git/old")
 
 
 @way("put another folder in the place of git's")
@@ -172,6 +200,34 @@ def _(facts: dict[str, str]) -> None:
 @way("read the memory of a process outside")
 def _(facts: dict[str, str]) -> None:
     Path(f"/proc/{facts['process']}/mem").read_bytes()
+
+
+@way("make calls by process 1 that the filter refuses")
+def _(_: dict[str, str]) -> None:
+    if "Seccomp:\t2" in Path("/proc/1/status").read_text():
+        raise Refused("process 1 has the same filter")
+
+
+@way("make a socket by io_uring")
+def _(_: dict[str, str]) -> None:
+    libc("syscall", 425, 1, ctypes.create_string_buffer(120))
+
+
+@way("gain privileges by a setuid program in memory")
+def _(_: dict[str, str]) -> None:
+    program = os.memfd_create("program")
+    os.write(program, Path("/usr/bin/id").read_bytes())
+    os.fchmod(program, 0o4755)
+    said = subprocess.run(
+        [f"/proc/self/fd/{program}", "-u"], pass_fds=[program], capture_output=True, text=True, check=True
+    )
+    if int(said.stdout) == os.getuid():
+        raise Refused("it runs as the same user")
+
+
+@way("set off the kernel's handler of crashes")
+def _(_: dict[str, str]) -> None:
+    os.write(os.open("/proc/sys/kernel/core_pattern", os.O_RDWR), b"")
 
 
 @way("gain the capabilities of root")
@@ -351,6 +407,63 @@ asks_proxy(
     "have the proxy take a second line",
     lambda facts: f"files.attacker.test:443 HTTP/1.1\r\nX: 127.0.0.1:{facts['port']}",
 )
+
+
+def bracketed(address: str) -> Callable[[dict[str, str]], str]:
+    return lambda facts: f"[{address}]:{facts['port']}"
+
+
+asks_proxy("have the proxy reach it by a translated address", bracketed("::ffff:0:7f00:1"))
+asks_proxy("have the proxy reach it by the address of a tunnel", bracketed("2002:7f00:1::"))
+asks_proxy("have the proxy reach it by an address of NAT64", bracketed("64:ff9b::7f00:1"))
+asks_proxy("have the proxy reach it by a local address of NAT64", bracketed("64:ff9b:1::7f00:1"))
+asks_proxy("have the proxy reach it by a compatible address", bracketed("::7f00:1"))
+asks_proxy("have the proxy reach it by an octal number", lambda facts: f"0177.0.0.1:{facts['port']}")
+asks_proxy(
+    "have the proxy reach it by a name of other letters",
+    lambda facts: f"127\u30020\u30020\u30021:{facts['port']}",
+)
+asks_proxy("have the proxy reach the metadata of a cloud by IPv6", lambda _: "[fd00:ec2::254]:80")
+asks_proxy("have the proxy reach it by the mapped address of metadata", lambda _: "[::ffff:a9fe:a9fe]:80")
+asks_proxy("have the proxy reach a site-local address", lambda _: "[fec0::1]:80")
+
+
+def tells_proxy(name: str, told: Callable[[dict[str, str]], str]) -> None:
+    def tell(facts: dict[str, str]) -> None:
+        with socket.create_connection(("127.0.0.1", 3128), 5) as one:
+            one.sendall(told(facts).encode())
+            said = one.makefile("rb").read(4096).decode()
+        status, _, rest = said.partition("\r\n")
+        if status.split(" ")[1] not in ("400", "403"):
+            return
+        raise Refused(rest.rpartition("\r\n\r\n")[2].strip())
+
+    WAYS[name] = tell
+
+
+tells_proxy(
+    "have the proxy reach it behind the name of a user",
+    lambda facts: f"GET http://files.attacker.test@127.0.0.1:{facts['port']}/ HTTP/1.1\r\n\r\n",
+)
+tells_proxy(
+    "have the proxy take a second Host",
+    lambda facts: (
+        f"GET http://files.attacker.test/ HTTP/1.1\r\nX: y\nHost: 127.0.0.1:{facts['port']}\r\n\r\n"
+    ),
+)
+tells_proxy(
+    "have the proxy take a Host that a blank precedes",
+    lambda facts: f"GET http://files.attacker.test/ HTTP/1.1\r\n Host: 127.0.0.1:{facts['port']}\r\n\r\n",
+)
+
+
+@way("have the proxy reach it by SOCKS")
+def _(facts: dict[str, str]) -> None:
+    with socket.create_connection(("127.0.0.1", 3128), 5) as one:
+        one.sendall(b"\x05\x01\x00\x05\x01\x00\x01\x7f\x00\x00\x01" + struct.pack("!H", port_of(facts)))
+        said = one.makefile("rb").read(12)
+    if said[3:4] != b"\x00":
+        raise Refused("not allowed by the ruleset")
 
 
 def attempt(name: str, facts: dict[str, str]) -> dict[str, object]:

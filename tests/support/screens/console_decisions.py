@@ -66,7 +66,7 @@ def given(where: HubHarness) -> list[dict[str, Any]]:
     return [
         one.model_dump(exclude_defaults=True)
         for one, _ in where.host.commands
-        if not one.type.startswith(("library.", "workspace."))
+        if not one.type.startswith(("library.", "workspace.", "worktree.list"))
     ]
 
 

@@ -1,9 +1,11 @@
 """Debian's chromium on the console: pages that fail the test when anything goes wrong in them."""
 
 import asyncio
+import functools
 import os
+import re
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any, Literal
 from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from recordings import ROOT
+from turnwire.hub.schema import document
 from turnwire_process import Served
 
 Sidecar = Callable[..., AbstractAsyncContextManager[Served]]
@@ -95,6 +98,7 @@ async def console(
     try:
         await page.goto(url)
         yield page
+        problems.found += await wire_words(page)
     finally:
         await context.close()
     assert problems.found == [], problems.found
@@ -119,11 +123,65 @@ async def violations(page: Page) -> list[str]:
     if not await page.evaluate("'axe' in window"):
         await page.evaluate(AXE.read_text())
     found: dict[str, Any] = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-    return [
+    return await wire_words(page) + [
         f"{violation['id']}: {node['target']} {node['failureSummary']}"
         for violation in found["violations"]
         for node in violation["nodes"]
     ]
+
+
+BAD_TEXTS = (
+    r"\bby console-",
+    r"has already decided: \w+_",
+    r"was not sent",
+    r"\bsidecar\b",
+    r"\bfrontends? may not\b",
+    r"\bAsk nobody\b",
+    r"Outside of what is allowed",
+    r"started as process \d",
+    r"resets (?:on )?1 January",
+    r"Overloaded\W+unknown",
+    r"\b(?:dontAsk|acceptEdits|bypassPermissions)\b",
+    r"\b(?:five_hour|seven_day)\b",
+)
+"""Patterns of texts that no person should read; the names of the wire are added to them."""
+
+FIND_TEXTS = """patterns => {
+  // What agents, people and the log itself say is theirs.
+  const quoted = '.inspector, .pane, .prose, .said, .subject, .answers, .queued-text, .remark, .kept, .quoted, .aside, .asides, .broken, h1, .title, code, textarea, option';
+  const root = document.querySelector('#root');
+  if (!root) return [];
+  const texts = [];
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) if (!walker.currentNode.parentElement.closest(quoted)) texts.push(walker.currentNode.data);
+  for (const node of root.querySelectorAll('[aria-label], [title], [placeholder]'))
+    if (!node.closest(quoted)) for (const name of ['aria-label', 'title', 'placeholder']) texts.push(node.getAttribute(name) ?? '');
+  return texts.filter(text => patterns.some(pattern => new RegExp(pattern).test(text))).map(text => `not for people: ${text}`);
+}"""
+
+
+def wire_names() -> Iterator[str]:
+    """Yield the words of the wire that are no English: commands, and values such as `allow_once`."""
+    events: Any = document("events")["$defs"]
+    commands: Any = document("commands")["$defs"]
+    for definition in [*events.values(), *commands.values()]:
+        for schema in definition.get("properties", {}).values():
+            for words in [schema.get("enum"), *(one.get("enum") for one in schema.get("anyOf", ()))]:
+                yield from (word for word in words or () if isinstance(word, str) and "_" in word)
+            if isinstance(name := schema.get("const"), str) and ("." in name or "_" in name):
+                yield name
+
+
+@functools.cache
+def bad_texts() -> list[str]:
+    """Return the patterns of all texts that no person should read."""
+    return [*BAD_TEXTS, *(rf"\b{re.escape(name)}\b" for name in sorted(set(wire_names())))]
+
+
+async def wire_words(page: Page) -> list[str]:
+    """Return what the page says in words of the wire, or in texts that were found bad."""
+    found: list[str] = await page.evaluate(FIND_TEXTS, bad_texts())
+    return found
 
 
 async def go_to(page: Page, address: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from recordings import ROOT
@@ -14,6 +15,7 @@ from turnwire.config.rulebook import Rulebook
 from turnwire.config.settings import Settings
 from turnwire.hub.host import Frontend
 from turnwire.hub.wire import frames
+from turnwire.hub.wire.results import RESULTS
 from turnwire.journal.base import Entry, JournalUnavailable
 from turnwire.journal.memory import MemoryJournal
 from turnwire.journal.sessions import MemorySessions
@@ -58,13 +60,19 @@ class HostHarness:
         command = frames.SessionCreate.model_validate(
             {"type": "session.create", "id": "1", "workspace": str(self.folder), "agent": agent, **more}
         )
-        result = await self.host.execute(command, SOMEBODY)
+        result = await self._result(command)
         assert isinstance(result, dict)
         return str(result["session"])
 
     async def execute(self, kind: str, **more: object) -> object:
-        command = frames.commands.validate_python({"type": kind, "id": "1", **more})
-        return await self.host.execute(command, SOMEBODY)
+        return await self._result(frames.commands.validate_python({"type": kind, "id": "1", **more}))
+
+    async def _result(self, command: frames.AnyCommand) -> object:
+        """The result of a command, which is as its type says: no field is missing, and there is none beside."""
+        result = await self.host.execute(command, SOMEBODY)
+        kind = RESULTS[command.type]
+        assert msgspec.to_builtins(msgspec.convert(result, kind)) == result
+        return result
 
     async def do(self, kind: str, session: str, **more: object) -> object:
         return await self.execute(kind, session=session, **more)

@@ -15,10 +15,10 @@ from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.inputs import Ended, Received, Sent, SessionInput
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.json_values import JsonObject
+from turnwire.runner.claude_runs import GO_ON, claude_runs
 from turnwire.runner.family import RunFamily
 from turnwire.runner.output import Output
 from turnwire.runner.server import Runner, RunnerOptions
-from turnwire.sidecar.streams.runner.claude import GO_ON, claude_runs
 
 JSON = dict[str, Any]
 DEADLINE = 120.0

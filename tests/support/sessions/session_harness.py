@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi
 from turnwire.adapter.claude.opening import open_session
-from turnwire.adapter.claude.session import Session
+from turnwire.adapter.claude.session import ClaudeSession
 from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.decisions import PermissionAnswer
@@ -27,14 +27,14 @@ from turnwire.protocol.json_values import Json, JsonObject
 
 DEADLINE = 60
 Kind = TypeVar("Kind", bound=AnyRequest)
-Answerer = Callable[[Session, str, AnyRequest], None]
+Answerer = Callable[[ClaudeSession, str, AnyRequest], None]
 
 
 @dataclass
 class SessionHarness:
     """A running session with somebody who reads along."""
 
-    session: Session
+    session: ClaudeSession
     answer: Answerer
     inputs: list[SessionInput] = field(default_factory=list)
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)

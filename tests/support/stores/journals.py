@@ -10,7 +10,7 @@ from turnwire.journal.base import KEEP_ALL, Journal, Retention
 from turnwire.journal.memory import MemoryJournal
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.journal.sqlite.journal import SqliteJournal
-from turnwire.testing.journal import FakeClock
+from turnwire.testing.journal_contract import FakeClock
 
 
 class MemoryOpener:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from turnwire.frontends.agui.serving import is_loopback, listening, server
+from turnwire.frontends.web.serving import is_loopback, listening, server
 
 DEADLINE = 60.0
 

@@ -1,0 +1,190 @@
+"""`<turnwire-session>` in pages of another origin, in chromium: under a strict policy, in a frame, and under attack."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Frame, Locator, Page, expect
+
+from console_page import WAIT_MS, chromium
+from live import Frontend, running, scripted_setup
+from npm_workspace import run
+from recordings import ROOT
+from turnwire.client.events import Complete, PermissionRequest, PermissionResolved
+from turnwire_process import Served
+
+pytestmark = [pytest.mark.long, pytest.mark.node]
+
+ELEMENT = ROOT / "clients" / "element"
+
+POLICY = "default-src 'none'; script-src 'self'; connect-src {hub}; img-src data:; base-uri 'none'; form-action 'none'"
+PAGE = """<!doctype html><title>t</title><script type="module" src="turnwire-session.js"></script>
+<h1>A page</h1><turnwire-session url="{base}" session="{session}" token="{token}"></turnwire-session>"""
+AROUND = """<!doctype html><title>t</title><h1>Around</h1>
+<iframe src="{inner}" width="700" height="560" referrerpolicy="no-referrer"></iframe>"""
+
+
+@asynccontextmanager
+async def site(pages: Mapping[str, tuple[str, bytes, str]]) -> AsyncIterator[str]:
+    """The address of a site: path to content type, content and Content-Security-Policy. Pages may be put in later."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        kind, body, policy = pages.get(head.split()[1].decode(), ("text/plain", b"", "default-src 'none'"))
+        writer.write(
+            f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
+            f"Content-Security-Policy: {policy}\r\n\r\n".encode()
+            + body
+        )
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The element, built as its package is, once for all tests here."""
+    folder = tmp_path_factory.mktemp("built")
+    asyncio.run(_build(folder))
+    return (folder / "turnwire-session.js").read_bytes()
+
+
+async def _build(folder: Path) -> None:
+    await run("npx", "vite", "build", "-c", ELEMENT / "vite.config.ts", "--outDir", folder, ELEMENT)
+
+
+class Stage:
+    """A session that asks, and a browser with pages that show it."""
+
+    def __init__(self, browser: Browser, mine: Frontend, served: Served, inner: str, outer: str) -> None:
+        self.browser, self.mine, self.served, self.inner, self.outer = browser, mine, served, inner, outer
+        self.complaints: list[str] = []
+
+    async def open(self, address: str) -> Page:
+        page = await self.browser.new_page(viewport={"width": 900, "height": 760})
+        page.set_default_timeout(WAIT_MS)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        await page.goto(address)
+        return page
+
+    async def asked(self, prompt: str) -> PermissionRequest:
+        await self.mine.prompt(prompt)
+        return await self.mine.until(PermissionRequest)
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, script: bytes) -> AsyncIterator[Stage]:
+    inside: dict[str, tuple[str, bytes, str]] = {}
+    around: dict[str, tuple[str, bytes, str]] = {}
+    async with site(inside) as inner, site(around) as outer:
+        setup = scripted_setup(tmp_path, "2.1.330")
+        async with (
+            running(tmp_path, setup, "--policy", "supervised", "--allowed-origin", inner) as (mine, served),
+            chromium() as browser,
+        ):
+            policy = POLICY.format(hub=f"{served.base} {served.base.replace('http', 'ws', 1)}")
+            inside["/turnwire-session.js"] = ("text/javascript", script, policy)
+            view = served.view_url.partition("token=")[2]
+            for name, token in (("/", served.token), ("/view", view)):
+                page = PAGE.format(base=served.base, session=mine.session, token=token)
+                inside[name] = ("text/html", page.encode(), policy)
+            around["/"] = (
+                "text/html",
+                AROUND.format(inner=f"{inner}/").encode(),
+                "frame-src *; style-src 'unsafe-inline'",
+            )
+            yield Stage(browser, mine, served, inner, outer)
+
+
+def button(page: Page | Frame, option: str) -> Locator:
+    return page.locator(f"turnwire-session [data-option={option}]")
+
+
+async def armed(deciding: Locator) -> None:
+    await expect(deciding).to_have_attribute("aria-disabled", "false")
+
+
+async def framed(page: Page, inner: str) -> Frame:
+    await page.wait_for_selector("iframe")
+    while (frame := next((one for one in page.frames if one.url.startswith(inner)), None)) is None:
+        await page.wait_for_event("framenavigated")
+    return frame
+
+
+async def test_it_shows_a_session_and_decides_under_a_strict_policy_and_in_a_frame(stage: Stage) -> None:
+    mine = stage.mine
+    page = await stage.open(f"{stage.inner}/")
+    told = await page.evaluate_handle(
+        "() => { const seen = []; document.querySelector('turnwire-session').addEventListener('turnwire-event', ({ detail }) =>"
+        " seen.push(detail.event.type)); return seen; }"
+    )
+    await stage.asked("ls")
+    await expect(page.locator("turnwire-session")).to_contain_text("I ask.")
+    allow = button(page, "allow_once")
+    await armed(allow)
+    await allow.click()
+    resolved = await mine.until(PermissionResolved)
+    assert (resolved.behavior, resolved.by) == ("allow", "page")
+    await mine.until(Complete)
+    await expect(page.locator("turnwire-session")).to_contain_text("That is all.")
+    assert "permission_request" in await told.json_value()
+    # the page around it keeps its own style
+    assert await page.evaluate("getComputedStyle(document.querySelector('h1')).marginTop") != "0px"
+    outside = await stage.open(f"{stage.outer}/")
+    frame = await framed(outside, stage.inner)
+    await stage.asked("touch x")
+    deny = button(frame, "reject_once")
+    await armed(deny)
+    await deny.click()
+    assert (await mine.until(PermissionResolved)).behavior == "deny"
+    assert stage.complaints == []
+
+
+HOLDS = {
+    "a layer that clicks pass through": "const layer = document.createElement('div'); layer.id = 'a'; layer.style.cssText ="
+    " 'position:fixed;inset:0;background:#fff;pointer-events:none'; document.body.append(layer)",
+    "almost no opacity": "document.querySelector(WHAT).style.opacity = '0.01'",
+    "a frame that is tiny": "document.querySelector(WHAT).style.cssText = 'width:120px;height:60px'",
+    "a filter": "document.querySelector(WHAT).style.filter = 'opacity(0)'",
+}
+RELEASES = "document.querySelector('#a')?.remove(); document.querySelector(WHAT).style.cssText = ''"
+
+
+async def test_what_cannot_be_seen_decides_nothing(stage: Stage) -> None:
+    page = await stage.open(f"{stage.inner}/")
+    outside = await stage.open(f"{stage.outer}/")
+    await stage.asked("ls")
+    for around, inside, what in (
+        (page, page, "turnwire-session"),
+        (outside, await framed(outside, stage.inner), "iframe"),
+    ):
+        await around.bring_to_front()
+        deciding = button(inside, "allow_once")
+        for name, hold in HOLDS.items():
+            await armed(deciding)
+            await around.evaluate(hold.replace("WHAT", repr(what)))
+            await expect(deciding, name).to_have_attribute("aria-disabled", "true")
+            await deciding.evaluate("(node) => node.click()")
+            await around.evaluate(RELEASES.replace("WHAT", repr(what)))
+    assert not any(isinstance(one, PermissionResolved) for one in stage.mine.events), "nothing was decided"
+
+
+async def test_who_may_only_watch_has_nothing_to_decide_with(stage: Stage) -> None:
+    page = await stage.open(f"{stage.inner}/view")
+    await stage.asked("ls")
+    await expect(page.locator("turnwire-session")).to_contain_text("may watch this session")
+    assert await page.locator("turnwire-session [data-option]").count() == 0
+    assert await page.locator("turnwire-session textarea").count() == 0
+    # a page of another origin is not let in at all
+    other = await stage.open(f"{stage.outer}/")
+    reached = await other.evaluate(
+        "(url) => new Promise((done) => { const one = new WebSocket(url); one.onopen = () => done(true); one.onerror = () => done(false); })",
+        f"{stage.served.base.replace('http', 'ws', 1)}/ws",
+    )
+    assert reached is False

@@ -1,0 +1,195 @@
+"""`turnwire attach --native`: a conversation goes into the real CLI's own interface in a terminal, and back, offline."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+from terminal import welcomed
+from tmux import Terminal, terminal
+
+from live import AgentSetup, Frontend, real_setup
+from scripted_messages_api import plan, scripted_messages_api, text, tool_use
+from turnwire.client import Answer, CommandFailed, commands, connect
+from turnwire.client.events import (
+    Complete,
+    MessageChunk,
+    PermissionRequest,
+    PermissionResolved,
+    QuestionRequest,
+    ToolCall,
+    ToolUpdate,
+    TurnStarted,
+    UserMessage,
+)
+from turnwire_process import DEADLINE, TURNWIRE, turnwire
+from waiting import until
+
+pytestmark = pytest.mark.long
+
+SLOW = "touch two; sleep 3"
+
+
+@asynccontextmanager
+async def in_its_interface(folder: Path, setup: AgentSetup, name: str) -> AsyncIterator[Terminal]:
+    command = " ".join([*TURNWIRE, "attach", "--native", "--state-dir", str(folder / "state")])
+    async with terminal(folder, command, name, setup.env, width=120, height=40) as place:
+        await place.sees("? for shortcuts")
+        yield place
+
+
+async def typed(place: Terminal, prompt: str) -> None:
+    """Type a prompt, and Enter once the interface shows all of it."""
+    prompt = json.dumps(json.loads(prompt), separators=(",", ":"))
+    place.say(prompt)
+    await until(lambda: "".join(prompt[-12:].split()) in place.text().replace("\n", ""), 60)
+    place.keys("Enter")
+
+
+def kill(folder: Path, word: str) -> None:
+    """Kill the newest process that has an argument like this and is of this test."""
+    found = []
+    for one in Path("/proc").iterdir():
+        with suppress(OSError):
+            if one.name.isdecimal() and str(folder).encode() in (one / "environ").read_bytes():
+                words = (one / "cmdline").read_bytes().split(b"\0")
+                if any(given.startswith(word.encode()) for given in words):
+                    found.append(int(one.name))
+    os.kill(min(found), signal.SIGKILL)
+
+
+def told(frontend: Frontend) -> list[str]:
+    """Prompts, texts, calls and ends, in the order of the log."""
+    found: list[str] = []
+    for event in frontend.events:
+        match event:
+            case UserMessage():
+                found.append(f"> {event.text}")
+            case MessageChunk(text=said):
+                if found and found[-1].startswith("said "):
+                    found[-1] += said
+                else:
+                    found.append(f"said {said}")
+            case ToolCall():
+                found.append(f"call {event.tool_call_id}")
+            case ToolUpdate(tool_status="complete" | "error" | "unknown"):
+                found.append(f"result {event.tool_call_id}")
+            case Complete():
+                found.append("complete")
+            case _:
+                pass
+    return found
+
+
+def kept(file: Path) -> list[str]:
+    """The same of the conversation's file, without the ends, which it does not have."""
+    found: list[str] = []
+    for line in file.read_text().splitlines():
+        record = json.loads(line)
+        content = record.get("message", {}).get("content")
+        if record["type"] not in {"user", "assistant"} or record.get("isMeta"):
+            continue
+        if record["message"].get("model") == "<synthetic>":
+            continue  # the CLI closes an interrupted turn with it, and says it to nobody
+        for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+            match block["type"]:
+                case "text" if record["type"] == "assistant":
+                    found.append(f"said {block['text']}")
+                case "text":
+                    found.append(f"> {block['text']}")
+                case "tool_use":
+                    found.append(f"call {block['id']}")
+                case "tool_result":
+                    found.append(f"result {block['tool_use_id']}")
+                case _:
+                    pass
+    return found
+
+
+async def test_a_conversation_goes_into_a_terminal_and_back_and_is_answered_from_elsewhere(
+    tmp_path: Path,
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    with scripted_messages_api() as api:
+        setup = real_setup(tmp_path, api, str)
+        welcomed(tmp_path / "home", project, setup.env["ANTHROPIC_API_KEY"])
+        run = ("run", "--workspace", str(project), "--", *setup.argv)
+        async with turnwire(tmp_path, *run, env=setup.env) as served, connect(served.url) as client:
+            frontend = await Frontend(client, client.known_sessions[0].session).caught_up()
+            session = frontend.session
+            await frontend.turn(plan([text("headless-one")]))
+            async with in_its_interface(tmp_path, setup, "one") as place:
+                assert client.known_sessions[0].in_terminal
+                with pytest.raises(CommandFailed) as refused:
+                    await client.resume(session)
+                assert refused.value.code == "in_terminal"
+                await typed(
+                    place,
+                    plan(
+                        [tool_use("Bash", command="echo 1 >one")],
+                        [
+                            tool_use(
+                                "AskUserQuestion",
+                                questions=[
+                                    {
+                                        "question": "Which?",
+                                        "header": "H",
+                                        "multiSelect": False,
+                                        "options": [
+                                            {"label": "A", "description": ""},
+                                            {"label": "B", "description": ""},
+                                        ],
+                                    }
+                                ],
+                            )
+                        ],
+                        [tool_use("Bash", command=SLOW)],
+                        [text("interface-two")],
+                    ),
+                )
+                request = await frontend.until(PermissionRequest)
+                await place.sees("Do you want to proceed?")
+                await client.respond(session, request.pending_id, "allow_once")
+                question = await frontend.until(QuestionRequest)
+                await place.sees("Which?")
+                await client.answer(session, question.pending_id, Answer({"Which?": "B"}))
+                await frontend.until(PermissionRequest, lambda one: SLOW in str(one.tool_input))
+                await place.sees("Do you want to proceed?", "touch two")
+                async with asyncio.timeout(DEADLINE):
+                    # a key that comes with the dialog is not taken
+                    while "Do you want to proceed?" in place.text():
+                        place.keys("1")
+                        await asyncio.sleep(1)
+                asked = frontend.seen(PermissionRequest)[-1].pending_id
+                resolved = await frontend.until(PermissionResolved, lambda one: one.pending_id == asked)
+                assert resolved.behavior == "allow"
+                await frontend.until(Complete, lambda _: len(frontend.seen(Complete)) == 2)
+                waiting = await client.prompt(session, plan([text("waited-three")]))
+                await client.command(commands.NativeTakeBack(session=session))
+                await place.sees("over", "brkint", "extproc")
+                assert place.is_as_found
+            await frontend.until(Complete, lambda _: len(frontend.seen(Complete)) == 3)
+            assert frontend.seen(TurnStarted)[-1].prompts == [waiting]
+
+            async with in_its_interface(tmp_path, setup, "two") as place:
+                await place.sees("waited-three")
+                await typed(place, plan([tool_use("Bash", command="echo 4 >four")], [text("never")]))
+                await frontend.until(PermissionRequest, lambda one: "four" in str(one.tool_input))
+                kill(tmp_path, "--resume=")
+                await place.sees("over", "brkint", "extproc")
+                assert place.is_as_found
+            await frontend.until(Complete, lambda _: len(frontend.seen(Complete)) == 4)
+            async with in_its_interface(tmp_path, setup, "three") as place:
+                kill(tmp_path, "attach")
+                await place.sees("over 137")
+                await until(lambda: client.known_sessions[0].in_terminal is None, 60)
+                await until(lambda: place.settings() == (tmp_path / "before").read_text(), 60)
+            await frontend.turn(plan([text("headless-five")]))
+            (file,) = (tmp_path / "home" / ".claude" / "projects").glob("*/*.jsonl")
+            assert [one for one in told(frontend) if one != "complete"] == kept(file)
+            assert told(frontend).count("complete") == len(frontend.seen(TurnStarted)) == 5

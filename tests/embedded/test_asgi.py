@@ -1,0 +1,220 @@
+"""A hub that is mounted into an application with users of its own, behind a real uvicorn: the example, and attacks on it."""
+
+import asyncio
+import runpy
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import uvicorn
+from playwright.async_api import expect
+from websockets.asyncio.client import connect as open_websocket
+from websockets.exceptions import InvalidStatus
+from websockets.typing import Subprotocol
+
+import turnwire
+from agent_process import DEADLINE
+from console_page import WAIT_MS, chromium
+from live import Frontend
+from recordings import ROOT
+from turnwire.client import AccessRefused, Backoff, Client, CommandFailed
+from turnwire.client import commands as ask
+from turnwire.client import connect as connect_patiently
+from turnwire.client.events import Complete, PermissionRequest, PermissionResolved
+
+connect = partial(connect_patiently, backoff=Backoff(first=0.005, most=0.02))
+
+
+@dataclass
+class Mounted:
+    base: str
+    names: dict[str, Any]
+
+    @property
+    def agents(self) -> str:
+        return f"{self.base}/agents"
+
+    @property
+    def websocket(self) -> str:
+        return f"{self.agents.replace('http', 'ws', 1)}/ws"
+
+
+@asynccontextmanager
+async def served(app: Any) -> AsyncIterator[str]:
+    """The address of an application that uvicorn serves."""
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on"))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            async with asyncio.timeout(DEADLINE):
+                while not server.started:
+                    assert not serving.done(), "uvicorn has ended"
+                    await asyncio.sleep(0.01)
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await serving
+
+
+@pytest.fixture
+async def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Mounted]:
+    """The example, with an agent that asks before it runs a command."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    names = runpy.run_path(str(ROOT / "examples" / "library" / "mounted.py"))
+    async with asyncio.timeout(DEADLINE), served(names["app"]) as base:
+        yield Mounted(base, names)
+
+
+async def code_of(client: Client, command: Any) -> str:
+    with pytest.raises(CommandFailed) as caught:
+        await client.command(command)
+    return caught.value.code
+
+
+async def test_the_applications_own_users_steer_watch_or_are_not_let_in(mounted: Mounted) -> None:
+    async with connect(mounted.agents, "of-ann") as ann, connect(mounted.agents, "of-vera") as vera:
+        assert [one.welcome.role for one in (ann, vera) if one.welcome] == ["control", "view"]
+        mine = await Frontend(ann, await ann.create()).caught_up()
+        assert [one.owner for one in await ann.sessions()] == ["ann"]
+        await mine.prompt("Make it friendlier")
+        request = await mine.until(PermissionRequest)
+        allow = request.permission_options[0].option_id
+        # whoever may only watch decides nothing
+        for command in (
+            ask.PermissionRespond(session=mine.session, pending_id=request.pending_id, option_id=allow),
+            ask.Prompt(session=mine.session, text="x"),
+            ask.SessionCreate(),
+            ask.AccessInvite(role="control"),
+        ):
+            assert await code_of(vera, command) == "forbidden"
+        assert [one.session for one in await vera.sessions()] == [mine.session]
+        await mine.respond(request)
+        assert (await mine.until(PermissionResolved)).by == "user:ann"
+    for wrong in ("of-nobody", None):
+        with pytest.raises(AccessRefused, match="does not let you in"):
+            async with connect(mounted.agents, wrong):
+                pass
+
+
+async def test_pages_and_streams_are_served_below_the_path(mounted: Mounted) -> None:
+    async with httpx2.AsyncClient(headers={"Authorization": "Bearer of-ann"}) as http:
+        page = await http.get(f"{mounted.agents}/")
+        assert (page.status_code, "<script" in page.text) == (200, True)
+        assert "content-security-policy" in page.headers
+        async with connect(mounted.agents, "of-ann") as ann:
+            session = await ann.create()
+            assert [one["session"] for one in (await http.get(f"{mounted.agents}/sessions")).json()] == [
+                session
+            ]
+            async with http.stream("GET", f"{mounted.agents}/sessions/{session}/events") as stream:
+                assert stream.headers["content-type"].startswith("text/event-stream")
+                async for line in stream.aiter_lines():
+                    if line.startswith("data:"):
+                        break
+        assert (await http.get(f"{mounted.agents}/metrics")).status_code == 403, "ann may not see all"
+        assert (await http.post(f"{mounted.agents}/login", content=b"x" * 1000)).status_code == 405
+
+
+async def test_other_hosts_and_origins_and_callers_without_a_login_are_refused(mounted: Mounted) -> None:
+    bearer = {"Authorization": "Bearer of-ann"}
+    async with httpx2.AsyncClient() as http:
+        for headers, status in (
+            ({}, 401),
+            ({"Authorization": "Bearer of-nobody"}, 401),
+            ({**bearer, "Host": "attacker.example"}, 403),
+            ({**bearer, "Origin": "https://attacker.example"}, 403),
+            ({**bearer, "Sec-Fetch-Site": "cross-site"}, 403),
+            # the hub's own ways in are not passed on, and no token of the hub is known to the application
+            ({"Cookie": "turnwire-1=x; login=x", "X-Turnwire-Key": "x"}, 401),
+            ({"X-Forwarded-For": "10.0.0.1", "X-Remote-User": "ann"}, 401),
+        ):
+            answer = await http.get(f"{mounted.agents}/sessions", headers=headers)
+            assert answer.status_code == status, headers
+        # a huge body is not read
+        answer = await http.post(f"{mounted.agents}/sessions", headers=bearer, content=b"x" * (32 << 20))
+        assert answer.status_code == 405
+    for headers in (
+        {},
+        {**bearer, "Origin": "https://attacker.example"},
+        {**bearer, "Host": "attacker.example"},
+    ):
+        with pytest.raises(InvalidStatus):
+            async with open_websocket(mounted.websocket, additional_headers=headers):
+                pass
+    # a token of the hub's own changes nobody into somebody else
+    other = f'{{"type":"hello","id":"1","token":"{"x" * 40}"}}'
+    async with open_websocket(
+        mounted.websocket, additional_headers=bearer, subprotocols=[Subprotocol("turnwire.v1")]
+    ) as socket_:
+        assert '"role":"control"' in str(await socket_.recv())
+        await socket_.send(other)
+        reply = str(await socket_.recv())
+        assert '"unauthorized"' in reply
+
+
+async def test_who_is_logged_out_is_cut_off(mounted: Mounted) -> None:
+    async with httpx2.AsyncClient() as http:
+        await http.post(f"{mounted.base}/login", content="of-ann")
+        cookie = {"Cookie": f"login={http.cookies['login']}"}
+        async with open_websocket(mounted.websocket, additional_headers=cookie) as socket_:
+            await socket_.recv()
+            await http.post(f"{mounted.base}/logout")
+            await socket_.wait_closed()
+            assert socket_.close_code == 4401
+
+
+async def test_a_slow_reader_costs_no_memory_and_keeps_nobody_waiting(mounted: Mounted) -> None:
+    async with (
+        connect(mounted.agents, "of-ann") as ann,
+        open_websocket(
+            mounted.websocket, additional_headers={"Authorization": "Bearer of-ann"}, max_queue=1
+        ) as slow,
+    ):
+        await slow.recv()
+        mine = await Frontend(ann, await ann.create()).caught_up()
+        await slow.send(f'{{"type":"subscribe","id":"1","session":"{mine.session}"}}')
+        for _ in range(3):
+            await mine.prompt("/help")
+            await mine.until(Complete)
+
+
+async def test_without_its_lifespan_it_says_what_is_missing() -> None:
+    async def nobody(_: object) -> None:
+        return None
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            for kind in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{kind}.complete"})
+        else:
+            await turnwire.asgi(nobody)(scope, receive, send)
+
+    async with served(app) as base, httpx2.AsyncClient() as http:
+        answer = await http.get(base)
+        assert (answer.status_code, "hub.lifespan" in answer.text) == (503, True)
+
+
+@pytest.mark.long
+async def test_the_console_below_the_path_decides_as_the_user(mounted: Mounted) -> None:
+    async with chromium() as browser:
+        context = await browser.new_context(base_url=mounted.base)
+        context.set_default_timeout(WAIT_MS)
+        await context.request.post("/login", data="of-ann")
+        page = await context.new_page()
+        async with connect(mounted.agents, "of-ann") as ann:
+            mine = await Frontend(ann, await ann.create()).caught_up()
+            await page.goto(f"{mounted.agents}/#/s/{mine.session}")
+            await mine.prompt("Make it friendlier")
+            await mine.until(PermissionRequest)
+            await page.get_by_role("button", name="Allow", exact=False).first.click()
+            assert (await mine.until(PermissionResolved)).by == "user:ann"
+            await expect(page.locator("body")).to_contain_text("Make it friendlier", timeout=WAIT_MS)

@@ -1,0 +1,142 @@
+"""Workers that end in order: turns end, sessions go to other workers of the group, and no prompt is begun in vain."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from fleets import ANN, CALM, Fleet, Sessions, code, create, prompt, session_of
+
+from journals import RedisProcess
+from turnwire.fleet.fleet_host import FleetHost
+from turnwire.fleet.store import FleetStore
+from turnwire.fleet.timing import Timing
+from turnwire.fleet.worker import Worker
+from turnwire.hub.wire import frames
+from turnwire.journal.redis.server import Ownership
+from waiting import until
+
+pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
+
+LONG = 60.0
+
+
+@pytest.fixture
+def fleet() -> Iterator[Fleet]:
+    with TemporaryDirectory(prefix="redis-") as folder:
+        server = RedisProcess(Path(folder))
+        server.start()
+        yield Fleet(server.url, Timing(lease_s=CALM.lease_s, beats=300, pause_s=0.01))
+        server.kill()
+
+
+@asynccontextmanager
+async def pair(fleet: Fleet) -> AsyncIterator[tuple[Sessions, Sessions, Worker, FleetHost]]:
+    """Two workers of one group, the first with the sessions a0 and a1, and a hub that knows both."""
+    former, heir = Sessions("a"), Sessions("b")
+    heir.former = former
+    former.there = {"a0": 1, "a1": 1}
+    async with (
+        fleet.worker(former, "former", group="g") as worker,
+        fleet.worker(heir, "heir", group="g"),
+        fleet.hub() as hub,
+    ):
+        await until(lambda: len(hub.workers()) == len(hub.sessions()) == 2)
+        yield former, heir, worker, hub
+
+
+async def test_a_worker_that_is_drained_hands_its_sessions_over_and_prompts_are_served_elsewhere(
+    fleet: Fleet,
+) -> None:
+    async with pair(fleet) as (former, heir, worker, hub):
+        await worker.drain(LONG)
+        assert (former.there, heir.there) == ({}, {"a0": 2, "a1": 2})
+        assert former.closed == ["a0", "a1"], "an agent ends before another worker has its session"
+        await until(lambda: {one.worker for one in hub.sessions()} == {"heir"})
+        fleet.owners |= {"a0": Ownership("heir", 2)}
+        assert await hub.execute(prompt("a0", "go on"), ANN) == {"by": "ann"}
+        assert (former.said, heir.said) == ([], [("a0", "go on")])
+        await until(lambda: [one.worker for one in hub.workers()] == ["heir"])
+        assert (await session_of(hub)).startswith("b")
+        assert await code(hub, create(worker="former")) == "no_worker"
+
+
+async def test_an_open_turn_ends_before_its_session_goes_and_prompts_meanwhile_are_unreachable(
+    fleet: Fleet,
+) -> None:
+    async with pair(fleet) as (former, heir, worker, hub):
+        former.open = {"a1"}
+        async with asyncio.TaskGroup() as tasks:
+            draining = tasks.create_task(worker.drain(LONG))
+            await until(lambda: heir.there == {"a0": 2})
+            assert await code(hub, prompt("a1", "one more")) == "unreachable"
+            assert former.said == []
+            assert not draining.done()
+            former.open.clear()
+            former.changed()
+        assert heir.there == {"a0": 2, "a1": 2}
+
+
+async def test_a_turn_that_does_not_end_holds_the_drain_up_for_its_time_and_no_longer(fleet: Fleet) -> None:
+    async with pair(fleet) as (former, heir, worker, _):
+        former.open = {"a1"}
+        await worker.drain(0.5)
+        assert (former.there, heir.there) == ({"a1": 1}, {"a0": 2})
+
+
+async def test_a_drain_ends_where_a_call_loses_its_cancellation(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def deaf() -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(LONG)
+
+    async with pair(fleet) as (former, heir, worker, _):
+        former.open = {"a1"}
+        monkeypatch.setattr(former, "journaled", deaf)
+        async with asyncio.timeout(LONG):
+            await worker.drain(0.2)
+        assert "a1" not in heir.there
+
+
+async def test_an_operator_cordons_a_worker_and_has_it_drained(fleet: Fleet) -> None:
+    store = FleetStore(fleet.url)
+    async with pair(fleet) as (former, heir, worker, hub):
+        await store.wish("heir", "cordon")
+        await until(lambda: [one.worker for one in hub.workers()] == ["former"])
+        assert (await session_of(hub)).startswith("a")
+        assert await code(hub, create(worker="heir")) == "no_worker"
+        await store.wish("former", "cordon")
+        await until(lambda: hub.workers() == [])
+        assert await code(hub, create()) == "no_worker"
+        assert await hub.execute(prompt("a0", "as before"), ANN) == {"by": "ann"}
+        await store.wish("heir", None)
+        await until(lambda: [one.worker for one in hub.workers()] == ["heir"])
+        await store.wish("former", "drain")
+        async with asyncio.timeout(LONG):
+            await worker.wished()
+        await worker.drain(LONG)
+        await worker.leave()
+        assert former.there == {}
+        assert set(heir.there) == {"a0", "a1", "a2"}
+        async with fleet.worker(Sessions("c"), "former", group="g"):
+            await until(lambda: "former" in hub._directory.workers)
+            assert [one.worker for one in hub.workers()] == ["heir"], (
+                "it stays cordoned until it is let in again"
+            )
+    await store.close()
+
+
+async def test_a_session_is_moved_on_request_and_not_while_its_turn_is_open(fleet: Fleet) -> None:
+    async with pair(fleet) as (former, heir, _, hub):
+        former.open = {"a0"}
+        move = frames.SessionMove(type="session.move", id="1", session="a0")
+        assert await code(hub, move) == "running"
+        former.open.clear()
+        assert await code(hub, move.model_copy(update={"worker": "nowhere"})) == "no_worker"
+        assert await hub.execute(move.model_copy(update={"worker": "heir"}), ANN) == {"worker": "heir"}
+        assert (former.there, heir.there) == ({"a1": 1}, {"a0": 2})
+        assert [one.worker for one in hub.sessions() if one.session == "a0"] == ["heir"]

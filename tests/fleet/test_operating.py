@@ -1,0 +1,195 @@
+"""What an operator does with a fleet: `turnwire fleet`, over a real Redis."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from fleets import CALM, Fleet, Sessions, create, prompt, session_of
+from redis.asyncio import Redis
+from typer.testing import CliRunner, Result
+
+from journals import RedisProcess
+from turnwire.config.settings import Quota
+from turnwire.fleet.errors import OperationRefused
+from turnwire.fleet.operating import Operator
+from turnwire.fleet.spending import FleetSpending
+from turnwire.fleet.store import FleetStore
+from turnwire.fleet.timing import Timing
+from turnwire.hub.host import CommandRefused, Frontend
+from turnwire.journal.base import Entry, JournalUnavailable
+from turnwire.journal.redis.journal import RedisJournal
+from turnwire.normalize.events.envelope import Cursor
+from turnwire.sidecar.cli.commands import application
+from waiting import until
+
+pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisProcess]:
+    with TemporaryDirectory(prefix="redis-") as folder:
+        server = RedisProcess(Path(folder), "--appendonly", "yes", "--appendfsync", "always")
+        server.start()
+        yield server
+        server.kill()
+
+
+async def said(redis: RedisProcess, *words: str, env: dict[str, str] | None = None) -> Result:
+    """Run `turnwire fleet` beside the fleet's own loop."""
+    call = ["fleet", *words, "--journal", redis.url]
+    return await asyncio.to_thread(lambda: CliRunner().invoke(application("fleet"), call, env=env))
+
+
+async def test_workers_are_listed_with_what_an_operator_asks_and_led_by_name(redis: RedisProcess) -> None:
+    fleet = Fleet(redis.url, Timing(lease_s=CALM.lease_s, beats=300, pause_s=0.01))
+    sessions = Sessions("a")
+    sessions.there = {"a0": 1, "a1": 1}
+    async with fleet.worker(sessions, "w", group="g") as worker, fleet.hub() as hub:
+        await until(lambda: len(hub.sessions()) == 2)
+        listed = await said(redis, "list")
+        assert listed.exit_code == 0, listed.output
+        first, head, row = listed.output.splitlines()
+        assert "epoch none yet" in first
+        assert head.split()[:4] == ["WORKER", "STATE", "LEASE", "SESSIONS"]
+        assert row.split()[:2] == ["w", "serving"]
+        assert "2/9" in row
+        assert (await said(redis, "cordon", "w")).exit_code == 0
+        await until(lambda: hub.workers() == [])
+        (told,) = json.loads((await said(redis, "list", "--json")).output)["workers"]
+        assert (told["state"], told["wish"], told["sessions"], told["orders"]) == ("cordoned", "cordon", 2, 0)
+        assert 0 < told["lease_left_s"] <= CALM.lease_s / 2
+        assert (await said(redis, "uncordon", "w")).exit_code == 0
+        await until(hub.workers)
+        refused = await said(redis, "drain", "other")
+        assert refused.exit_code == 1
+        assert "There is no running worker 'other'. Running: w." in refused.output
+        assert "is there or has 2 sessions" in (await said(redis, "forget", "w")).output
+        late = await said(redis, "drain", "w", "--wait", "0.1")
+        assert "has not ended in 0.1 s" in late.output
+        async with asyncio.timeout(60):
+            await worker.wished()
+    assert CliRunner().invoke(application("fleet"), ["fleet", "list", "--journal", "sqlite"]).exit_code == 2
+
+
+async def test_hubs_and_workers_of_an_older_release_are_refused_in_words(redis: RedisProcess) -> None:
+    fleet = Fleet(redis.url, CALM)
+    async with fleet.hub():
+        pass
+    async with Redis.from_url(redis.url) as client:
+        assert await client.get("turnwire:fleet:schema") == b"1"
+        await client.set("turnwire:fleet:schema", 2)
+    with pytest.raises(
+        JournalUnavailable, match=r"newer turnwire \(schema '2'; this one, .*, knows 1\)\. Upgrade"
+    ):
+        async with fleet.hub():
+            pass
+    with pytest.raises(JournalUnavailable, match="newer turnwire"):
+        async with fleet.worker(Sessions("a")):
+            pass
+
+
+async def test_a_session_is_taken_by_force_from_a_worker_that_lives(redis: RedisProcess) -> None:
+    fleet = Fleet(redis.url, Timing(lease_s=CALM.lease_s, beats=300, pause_s=0.01))
+    former, heir, stranger = Sessions("a"), Sessions("b"), Sessions("c")
+    journal = await RedisJournal.open(redis.url, owner="former")
+    await journal.append("a0", [Entry(b'{"type":"notice"}')])
+    await journal.flush()
+    former.there = {"a0": 1}
+    operator = Operator(redis.url)
+    try:
+        async with (
+            fleet.worker(former, "former", group="g"),
+            fleet.worker(heir, "heir", group="g"),
+            fleet.worker(stranger, "x"),
+            fleet.hub() as hub,
+        ):
+            await until(lambda: len(hub.sessions()) == 1)
+            with pytest.raises(OperationRefused, match="does not see the files"):
+                await operator.take("a0", "x", 1)
+            with pytest.raises(OperationRefused, match="no session 'a9'"):
+                await operator.take("a9", "heir", 1)
+            with pytest.raises(OperationRefused, match="has not taken"):
+                # these sessions are no log's, so the claim shows nowhere
+                await operator.take("a0", "heir", 0.3)
+            assert heir.there == {"a0": 2}
+            with pytest.raises(OperationRefused, match="nothing to take"):
+                await operator.take("a0", "former", 1)
+    finally:
+        await operator.close()
+        await journal.close()
+
+
+async def test_after_a_restore_all_readers_start_again_in_a_new_epoch(redis: RedisProcess) -> None:
+    writer = await RedisJournal.open(redis.url)
+    hub = await RedisJournal.open(redis.url, reads_only=True)
+    try:
+        await writer.append("s", [Entry(b'{"type":"notice","text":"%d"}' % number) for number in range(3)])
+        await writer.flush()
+        await until(lambda: hub.last("s") == 3)
+        before = Cursor(hub.epoch, 3)
+        restored = await said(redis, "restore")
+        assert restored.exit_code == 0, restored.output
+        await until(lambda: hub.epoch != before.epoch)
+        assert hub.epoch in restored.output
+        page = await hub.read_after("s", before)
+        assert page.gap is not None
+        assert [one.seq for one in page.envelopes] == [1, 2, 3]
+    finally:
+        await hub.close()
+        await writer.close()
+
+
+async def test_fleets_with_other_prefixes_share_a_redis_and_see_nothing_of_each_other(
+    redis: RedisProcess,
+) -> None:
+    red, blue = (Fleet(redis.url, CALM, prefix) for prefix in ("red:", "blue:"))
+    async with red.worker(Sessions("r")), blue.worker(Sessions("b")), red.hub() as reds, blue.hub() as blues:
+        await session_of(reds)
+        await until(lambda: [one.session for one in reds.sessions()] == ["r0"])
+        assert await session_of(blues) == "b0"
+        await until(lambda: [one.session for one in blues.sessions()] == ["b0"])
+        assert [one.session for one in reds.sessions()] == ["r0"]
+    told = await said(redis, "list", "--json", env={"TURNWIRE_REDIS_PREFIX": "red:"})
+    assert [one["worker"] for one in json.loads(told.output)["workers"]] == ["w"]
+    async with Redis.from_url(redis.url) as client:
+        keys: list[Any] = await client.keys("*")
+        assert {key.partition(b":")[0] for key in keys} == {b"red", b"blue"}
+
+
+async def test_a_quota_counts_what_all_workers_have_and_what_was_spent_at_any(redis: RedisProcess) -> None:
+    fleet, one, two = Fleet(redis.url, CALM), Sessions("a"), Sessions("b")
+    one.there, two.there = {"a0": 1}, {"b0": 1}
+    one.owner = two.owner = "ann"
+    ann = Frontend("user:ann", "control", user="ann")
+    quotas = {"ann": Quota(sessions=2, dollars_a_day=3), "*": Quota(bytes=1000)}
+    store = FleetStore(redis.url)
+    spending = FleetSpending(store)
+    try:
+        async with fleet.worker(one, "one"), fleet.worker(two, "two"), fleet.hub(quotas) as hub:
+            await until(lambda: len(hub.sessions()) == 2)
+            with pytest.raises(CommandRefused, match="'ann' has used 2 of its 2 sessions"):
+                await hub.execute(create(), ann)
+            assert await hub.execute(prompt("a0", "hi"), ann) == {"by": "user:ann"}
+            await spending.add("ann", 1.25)
+            await spending.add("ann", 1.75)
+            with pytest.raises(CommandRefused, match="'ann' has used 3 of its 3 dollars today"):
+                await hub.execute(prompt("b0", "hi"), ann)
+            one.owner = "ben"
+            one.changed()
+            await until(lambda: any(one.owner == "ben" for one in hub.sessions()))
+            with pytest.raises(CommandRefused, match="'ben' has used 1000 of its 1000 bytes"):
+                await hub.execute(prompt("a0", "hi", "2"), ann)
+        redis.kill()
+        await spending.add("ann", 1)
+        with pytest.raises(JournalUnavailable):
+            await spending.today("ann")
+        redis.start()
+        await spending.add("ann", 1)
+        assert await spending.today("ann") == 5, "what could not be told is told with the next turn"
+    finally:
+        await store.close()
