@@ -25,7 +25,7 @@ NODE := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Num
 MARKS := not long$(if $(NODE),, and not node)
 
 .DEFAULT_GOAL := help
-.PHONY: agents help venv system demo test test-long test-web collect coverage lint lint-web types golden docs bench web web-deps client-types web-types pictures release-check pins audit image worker-image clean
+.PHONY: agents help venv system demo test test-long test-sandbox test-web collect coverage lint lint-web types golden docs bench web web-deps client-types web-types pictures release-check pins audit image image-test worker-image clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -82,11 +82,17 @@ collect: venv
 test-long: venv system coverage $(if $(NODE),web-deps agents) ## the same of older CLIs, under faults, floods and attacks
 	$(BIN)/python -m pytest -n $(LONG_JOBS) --dist worksteal -m "long$(if $(NODE),, and not node)" $(PYTEST_ARGS)
 
+# Without the hand-over to an agent's own interface: a sandboxed session refuses it.
+IN_SANDBOX = $(addprefix tests/e2e/test_,$(addsuffix .py,real_agents permissions policies sessions session_options \
+	run_with_the_real_cli mcp mcp_server costs history recordings_are_the_session one_figure)) tests/frontends/acp/test_acp_real_cli.py
+
+test-sandbox: venv system web-deps agents ## the end-to-end tests of real agents, each agent in the sandbox `network`
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "long or not long" --in-sandbox $(IN_SANDBOX) $(PYTEST_ARGS)
+
 # What the fast tests take, in whatever process. Not measured are those that count calls, modules or steps themselves, and would count the
-# measuring; and, for the time that it takes, those of browsers and real CLIs and of many examples, which take what others take as well.
+# measuring; and, for the time that it takes, those of browsers and real CLIs, which take what others take as well.
 PURE_CORE = turnwire/protocol/*,normalize/*,adapter/permissions/machine.py,adapter/session/core.py
-UNMEASURED = tests/bench tests/test_backtracking.py tests/sidecar/process/test_start_cost.py \
-	tests/console tests/docs tests/e2e tests/examples tests/tracing/test_span_properties.py tests/recordings/test_redact_kinds.py
+UNMEASURED = tests/bench tests/test_backtracking.py tests/sidecar/process/test_start_cost.py tests/console tests/docs tests/e2e tests/recordings/test_redact_kinds.py
 COVERAGE = COVERAGE_FILE=$(STAMPS)/coverage/data $(BIN)/python -m coverage
 
 coverage: venv system ## branches that the fast tests take; fails where one of the pure core is not taken, or less than 96 % of all
@@ -159,7 +165,8 @@ web-types: client-types ## the same, and the TypeScript client's types
 	@mkdir -p $(STAMPS)
 	$(BIN)/turnwire schema frames >$(STAMPS)/frames.json
 	$(BIN)/turnwire schema commands >$(STAMPS)/commands.json
-	node clients/typescript/scripts/generate_types.mjs $(STAMPS)/frames.json $(STAMPS)/commands.json >clients/typescript/src/schema.ts
+	$(BIN)/turnwire schema results >$(STAMPS)/results.json
+	node clients/typescript/scripts/generate_types.mjs $(STAMPS)/frames.json $(STAMPS)/commands.json $(STAMPS)/results.json >clients/typescript/src/schema.ts
 
 pins: ## pin what a release is installed from, with hashes; after constraints.txt has changed (needs uv)
 	$(PYTHON) release/pins.py
@@ -181,6 +188,13 @@ CLI ?= claude
 
 image: ## build the image of hubs, and of workers with the scripted agent (needs docker)
 	$(DOCKER) build --tag turnwire:$(VERSION) .
+
+image-test: venv ## build the image, run the compose file's fleet of it and drive it, with podman (as root; installs it with apt-get)
+	@for program in podman buildah debootstrap podman-compose; do \
+		command -v $$program >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+			podman buildah runc debootstrap catatonit golang-github-containernetworking-plugin-dnsname podman-compose >/dev/null && break; }; done
+	@$(BIN)/python -c 'import podman_compose' 2>/dev/null || $(BIN)/pip install -q podman-compose
+	@PATH=$(abspath $(BIN)):$$PATH $(BIN)/python tests/containers/run_images.py
 
 worker-image: ## build the image of workers with a CLI: CLI=claude, or CLI=npm PACKAGE=name@version (needs docker)
 	$(DOCKER) build --tag turnwire-worker:$(VERSION) --target $(CLI) \

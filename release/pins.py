@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("uvloop", "redis", "push", "qr", "acp", "agui", "tui", "usechat", "mcp")
+PARTS = ("uvloop", "redis", "push", "qr", "acp", "agui", "tui", "usechat", "mcp", "asgi")
 """The optional parts that are served, not those for development."""
 TOOLS = ("cyclonedx-bom", "pip-audit")
 OUR_OWN = ("turnwire", "turnwire-client")
