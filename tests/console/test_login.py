@@ -35,9 +35,12 @@ async def test_the_token_becomes_a_cookie_that_tabs_share_and_a_logout_ends(brow
             await tab.goto(where.base)
             await expect(tab.locator(".session-head")).to_be_visible()
 
+            await page.bring_to_front()
             await page.keyboard.press("Control+k")
+            await expect(page.get_by_role("combobox", name="Session or action")).to_be_focused()
             await page.keyboard.type("log out")
-            await page.keyboard.press("Enter")
+            async with page.expect_event("load"):  # the page loads itself anew at the end
+                await page.keyboard.press("Enter")
             await expect(page.get_by_label("Access token")).to_be_visible()
             await expect(tab.get_by_label("Access token")).to_be_visible()
             # What the browser had opens nothing, even where somebody has kept it.

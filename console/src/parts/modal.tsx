@@ -1,5 +1,5 @@
 /** A dialog that has the keyboard to itself. Escape closes it, and the focus goes back to where it was. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface Props {
   label: string;
@@ -11,7 +11,8 @@ interface Props {
 
 export function Modal({ label, onClose, byBackdrop = true, children }: Props) {
   const node = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before anything is painted: keys typed right after the one that opened it are for it.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     node.current?.showModal();
     return () => {
