@@ -115,3 +115,43 @@ def test_what_a_terminal_said_at_another_time_is_not_taken_for_the_logs(home: Pa
     (spent,) = library.index.usage([])
     assert spent.cost_usd == pytest.approx(2 * TURN)
     library.close()
+
+
+def test_what_a_fork_copied_under_its_own_time_is_not_taken_from_its_turn(home: Path, tmp_path: Path) -> None:
+    """2.0.14 gives the copies of what followed a compaction the fork's time, and the answers' own ids."""
+    (file,) = home.glob("*/*.jsonl")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    fork = file.with_name("0f0f0f0f-0000-4000-8000-000000000001.jsonl")
+    for line in lines:
+        line["sessionId"] = fork.stem
+        if "timestamp" in line:
+            line["timestamp"] = line["timestamp"].replace("2026-11-22", "2026-11-23")
+    own = next(line for line in reversed(lines) if line["type"] == "assistant")
+    (own["uuid"], own["message"]["id"]) = "0f0f0f0f-0000-4000-8000-000000000002", "msg_of_the_fork"
+    fork.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    library = a_library(home, tmp_path / "state")
+    listed = library.index.find(fork.stem)
+    assert listed is not None
+    assert listed.cost_usd == pytest.approx(TURN)
+    assert len(library.index.copied(fork.stem)) == 1
+    began = listed.began or 0
+    turn = Answer(
+        f"live:{fork.stem:36}:f:turn-1",
+        (listed.ended or 0) + 1,
+        "claude-sonnet-4-5-20250929",
+        *TOKENS,
+        2 * TURN,
+        began=began - 1,
+    )
+    library.index.log(
+        "f", LogPiece("epoch", 3, [], [turn], listed._replace(id="live:f", path=fork.stem, cost_usd=2 * TURN))
+    )
+    found = library.index.find(fork.stem)
+    assert found is not None
+    assert found.cost_usd == pytest.approx(2 * TURN)
+    spent = {one.group["session"]: one.cost_usd for one in library.index.usage(["session"])}
+    assert spent[fork.stem] == pytest.approx(2 * TURN)
+    library.close()
+    report = json.loads(CliRunner().invoke(application(), ["inspect", str(fork), "--json"]).stdout)
+    assert report["cost_usd"] == pytest.approx(2 * TURN)
+    assert report["estimated_usd"] == pytest.approx(TURN)

@@ -46,19 +46,26 @@ def index_file(settings: Settings) -> Path | None:
     return (base if settings.state_dir.is_relative_to(base) else settings.state_dir) / "library.sqlite3"
 
 
-def unfiled_usd(
+def known_beside(
     settings: Settings, identity: str, outline: ConversationSummary, known: Callable[[], Prices]
 ) -> float:
-    """Return what a conversation has cost that turnwire's own log knows of and the agent's file does not; 0 where there is no index."""
+    """Mark the answers of an outline that an earlier conversation counts, and return what the file does not have.
+
+    Returns dollars that turnwire's own log knows of; 0 where there is no index.
+    """
     file = index_file(settings)
     if not settings.history or file is None or not file.exists():
         return 0.0
     try:
         index = Index(file, known())
-        turns = index.journaled(identity)
+        turns, copied = index.journaled(identity), index.copied(identity)
         index.close()
     except HistoryError:
         return 0.0
+    outline.answers = [
+        answer._replace(is_copy=True) if answer.cost_usd is None and answer.key in copied else answer
+        for answer in outline.answers
+    ]
     found = unfiled(turns, outline.answers, outline.other_cost_usd, known().estimate) if turns else None
     return 0.0 if found is None else found.cost_usd
 

@@ -81,6 +81,14 @@ _ESTIMATED = "estimated(model, at, input, output, cache_read, cache_creation, ca
 _TOTALS_OF = "claude"
 """The agent whose turns tell what all of their requests took, those included that are no answers of its file."""
 
+_ANOTHERS = """EXISTS (
+  SELECT 1 FROM answers AS copied JOIN sessions AS other ON other.id = copied.session JOIN sessions AS own ON own.id = answers.session
+  WHERE copied.key = answers.key AND copied.session <> answers.session
+    AND (ifnull(other.began, 0), ifnull(other.ended, 0), other.id) < (ifnull(own.began, 0), ifnull(own.ended, 0), own.id)
+)"""
+"""Whether an answer is a copy of one of a conversation that began earlier, which counts it. Claude Code 2.0.14 gives some copies
+in a fork the fork's time."""
+
 _ANSWER = (
     "key, at, model, input, output, cache_read, cache_creation, cost_usd, cache_creation_1h, is_share, is_copy, "
     "origin, since"
@@ -538,7 +546,9 @@ class Index:
         if not turns:
             return None
         (other,) = self._db.execute("SELECT other_usd FROM sessions WHERE id = ?", (identity,)).fetchone()
-        answers = self._db.execute(f"SELECT {_ANSWER} FROM answers WHERE session = ?", (identity,))
+        answers = self._db.execute(
+            f"SELECT {_ANSWER} FROM answers WHERE session = ? AND NOT {_ANOTHERS}", (identity,)
+        )
         return unfiled(turns, map(Answer._make, answers), other, self._prices.estimate)
 
     def _journaled(self, identity: str) -> list[JournaledTurn]:
@@ -555,6 +565,12 @@ class Index:
         with self._reading():
             return self._journaled(identity)
 
+    def copied(self, identity: str) -> frozenset[str]:
+        """Return the keys of a conversation's answers that an earlier conversation has and counts."""
+        with self._reading():
+            rows = self._db.execute(f"SELECT key FROM answers WHERE session = ? AND {_ANOTHERS}", (identity,))
+            return frozenset(key for (key,) in rows)
+
     def _all_unfiled(self) -> str:
         """Return what only turnwire's own logs know, of all conversations, as a JSON array; while reading."""
         rows = self._db.execute(
@@ -568,11 +584,8 @@ class Index:
     def _with_estimate(self, one: ListedConversation) -> ListedConversation:
         """Add what the answers may have cost whose cost the agent does not tell, but for those that are another's copies; while reading."""
         statement = f"""
-            SELECT sum({_ESTIMATED}), count(*), count({_ESTIMATED}) FROM answers WHERE session = ? AND cost_usd IS NULL AND NOT is_copy AND NOT EXISTS (
-              SELECT 1 FROM answers AS copied JOIN sessions AS other ON other.id = copied.session JOIN sessions AS own ON own.id = answers.session
-              WHERE copied.key = answers.key AND copied.session <> answers.session
-                AND (ifnull(other.began, 0), ifnull(other.ended, 0), other.id) < (ifnull(own.began, 0), ifnull(own.ended, 0), own.id)
-            )
+            SELECT sum({_ESTIMATED}), count(*), count({_ESTIMATED}) FROM answers
+            WHERE session = ? AND cost_usd IS NULL AND NOT is_copy AND NOT {_ANOTHERS}
         """
         dollars, unknown, estimated = self._db.execute(statement, (one.id,)).fetchone()
         if not estimated:

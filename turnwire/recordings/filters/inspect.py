@@ -19,17 +19,17 @@ def run(
     *,
     as_json: bool,
     family: str | None = None,
-    unfiled_usd: Callable[[str, ConversationSummary], float] | None = None,
+    known_beside: Callable[[str, ConversationSummary], float] | None = None,
 ) -> None:
     """Print the report; raises RecordingError and UnknownFamily.
 
-    `unfiled_usd` returns what a conversation has cost that is not in its file.
+    `known_beside` marks the answers that another conversation counts, and returns what this one has cost that is not in its file.
     """
     report = inspect(read(file, family), prices, family)
     kept = format_of(file) if family is None and file.is_file() and not is_rows(file) else None
     if kept is not None:
         outline = survey_of(file, kept.files).outline()
-        more = 0.0 if unfiled_usd is None else unfiled_usd(kept.session, outline)
+        more = 0.0 if known_beside is None else known_beside(kept.session, outline)
         bill_session(report, outline, prices, more)
     if as_json:
         print(to_json(_plain(report), indent=2))  # noqa: T201 - the command's output

@@ -82,15 +82,15 @@ def inspect_command(
     def needed() -> Prices:
         return read_prices(configured(context).prices)
 
-    def unfiled(identity: str, outline: "ConversationSummary") -> float:
-        from turnwire.history.history import unfiled_usd
+    def beside(identity: str, outline: "ConversationSummary") -> float:
+        from turnwire.history.history import known_beside
 
-        return unfiled_usd(configured(context), identity, outline, needed)
+        return known_beside(configured(context), identity, outline, needed)
 
     with plain_errors(RecordingError, PricesError, UnknownFamily), on_disk([file]) as (found,):
         if prices is not None:
             needed()
-        run(found, needed, as_json=as_json, family=family, unfiled_usd=unfiled)
+        run(found, needed, as_json=as_json, family=family, known_beside=beside)
 
 
 @app.command(
