@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from turnwire.normalize.core import CoreFactory
 from turnwire.protocol.json_values import JsonObject
-from turnwire.protocol.wire import Wire
+from turnwire.protocol.json_wire import Wire
 
 if TYPE_CHECKING:
     from turnwire.normalize.model_calls import ExchangeReaders, ModelCallReaders

@@ -14,7 +14,7 @@ from turnwire.adapter.session.lines import fail
 from turnwire.adapter.streams.client import StreamClient
 from turnwire.normalize.inputs import Sent
 from turnwire.protocol.json_values import Json, JsonObject, text_at
-from turnwire.protocol.wire import Wire
+from turnwire.protocol.json_wire import Wire
 
 
 class CodexClient(StreamClient):

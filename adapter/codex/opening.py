@@ -36,9 +36,9 @@ from turnwire.normalize.inputs import Received, Sent
 from turnwire.normalize.streams.core import StreamCore
 from turnwire.protocol.codex import answers, methods, requests
 from turnwire.protocol.json_values import Json, JsonObject, text_at
+from turnwire.protocol.json_wire import JsonLine
 from turnwire.protocol.malformed import Malformed
 from turnwire.protocol.parsing.depth import outermost
-from turnwire.protocol.wire import JsonLine
 
 
 @asynccontextmanager

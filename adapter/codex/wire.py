@@ -26,7 +26,7 @@ from turnwire.normalize.streams.core import StreamCore
 from turnwire.normalize.streams.observations import PermissionAsked, QuestionAsked
 from turnwire.protocol.codex import answers
 from turnwire.protocol.json_values import Json, JsonObject
-from turnwire.protocol.wire import JsonLine
+from turnwire.protocol.json_wire import JsonLine
 
 
 class CodexWire:

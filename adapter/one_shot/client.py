@@ -13,7 +13,7 @@ from turnwire.adapter.streams.client import StreamClient
 from turnwire.normalize.inputs import Sent
 from turnwire.normalize.streams.told import INTERRUPT, PROMPT
 from turnwire.protocol.json_values import JsonObject
-from turnwire.protocol.wire import Wire
+from turnwire.protocol.json_wire import Wire
 
 
 class OneShotClient(StreamClient):

@@ -10,7 +10,7 @@ from turnwire.adapter.session.lines import Lines
 from turnwire.normalize.inputs import Received, Sent
 from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.json_values import JsonObject
-from turnwire.protocol.wire import Wire
+from turnwire.protocol.json_wire import Wire
 
 
 class StreamClient:

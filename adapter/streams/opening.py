@@ -30,7 +30,7 @@ from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.family import Family
 from turnwire.normalize.inputs import Sent
 from turnwire.normalize.streams.core import StreamCore
-from turnwire.protocol.wire import JsonLine
+from turnwire.protocol.json_wire import JsonLine
 
 
 def stream_agents(family: Family, words: Words, capabilities: Capabilities) -> AgentFamily:

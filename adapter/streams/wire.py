@@ -20,7 +20,7 @@ from turnwire.normalize.streams.observations import PermissionAsked
 from turnwire.protocol.acp.content import Location
 from turnwire.protocol.acp.updates import ToolCallUpdate
 from turnwire.protocol.json_values import JsonObject
-from turnwire.protocol.wire import JsonLine
+from turnwire.protocol.json_wire import JsonLine
 
 
 class StreamWire:

@@ -1,7 +1,7 @@
 """The family of echo agents. It is light: what it names is imported when there is a line, or an agent, of it."""
 
 from turnwire.normalize.streams.family import stream_family
-from turnwire.protocol.wire import LineShape, any_of
+from turnwire.protocol.json_wire import LineShape, any_of
 
 ECHO = stream_family(
     name="echo",

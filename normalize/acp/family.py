@@ -7,7 +7,7 @@ from turnwire.normalize.core import Core
 from turnwire.normalize.family import Family
 from turnwire.protocol.acp.recognise import is_acp
 from turnwire.protocol.json_values import JsonObject
-from turnwire.protocol.wire import Wire
+from turnwire.protocol.json_wire import Wire
 
 if TYPE_CHECKING:
     from turnwire.normalize.model_calls import ModelCallReaders

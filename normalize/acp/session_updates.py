@@ -74,7 +74,7 @@ def parse_quirk_text(session: Session, words: str) -> list[AgentEvent]:
     if mode is not None:
         return session.mode_is(mode)
     if session.turn is not None and not session.history:
-        quirks.hear(session.turn, words)
+        quirks.note_text(session.turn, words)
     return []
 
 

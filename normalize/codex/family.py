@@ -2,7 +2,7 @@
 
 from turnwire.normalize.codex.first_member import load
 from turnwire.normalize.streams.family import stream_family
-from turnwire.protocol.wire import LineShape, any_of
+from turnwire.protocol.json_wire import LineShape, any_of
 
 CODEX_EXEC = stream_family(
     name="codex-exec",

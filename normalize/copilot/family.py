@@ -1,7 +1,7 @@
 """The family of `copilot -p PROMPT --output-format json`."""
 
 from turnwire.normalize.streams.family import stream_family
-from turnwire.protocol.wire import LineShape, any_of
+from turnwire.protocol.json_wire import LineShape, any_of
 
 _EVENT = ("data", "timestamp")
 

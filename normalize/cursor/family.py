@@ -6,7 +6,7 @@ texts by those that Claude always does.
 
 from turnwire.normalize.streams.family import stream_family
 from turnwire.protocol.json_values import JsonObject
-from turnwire.protocol.wire import LineShape, any_of
+from turnwire.protocol.json_wire import LineShape, any_of
 
 _NOT_CLAUDES = ("uuid", "parent_tool_use_id")
 

@@ -1,7 +1,7 @@
 """The family of `gemini --output-format stream-json`."""
 
 from turnwire.normalize.streams.family import stream_family
-from turnwire.protocol.wire import LineShape, any_of
+from turnwire.protocol.json_wire import LineShape, any_of
 
 GEMINI = stream_family(
     name="gemini",

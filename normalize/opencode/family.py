@@ -1,7 +1,7 @@
 """The family of `opencode run --format json`."""
 
 from turnwire.normalize.streams.family import stream_family
-from turnwire.protocol.wire import LineShape, any_of
+from turnwire.protocol.json_wire import LineShape, any_of
 
 OPENCODE_RUN = stream_family(
     name="opencode-run",

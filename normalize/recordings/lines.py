@@ -15,7 +15,7 @@ from turnwire.protocol.claude.messages import Unknown
 from turnwire.protocol.dialects.line_decoder import LineDecoder
 from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.json_values import JsonObject
-from turnwire.protocol.wire import Wire
+from turnwire.protocol.json_wire import Wire
 
 
 class LineReader:

@@ -25,7 +25,7 @@ from turnwire.normalize.streams.observations import (
 from turnwire.normalize.streams.reader import Reader
 from turnwire.protocol import malformed
 from turnwire.protocol.json_values import JsonObject, text_at
-from turnwire.protocol.wire import JsonLine
+from turnwire.protocol.json_wire import JsonLine
 
 
 class StreamCore:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from turnwire.normalize.core import Core
 from turnwire.normalize.family import Family
 from turnwire.protocol.json_values import Json, JsonObject
-from turnwire.protocol.wire import JsonWire
+from turnwire.protocol.json_wire import JsonWire
 
 if TYPE_CHECKING:
     from turnwire.normalize.model_calls import ModelCallReaders

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from turnwire.normalize.model_calls import CallsUntold, ModelCall, ModelCallReaders
-from turnwire.protocol.wire import JsonLine
+from turnwire.protocol.json_wire import JsonLine
 
 _UNTOLD = (CallsUntold(),)
 

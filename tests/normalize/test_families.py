@@ -18,7 +18,7 @@ from turnwire.normalize.inputs import Announced, Ended
 from turnwire.normalize.recordings.lines import LineReader
 from turnwire.normalize.streams.family import stream_family
 from turnwire.protocol.json_values import Json
-from turnwire.protocol.wire import LineShape, any_of
+from turnwire.protocol.json_wire import LineShape, any_of
 from turnwire.recordings.reading import read
 from turnwire.recordings.session_file import format_of
 

@@ -17,7 +17,7 @@ from turnwire.normalize.inputs import Message, Received, Sent
 from turnwire.protocol.claude.messages import User
 from turnwire.protocol.codex import methods, requests
 from turnwire.protocol.json_values import Json, JsonObject, text_at
-from turnwire.protocol.wire import JsonLine
+from turnwire.protocol.json_wire import JsonLine
 from turnwire.runner.acp_runs import AcpConversation, content_blocks
 from turnwire.runner.execution import RunExecution
 from turnwire.runner.family import RunFamily, Streams

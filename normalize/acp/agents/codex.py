@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 class Codex(Quirks):
     """An API failure arrives as the thread's status, followed by the reason as text."""
 
-    def hear(self, turn: "Turn", words: str) -> None:
+    def note_text(self, turn: "Turn", words: str) -> None:
         """Note text that follows the thread's failure: it is the reason."""
         if turn.has_failed:
             turn.said_error = (turn.said_error or "") + words

@@ -19,7 +19,7 @@ _REFUSED = re.compile(r"Error: (?:[45]\d\d\b|.{0,500}?\bHTTP [45]\d\d\b)")
 class Copilot(Quirks):
     """Reports errors as text, and counts the session's tokens."""
 
-    def hear(self, turn: "Turn", words: str) -> None:
+    def note_text(self, turn: "Turn", words: str) -> None:
         """Note an error that is written as text, if it is the agent's last text."""
         turn.said_error = words if words.startswith("Error: ") else None
 

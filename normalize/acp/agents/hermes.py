@@ -41,7 +41,7 @@ class Hermes(Quirks):
             return None
         return int(code[0]), told.removeprefix(_OUTPUT).removesuffix("\n")
 
-    def hear(self, turn: "Turn", words: str) -> None:
+    def note_text(self, turn: "Turn", words: str) -> None:
         """Note a provider's error that is written as text, if it is the last text."""
         turn.said_error = words if _ERROR.match(words) else None
 

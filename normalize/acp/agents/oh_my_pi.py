@@ -17,7 +17,7 @@ _ERROR = re.compile(r"([45]\d\d)[ :]")
 class OhMyPi(Quirks):
     """Reports a provider's failure as text, without usage."""
 
-    def hear(self, turn: "Turn", words: str) -> None:
+    def note_text(self, turn: "Turn", words: str) -> None:
         """Note a text that begins with an error's status, if it is the last text."""
         turn.said_error = words if _ERROR.match(words) else None
 

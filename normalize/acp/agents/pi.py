@@ -30,7 +30,7 @@ class Pi(Quirks):
         found = _EXIT.search(output, max(len(output) - _END, 0))
         return None if found is None else (int(found[1]), output[: found.start()])
 
-    def hear(self, turn: "Turn", words: str) -> None:
+    def note_text(self, turn: "Turn", words: str) -> None:
         """Note a retry of the provider, if it is the last text."""
         turn.said_error = words if _RETRIES.match(words) else None
 

@@ -23,7 +23,7 @@ class Quirks(CallQuirks):
         del words
         return None
 
-    def hear(self, turn: "Turn", words: str) -> None:
+    def note_text(self, turn: "Turn", words: str) -> None:
         """Note facts about the turn in a piece of text."""
 
     def failure(self, turn: "Turn", result: JsonObject) -> RpcError | None:

@@ -17,8 +17,8 @@ from turnwire.normalize.streams.family import stream_family
 from turnwire.normalize.streams.observations import Observation
 from turnwire.normalize.streams.reader import OneWay
 from turnwire.protocol.json_values import Json, JsonObject
+from turnwire.protocol.json_wire import JsonLine, any_of
 from turnwire.protocol.malformed import Malformed
-from turnwire.protocol.wire import JsonLine, any_of
 
 Told = list[dict[str, Any]]
 

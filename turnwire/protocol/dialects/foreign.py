@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from turnwire.protocol.json_values import Json
-from turnwire.protocol.wire import LineShape
+from turnwire.protocol.json_wire import LineShape
 
 
 class Wire(Struct, frozen=True):

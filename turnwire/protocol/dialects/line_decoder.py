@@ -20,11 +20,11 @@ from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.json_rpc.agent import JsonRpcAgent
 from turnwire.protocol.json_rpc.host import JsonRpcHost
 from turnwire.protocol.json_values import Json, JsonObject
+from turnwire.protocol.json_wire import Wire
 from turnwire.protocol.malformed import BLANK, Malformed
 from turnwire.protocol.miriad.dialect import MiriadAgent
 from turnwire.protocol.parsing import glued
 from turnwire.protocol.parsing.generic import load
-from turnwire.protocol.wire import Wire
 
 _UNTOLD = frozenset({Unknown, Malformed})
 """What a line of another protocol is to Claude's."""

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from turnwire.protocol.framing import OversizeLine
+from turnwire.protocol.json_wire import JsonLine, JsonWire, LineShape, any_of
 from turnwire.protocol.malformed import Malformed
-from turnwire.protocol.wire import JsonLine, JsonWire, LineShape, any_of
 
 
 def test_each_line_is_an_object_or_says_what_is_wrong() -> None:
