@@ -1,8 +1,8 @@
-"""The API messages of one thread, the main one or a subagent's: start, first chunk, end, usage.
+"""The API messages of one thread (the main one or a subagent's): start, first chunk, end, usage.
 
-A message starts when the model could start: with the turn, or with the last tool result before it. It
-ends with its last line. For an agent that reports no messages (`CallsUntold`), a run of its output stands
-for one: it ends with the first tool call, or with the turn.
+A message starts when the model could start: with the turn, or with the last tool result before it. It ends with its
+last line. Some agents report no messages (`CallsUntold`). For them a run of output stands for a message. It ends
+with the first tool call, or with the turn.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from turnwire.tracing.spans.genai_facts import GenAiFacts, answer, tool_answers,
 from turnwire.tracing.spans.span import Attribute, Span, Trace
 
 _MOST_PARTS = 256
-"""Most parts of a run, and most results that a run answers, that are exported."""
+"""Maximum number of exported parts of a run, and of exported results that a run answers."""
 
 
 class Piece(NamedTuple):
@@ -25,13 +25,13 @@ class Piece(NamedTuple):
     kind: Literal["text", "reasoning"]
     text: str
     block: tuple[str | None, int | None]
-    """Pieces of the same block belong together."""
+    """Id of the block. Pieces of the same block are joined."""
     replaces: bool
-    """It replaces earlier text of the block."""
+    """True if it replaces earlier text of the block."""
 
 
 class _Block(Struct):
-    """A block of a run, as far as it fits."""
+    """The stored text of a block, up to the limit."""
 
     kind: Literal["text", "reasoning"]
     said: list[str]
@@ -46,25 +46,25 @@ class _Chat(Struct):
     finish_reason: str | None = None
     parts: list[JsonObject | _Block] = field(default_factory=list)
     blocks: dict[tuple[str | None, int | None], _Block] = field(default_factory=dict)
-    """Of a run: its blocks, by their names."""
+    """For a run: its blocks by id."""
     called: bool = False
-    """It calls a tool; of a run, that has ended it."""
+    """True if it calls a tool. A tool call ends a run."""
     tokens: Tokens | None = None
     """For a run: the tokens that its pieces report."""
 
 
 class ChatThread:
-    """One thread and its running message."""
+    """One thread and its current message."""
 
     def __init__(
         self, trace: Trace, agent: Span, at: int, facts: GenAiFacts, *, subagent: bool = False
     ) -> None:
         self.trace = trace
-        """The turn in which it began."""
+        """The trace of the turn in which the thread began."""
         self.agent = agent
         """The span of the agent's work."""
         self.tools: dict[str, Span] = {}
-        """Calls without a result."""
+        """Calls without a result, by id."""
         self._free_since = at
         self._facts = facts
         self._subagent = subagent
@@ -72,23 +72,23 @@ class ChatThread:
         """The model of the newest message."""
         self._chat: _Chat | None = None
         self._runs = 0
-        """Runs that have begun."""
+        """Number of runs so far."""
         self._asked: str | None = None
-        """The input that the next run answers."""
+        """The input of the next run."""
         self._results: list[tuple[str, str]] = []
-        """Calls and their results that the next run answers."""
+        """Call ids and their results since the last run."""
 
     def free(self, at: int) -> None:
-        """Note that the model can go on: a tool result came."""
+        """Note that a tool result came, so that the model can continue."""
         self._free_since = at
 
     def resulted(self, call_id: str, result: str) -> None:
-        """Take a result in its exported form. The next run answers it."""
+        """Store a tool result (JSON text) as input of the next run."""
         if len(self._results) < _MOST_PARTS:
             self._results.append((call_id, result))
 
     def prompted(self, messages: str) -> None:
-        """Take prompts in their exported form. The next run answers them."""
+        """Store prompts (JSON text) as input of the next run."""
         self._asked = messages
 
     def started(self, began: CallBegan, at: int) -> list[Span]:
@@ -100,7 +100,7 @@ class ChatThread:
         return finished
 
     def chunk(self, at: int) -> None:
-        """Handle a streamed piece."""
+        """Handle a streamed piece. at: nanoseconds since 1970."""
         chat = self._chat
         if chat is None:
             return
@@ -118,13 +118,13 @@ class ChatThread:
         chat.last = at
         self._stopped(chat, delta.stop_reason)
         if delta.tokens is not None:
-            # Some versions tell here how much was written, and nothing of what was sent.
+            # Some versions report here only the output tokens.
             if delta.tokens.total > delta.tokens.written:
                 self._sent(chat, delta.tokens)
             chat.span.update({"gen_ai.usage.output_tokens": delta.tokens.written})
 
     def said(self, said: PartSaid, at: int) -> list[Span]:
-        """Handle a part of a message. Text that the agent wrote in the model's name is a failed call."""
+        """Handle a part of a message. Text that the agent wrote in the model's name means that the call failed."""
         if said.is_synthetic:
             return [] if said.error is None else self._failed(said.error, at)
         finished = self._heard(said.message_id, said.model, at)
@@ -142,14 +142,14 @@ class ChatThread:
         return finished
 
     def piece(self, piece: Piece, at: int) -> list[Span]:
-        """Handle a piece of a run. Its text is exported if content is."""
+        """Handle a piece of a run. Its text is exported only with `content`."""
         chat = self._chat
         known = None if chat is None else chat.blocks.get(piece.block)
         if piece.replaces and known is None:
             return []  # it corrects what an earlier run said
         finished: list[Span] = []
         if chat is None or (chat.called and not piece.replaces):
-            # Nobody knows since when a model writes that speaks beside an open call.
+            # The model writes while a call is open: the start of this run is unknown.
             finished, chat = self._run(at if self.tools else self._free_since)
             known = None
         if not chat.chunked:
@@ -165,7 +165,7 @@ class ChatThread:
         return finished
 
     def called(self, part: JsonObject | None, at: int) -> list[Span]:
-        """End the run because a tool is called. Further calls beside an open one belong to the same run."""
+        """End the run because of a tool call. Further calls at the same time belong to the same run."""
         finished: list[Span] = []
         chat = self._chat
         if chat is None or (chat.called and not self.tools):
@@ -180,7 +180,7 @@ class ChatThread:
         return finished
 
     def took(self, tokens: Tokens, at: int) -> list[Span]:
-        """Add the tokens of a finished call of the model. A run may consist of several."""
+        """Add the tokens of a finished model call. A run may consist of several calls."""
         finished: list[Span] = []
         chat = self._chat
         if chat is None or (chat.called and not self.tools):
@@ -234,7 +234,7 @@ class ChatThread:
         return finished, chat
 
     def _answers(self, chat: _Chat) -> None:
-        """Set the input that a starting message answers."""
+        """Set the input of a starting message."""
         asked, self._asked = self._asked, None
         results, self._results = self._results, []
         if results:
@@ -243,7 +243,7 @@ class ChatThread:
             chat.span.update({"gen_ai.input.messages": asked})
 
     def _write(self, chat: _Chat, block: _Block | None, piece: Piece) -> None:
-        """Store a piece, as far as it fits."""
+        """Store a piece, up to the limit."""
         if block is None or block.kind != piece.kind:
             if len(chat.parts) >= _MOST_PARTS:
                 return
@@ -261,7 +261,7 @@ class ChatThread:
         )
 
     def end_chat(self, stop_reason: str | None = None) -> list[Span]:
-        """End the message that was the last; `stop_reason`: why the turn ended, which it did with this message."""
+        """End the current message. stop_reason: why the turn ended, if it ended with this message."""
         chat, self._chat = self._chat, None
         if chat is None:
             return []
@@ -280,12 +280,12 @@ class ChatThread:
         if "error.type" in chat.span.attributes:
             return "error"
         if chat.called:
-            # Claude's own word; of an agent that tells no messages, the conventions'
+            # Claude's own word; for agents that report no messages, the conventions' word
             return "tool_call" if chat.message_id is None else "tool_use"
         return stop_reason
 
     def end(self, at: int, error: str | None = None, *, stop_reason: str | None = None) -> list[Span]:
-        """End all that the thread has open, the agent's own span last; `stop_reason`: why the turn ended."""
+        """End all open spans of the thread, the agent's own span last. stop_reason: why the turn ended."""
         finished = self.end_chat(stop_reason)
         finished += [tool.finish(at, "no_result") for tool in self.tools.values()]
         self.tools.clear()
@@ -322,12 +322,12 @@ class ChatThread:
         return self.trace.begin(name, start, self.agent, common | attributes, client=True)
 
     def _requested(self) -> str | None:
-        """Return the model that was asked; a fallback may answer in its place. Subagents have their own."""
+        """Return the requested model. A fallback model may answer. Subagents have their own model."""
         return self._model if self._subagent else self._facts.model or self._model
 
     @staticmethod
     def _sent(chat: _Chat, told: Tokens | None) -> None:
-        """Take the sent tokens. The answer's size in these lines is not final."""
+        """Store the input tokens. The output tokens in these lines are not final."""
         if told is not None:
             chat.span.update(usage(told.sent, None, told.cache_read, told.cache_written))
 

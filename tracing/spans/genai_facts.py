@@ -12,13 +12,13 @@ from turnwire.normalize.model_calls import AnswerPart, ToolPart
 from turnwire.tracing.spans.span import Attribute, cut_text
 
 CONVENTIONS = "1.41.0"
-"""Version of the semantic conventions. docs/tracing.md names it, too."""
+"""Version of the semantic conventions. docs/tracing.md names it too."""
 
 SCHEMA_URL = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
-"""Schema of the names in exported spans, metrics and log records."""
+"""Schema URL of exported spans, metrics and log records."""
 
 PROVIDER = "anthropic"
-"""Provider of agents without a name: only Claude Code has none."""
+"""Provider for agents without a name. Only Claude Code has none."""
 
 CONFIGURED = {"CLAUDE_CODE_USE_BEDROCK": "aws.bedrock", "CLAUDE_CODE_USE_VERTEX": "gcp.vertex_ai"}
 """Variables of Claude Code that choose the provider."""
@@ -63,7 +63,7 @@ def provider_of(agent: str | None, model: str | None) -> str:
         found = next((provider for part, provider in PROVIDERS if part in name.casefold()), None)
         if found is not None:
             return found
-    return "unknown"  # an agent's own word could be another each time, and metrics keep each
+    return "unknown"  # an agent's own word could be new each time, and metrics keep every value
 
 
 class GenAiFacts(Struct):
@@ -73,7 +73,7 @@ class GenAiFacts(Struct):
     content: bool
     """Whether prompts, answers, arguments and results go into spans."""
     limit: int
-    """Bytes of each text that does."""
+    """Maximum bytes of each exported text."""
     model: str | None = None
     conversation: str | None = None
     product: str | None = None
@@ -99,11 +99,11 @@ class GenAiFacts(Struct):
         return found
 
     def error(self, text: str | None) -> str:
-        """Return the text of an error for spans; "" where content is off."""
+        """Return an error's text for spans. Empty unless `content`."""
         return (text or "") if self.limit else ""
 
     def told(self, value: object) -> str:
-        """Return a value as an attribute: text unchanged, all else as JSON, cut to the limit."""
+        """Return a value as an attribute: text unchanged, anything else as JSON, cut to the limit."""
         data = value.encode("utf-8", "replace") if isinstance(value, str) else msgspec.json.encode(value)
         return cut_text(data, self.limit)
 
@@ -119,7 +119,7 @@ class GenAiFacts(Struct):
 def usage(
     sent: int | None, received: int | None, read: int | None, written: int | None
 ) -> Mapping[str, Attribute]:
-    """The conventions count cached tokens as input tokens too; the API does not."""
+    """Return the token attributes. The conventions count cached tokens as input tokens; the API does not."""
     found: dict[str, Attribute] = {}
     if sent is not None:
         found["gen_ai.usage.input_tokens"] = sent + (read or 0) + (written or 0)
@@ -139,13 +139,13 @@ def prompts(texts: Sequence[str]) -> str:
 
 
 def tool_answers(results: Sequence[tuple[str, str]]) -> str:
-    """Return results of calls as `gen_ai.input.messages`: call and result each."""
+    """Return pairs of call and result as `gen_ai.input.messages`."""
     parts = [{"type": "tool_call_response", "id": call_id, "response": told} for call_id, told in results]
     return json.dumps([{"role": "tool", "parts": parts}], ensure_ascii=False)
 
 
 UNKNOWN_REASON = "unknown"
-"""Stop reason of a message without one. The conventions require a word."""
+"""Stop reason of a message without one. The conventions require a value."""
 
 
 def answer(parts: Sequence[JsonObject], finish_reason: str | None) -> str:

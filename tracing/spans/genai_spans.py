@@ -1,9 +1,9 @@
 """Spans with real durations, under the OpenTelemetry conventions for generative AI.
 
-invoke_agent spans the turn. chat is one API message, or a run of what the agent says where it reports no messages.
-execute_tool is one tool call. await_human lasts while a request waits. A subagent's invoke_agent stands under the
-call that started it, also when it goes on in the background after its turn. Names and attributes are those of the
-semantic conventions 1.41 (in development there), pinned in docs/tracing.md. Content only on request.
+invoke_agent covers the turn. chat is one API message, or a run of output if the agent reports no messages. execute_tool
+is one tool call. await_human lasts while a request waits. A subagent's invoke_agent is below the call that started it,
+even if it continues in the background after its turn. Names and attributes follow the semantic conventions 1.41
+(in development), pinned in docs/tracing.md. Texts are exported only on request.
 """
 
 from turnwire.normalize import events as ev
@@ -27,10 +27,10 @@ from turnwire.tracing.spans.genai_facts import GenAiFacts, prompts, usage
 from turnwire.tracing.spans.span import Attribute, Span, Trace, tool_name
 
 REMEMBERED = 256
-"""Subagents, and arguments and results of calls, that are remembered at most."""
+"""Maximum number of remembered subagents, and of remembered arguments and results."""
 
 TASK_ENDS = frozenset({"completed", "failed", "stopped", "killed", "cancelled"})
-"""States of a background task after which its subagent says nothing more."""
+"""States of a background task after which its subagent says nothing."""
 
 
 OF_CONCERN = frozenset(
@@ -48,40 +48,40 @@ OF_CONCERN = frozenset(
         ev.SandboxDenied,
     }
 )
-"""Events that these spans are made of; most events, pieces of text, are not."""
+"""Events that these spans need. Most events, such as pieces of text, are not among them."""
 
 RUNS = OF_CONCERN | {ev.MessageChunk, ev.Reasoning}
-"""The same of agents that tell no calls of their model: pieces of text are all that is known of them."""
+"""Events for agents that do not report model calls. Their pieces of text are needed too."""
 
 LOST = frozenset({"error", "process_exited", "hung"})
-"""Outcomes of turns in which the model did not come to an end."""
+"""Outcomes of turns in which the model did not finish."""
 
 
 class GenAiSpans:
-    """Makes the spans of one session."""
+    """Makes the GenAI spans of one session."""
 
     def __init__(self, *, agent: str, content: bool, limit: int, provider: str | None = None) -> None:
         self._facts = GenAiFacts(agent, content, limit, configured=provider)
         self._threads: dict[str | None, ChatThread] = {}
         self._callers: dict[str, tuple[Trace, Span]] = {}
-        """Calls under which a subagent may yet speak: those without a result, and those of subagents."""
+        """Calls below which a subagent may still speak: those without a result, and those of subagents."""
         self._origins: dict[str, str] = {}
-        """Task -> the call that started it; others may send it on."""
+        """Task id -> the call that started it. Other tools may continue the task."""
         self._subagents: dict[str, str] = {}
-        """Calls that start a subagent: its name."""
+        """Call id -> name of the subagent that it starts."""
         self._humans: dict[str, Span] = {}
         self._content: dict[str, str] = {}
-        """Arguments, then result, of calls; with content alone."""
+        """Call id -> arguments, later the result. Only with `content`."""
         self._prompts: list[str] = []
         self._in_runs = False
-        """The agent tells no calls of its model."""
+        """True if the agent does not report model calls."""
         self._alone = True
-        """No subagent has worked in this turn."""
+        """True if no subagent has worked in this turn."""
         self.concern: frozenset[type] = OF_CONCERN
-        """Events that are wanted."""
+        """Types of events to pass to of_event()."""
 
     def begin_turn(self, trace: Trace, root: Span, at: int) -> None:
-        """Open the agent's span; background subagents of earlier turns go on."""
+        """Open the agent's span. Background subagents of earlier turns continue."""
         facts = self._facts
         attributes = facts.common("invoke_agent") | {"gen_ai.agent.name": facts.agent}
         agent = trace.begin(f"invoke_agent {facts.agent}", at, root, attributes, client=True)
@@ -89,7 +89,7 @@ class GenAiSpans:
         self._alone = len(self._threads) == 1
 
     def end_turn(self, event: ev.Complete, at: int) -> list[Span]:
-        """Close all that the turn opened."""
+        """Close all spans of the turn, and return them."""
         main = self._threads.pop(None, None)
         if main is None:
             return []
@@ -125,7 +125,7 @@ class GenAiSpans:
         return finished + main.end(at, error, stop_reason=data.stop_reason)
 
     def end(self, at: int) -> list[Span]:
-        """Close what went on in the background: the CLI has ended."""
+        """Close the spans of background work, because the CLI has ended."""
         finished = [span for thread in self._threads.values() for span in thread.end(at)]
         self._threads.clear()
         self._callers.clear()
@@ -133,7 +133,7 @@ class GenAiSpans:
         return finished
 
     def of_message(self, item: SessionInput, at: int) -> list[Span]:
-        """Follow the API messages."""
+        """Update the spans of API messages. at: nanoseconds since 1970."""
         if type(item) is not Received:
             return []
         read = model_calls().get(type(item.message))
@@ -170,7 +170,7 @@ class GenAiSpans:
         return []
 
     def of_event(self, event: AgentEvent, at: int) -> list[Span]:
-        """Follow tool calls, and what waits for a human."""
+        """Update the spans of tool calls and waiting requests. at: nanoseconds since 1970."""
         match event:
             case ev.SessionInfo():
                 self._facts.model = event.model or self._facts.model
@@ -264,14 +264,14 @@ class GenAiSpans:
                 of.resulted(call_id, result)
         finished = [span.finish(at, self._facts.error(event.error or event.reason) if failed else None)]
         if event.background or call_id in self._threads:
-            # A subagent that is over may be sent on, and then works below the same call.
+            # A finished subagent may be continued. Its work then belongs to the same call.
             self._forget_oldest(self._callers)
         else:
             self._callers.pop(call_id, None)
         return finished if event.background else finished + self._end_subagent(call_id, at)
 
     def _thread(self, parent: str | None, at: int) -> ChatThread | None:
-        """Return the thread; a subagent's begins with the first thing it says."""
+        """Return the thread of a subagent or the main thread. A subagent's thread begins with its first output."""
         known = self._threads.get(parent)
         call = self._callers.get(parent) if parent is not None else None
         if known is not None or call is None:
@@ -285,7 +285,7 @@ class GenAiSpans:
         return found
 
     def _task(self, event: ev.TaskUpdate, call_id: str, at: int) -> list[Span]:
-        """Follow a subagent's task: some versions tell nothing else of what goes on in the background."""
+        """Follow a subagent's task. Some versions report nothing else about background work."""
         call_id = self._origins.setdefault(event.task_id, call_id)
         self._forget_oldest(self._origins)
         if event.task_status in TASK_ENDS:
@@ -318,7 +318,7 @@ class GenAiSpans:
         return [span.finish(at)]
 
     def _refused(self, event: ev.SandboxDenied, at: int) -> list[Span]:
-        """Return the span of what the sandbox refused. A call that has ended is only named: its span is over."""
+        """Return the span of a sandbox refusal. A call that has ended is only named, because its span is closed."""
         main = self._threads.get(None)
         found = self._callers.get(event.tool_call_id or "", (main.trace, main.agent) if main else None)
         if found is None:

@@ -1,10 +1,9 @@
-"""Session inputs and their events -> spans.
+"""Turn session inputs and their events into spans.
 
-One trace for each turn. Its ids come from a `trace_context` event, or else from the line that began the turn, so
-that the same recording always gives the same ids. What happens between turns belongs to a trace of the session's own.
-That trace has a span for each life of the session: an agent's process, from its start to its end. Each turn is linked
-to the life it is part of. Spans under Kandev's names and under the GenAI conventions share the turn's root,
-`streamjson.prompt`.
+Each turn has a trace. Its ids come from a `trace_context` event, or else from the line that began the turn. So the same
+recording always gives the same ids. Everything between turns belongs to a trace of the session. That trace has one span
+for each life of the session: an agent process from start to end. Each turn is linked to its life. Kandev's spans and
+the GenAI spans have the same root in a turn, `streamjson.prompt`.
 """
 
 import re
@@ -18,16 +17,16 @@ from turnwire.tracing.spans.span import Attribute, Origin, Span, Trace, TraceSou
 from turnwire.tracing.spans.streamjson_spans import SpanContext, StreamJsonSpans
 
 DEFAULT_LIMIT = 8192
-"""Bytes of a raw line and of an event that a span carries; with 0 it carries neither."""
+"""Maximum bytes of a raw line, and of an event, in a span. With 0 a span has neither."""
 
 WAITING = 256
-"""Prompts whose turns have not begun, and whose trace contexts are remembered, at most."""
+"""Maximum number of prompts that wait for their turn, and of remembered trace contexts."""
 
 _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
 
 class SpanMaker:
-    """Follows one session."""
+    """Makes the spans of one session."""
 
     def __init__(
         self,
@@ -41,17 +40,17 @@ class SpanMaker:
         genai_alone: bool = False,
         provider: str | None = None,
     ) -> None:
-        """Follow a session; without `export` only what has a duration is followed, which metrics come from.
+        """Follow a session. Without `export` it measures durations only, for metrics.
 
         Args:
             session: its id.
-            export: where spans go.
-            agent: what it is called.
-            limit: bytes of a raw line and of an event that a span carries.
-            fold_deltas: one span for a streamed block.
-            content: texts go into the spans of the GenAI conventions.
-            genai_alone: no spans of single events and control messages.
-            provider: who is asked for the model, where it is configured.
+            export: where spans are sent.
+            agent: the agent's name.
+            limit: maximum bytes of a raw line, and of an event, in a span.
+            fold_deltas: make one span for a streamed block instead of one for each piece.
+            content: put texts into the GenAI spans.
+            genai_alone: make no spans for single events and control messages.
+            provider: the model's provider, if configured.
         """
         self._session = session
         self._export = export
@@ -61,15 +60,15 @@ class SpanMaker:
         )
         self._genai = GenAiSpans(agent=agent, content=content, limit=limit, provider=provider)
         self._between = Trace()
-        """The trace of the present life."""
+        """The trace of the current life."""
         self._life: Span | None = None
         """The span of the agent's process, while it runs."""
         self._life_seed = b""
         self._has_started = False
-        """The present life is one whose start was told."""
+        """True if the start of the current life was reported."""
         self._lives = 0
         self._origins: dict[str, Origin] = {}
-        """Where the traces of prompts begin that wait for their turns."""
+        """Prompt id -> origin of its trace, for prompts whose turn has not begun."""
         self._trace: Trace | None = None
         self._root: Span | None = None
         self._last: tuple[Trace, Span] | None = None
@@ -136,7 +135,7 @@ class SpanMaker:
 
     def _take(self, context: ev.TraceContext, at: int) -> None:
         if not _TRACEPARENT.fullmatch(context.traceparent):
-            return  # a recording that somebody else wrote
+            return  # not turnwire's: somebody else wrote the recording
         origin = Origin(context.traceparent, context.parent, context.tracestate, context.baggage)
         if context.prompt is None:
             self._begin_life(at, context.traceparent.encode(), origin)
@@ -146,7 +145,7 @@ class SpanMaker:
             del self._origins[next(iter(self._origins))]
 
     def _begin_life(self, at: int, seed: bytes, origin: Origin | None = None) -> None:
-        """Begin a life; the one before ended without a word if it still runs: the sidecar was killed."""
+        """Begin a life. If the previous one still runs, the sidecar was killed before it could report the end."""
         assert self._export is not None
         if self._life is not None:
             if self._root is not None:
@@ -165,9 +164,9 @@ class SpanMaker:
         self._has_started = False
 
     def _place(self, event: AgentEvent | None = None) -> SpanContext:
-        """Return where spans of now belong; the session that they name is the agent's as soon as it is known.
+        """Return the trace and parent for a span that begins now. The session id is the agent's, if known.
 
-        What is told of a turn after its end, such as its error, belongs to that turn.
+        An event after the end of a turn, such as its error, belongs to that turn.
         """
         session = self._cli_session or self._session
         if self._trace is None and self._last is not None and event is not None:
@@ -177,7 +176,7 @@ class SpanMaker:
         return SpanContext(self._trace or self._between, self._root or self._life, session)
 
     def _measured(self, item: SessionInput, events: Sequence[AgentEvent], at: int) -> list[Span]:
-        """Follow what has a duration alone."""
+        """Measure durations only."""
         if type(item) is Ended:
             return [*(one for event in events for one in self._of_concern(event, at)), *self._genai.end(at)]
         if not events:
@@ -202,7 +201,7 @@ class SpanMaker:
         return finished
 
     def _end_life(self, at: int) -> list[Span]:
-        """The agent's process has ended: so has all that it did in the background."""
+        """End the agent process and all its background work."""
         finished = self._genai.end(at)
         if self._streamjson is not None:
             self._streamjson.end_block()
@@ -243,7 +242,7 @@ class SpanMaker:
         if root is None or trace is None:
             return finished
         self._last = trace, root
-        # The first turn of a new conversation begins before the agent has named its session.
+        # The first turn of a new conversation begins before the agent has named the session.
         known: dict[str, Attribute] = {
             "session.id": self._cli_session or self._session,
             "turnwire.outcome": event.data.outcome or "",
@@ -257,5 +256,5 @@ class SpanMaker:
 
 
 def session_seed(session: str) -> bytes:
-    """Return the seed of a session's own trace."""
+    """Return the seed for the ids of a session's own trace."""
     return b"session\0" + session.encode()

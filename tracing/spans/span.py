@@ -1,7 +1,7 @@
-"""An operation with a duration: what metrics are measured from and, where spans are exported, what becomes one.
+"""Operations with a duration. Metrics are measured from them; with an exporter they become OpenTelemetry spans.
 
-Times are nanoseconds since 1970. `Trace` and `Span` here go nowhere; those of tracing/export/spans.py carry a span of the
-OpenTelemetry SDK along, so that the ones who follow a session need not know whether anybody exports.
+Times are nanoseconds since 1970. `Trace` and `Span` in this module are not exported. tracing/export/spans.py has
+subclasses that carry a span of the OpenTelemetry SDK, so the code that makes spans does not depend on the SDK.
 """
 
 import re
@@ -15,7 +15,7 @@ CUT_MARK = "…"
 
 
 class Span:
-    """An operation that has begun, and after `finish` one that is over."""
+    """An operation, running or finished."""
 
     __slots__ = ("attributes", "end", "name", "start")
 
@@ -23,44 +23,44 @@ class Span:
         self.name = name
         self.start = start
         self.end = start
-        """Its end, once it is finished."""
+        """End time, once it is finished."""
         self.attributes = attributes
-        """What is known of it; changed by `update` alone."""
+        """Attributes. Change them only through `update`."""
 
     def update(self, attributes: Attributes) -> None:
-        """Add to what is known, or replace it."""
+        """Add or replace attributes."""
         self.attributes.update(attributes)
 
     def add_event(self, name: str, at: int, attributes: Attributes) -> None:
-        """Note something that happened at one moment within the span; kept only where spans are exported."""
+        """Note something that happened at one moment. Kept only if spans are exported."""
 
     def finish(self, end: int, error: str | None = None) -> "Span":
-        """End the span and return it; a clock that went back gives it no length, never a negative one.
+        """Finish the span and return it. The duration is never negative, even if the clock went back.
 
         Args:
             end: nanoseconds since 1970.
-            error: what went wrong; None for a span that ended well.
+            error: what went wrong; None for success.
         """
-        del error  # told where spans are exported; metrics take it from the attributes
+        del error  # used by the exported span; metrics take it from the attributes
         self.end = max(end, self.start)
         return self
 
 
 class Origin(NamedTuple):
-    """Where a trace begins, in W3C terms."""
+    """The origin of a trace, in W3C terms."""
 
     traceparent: str
     """Ids of the trace and of its first span."""
     parent: str | None = None
-    """The `traceparent` of a caller's span, which the first one is below."""
+    """The `traceparent` of the caller's span, which is the parent of the first span."""
     tracestate: str | None = None
-    """The caller's."""
+    """The caller's `tracestate`."""
     baggage: str | None = None
-    """The caller's."""
+    """The caller's `baggage`."""
 
 
 class Trace:
-    """The spans of one turn, or of what happens between turns."""
+    """The spans of one turn, or of the time between turns."""
 
     def begin(
         self,
@@ -72,33 +72,33 @@ class Trace:
         client: bool = False,
         link: Span | None = None,
     ) -> Span:
-        """Open a span below another one, or the first one.
+        """Begin a span.
 
         Args:
-            name: what it is called.
+            name: its name.
             at: nanoseconds since 1970.
-            parent: the span above it.
-            attributes: what is known of it.
-            client: it calls another service.
-            link: a span of another trace that it belongs to.
+            parent: the parent span; None for the first span of the trace.
+            attributes: initial attributes.
+            client: True if the span is a call to another service.
+            link: a related span of another trace.
         """
         del parent, client, link
         return Span(name, at, attributes)
 
     def salt(self, what: bytes) -> None:
-        """Make the ids that follow depend on something more."""
+        """Mix these bytes into the ids that follow."""
 
 
 class TraceSource(Protocol):
-    """Makes the traces of sessions."""
+    """Makes traces."""
 
     def trace(self, seed: bytes, origin: Origin | None = None) -> Trace:
-        """Return a trace whose ids depend on the seed alone, and on where it begins where that is known."""
+        """Return a new trace. Its ids depend only on the seed, or on the origin if known."""
         ...
 
 
 def cut_text(data: bytes, limit: int) -> str:
-    """Return UTF-8 as text of at most `limit` bytes, cut on a character boundary and marked."""
+    """Decode UTF-8, cut to at most `limit` bytes on a character boundary. A cut text is marked."""
     if len(data) <= limit:
         return data.decode("utf-8", "replace")
     return data[:limit].decode("utf-8", "ignore") + CUT_MARK
@@ -108,5 +108,5 @@ _NAME = re.compile(r"[\w:-]*")
 
 
 def tool_name(name: str, *, with_texts: bool) -> str:
-    """Return a tool's name for a span; some agents have a sentence there, and that is text."""
+    """Return a tool's name for a span. Some agents put a sentence there, which counts as text."""
     return name if with_texts or _NAME.fullmatch(name) else "tool"

@@ -1,8 +1,8 @@
-"""Spans by the names that Kandev uses: streamjson.prompt over the turn, a span for every event and control message.
+"""Spans under Kandev's names: streamjson.prompt for the turn, and one for every event and control message.
 
-Each carries a `raw` and a `normalized` span event, so that a viewer shows them side by side. They are moments
-rather than durations; the durations are in tracing/spans/genai_spans.py. Streamed pieces of a block are one span that
-lasts as long as the block grows, with the event that the whole block would be, unless each is wanted (`fold_deltas`).
+Each span has a `raw` and a `normalized` span event, so that a viewer shows both. These spans are moments rather than
+durations; tracing/spans/genai_spans.py has the durations. The streamed pieces of a block make one span, which lasts
+as long as the block grows and carries the event of the whole block. Without `fold_deltas` each piece has its own span.
 """
 
 from collections.abc import Sequence
@@ -21,35 +21,35 @@ from turnwire.normalize.model_calls import RequestAnswered, RequestMade, Request
 from turnwire.tracing.spans.span import Attribute, Span, Trace, cut_text, tool_name
 
 SYSTEM = frozenset({ev.SessionStatus, ev.SessionInfo, ev.AvailableCommands})
-"""Events of the session's beginning; Kandev traces them as `streamjson.system`."""
+"""Events at the beginning of a session. Kandev calls their span `streamjson.system`."""
 
 ASKED = frozenset({ev.PermissionRequest, ev.PermissionResolved, ev.PermissionCancelled, ev.QuestionRequest})
-"""Events of what waits for a human."""
+"""Events about requests to a human."""
 
 _PENDING = 1024
-"""Control requests whose answers are waited for, at most; the oldest is forgotten."""
+"""Maximum number of open control requests. The oldest is forgotten first."""
 
 Piece = ev.MessageChunk | ev.Reasoning
 PIECES = frozenset({ev.MessageChunk, ev.Reasoning})
 
 
 class SpanContext(NamedTuple):
-    """Where spans of a moment belong."""
+    """Where new spans belong."""
 
     trace: Trace
-    """The turn's, or the session's own."""
+    """The trace of the turn, or of the session between turns."""
     parent: Span | None
-    """The turn, or the session."""
+    """Span of the turn, or of the session between turns."""
     session_id: str
-    """What `session.id` says where an event names no session."""
+    """Value of `session.id` for events that do not name a session."""
 
     def begin(self, name: str, at: int, attributes: dict[str, Attribute]) -> Span:
-        """Open a span here."""
+        """Begin a span in this context. at: nanoseconds since 1970."""
         return self.trace.begin(name, at, self.parent, attributes)
 
 
 class _Block(Struct):
-    """A block that grows; what does not fit into the limit is not kept."""
+    """A block that grows. Bytes beyond the limit are not stored."""
 
     span: Span
     first: Piece
@@ -69,23 +69,23 @@ class _Block(Struct):
 
 
 class StreamJsonSpans:
-    """Makes the spans of that hierarchy."""
+    """Makes Kandev's spans."""
 
     def __init__(self, *, limit: int, fold_deltas: bool) -> None:
         self._limit = limit
         self._fold = fold_deltas
         self._asked: dict[str, str] = {}
-        """Control requests by id: how their responses are called."""
+        """Id of an open control request -> span name of its response."""
         self._decided: dict[str, bytes] = {}
-        """Decisions by request: the event that a response stands for."""
+        """Request id -> JSON of the event with its decision."""
         self._block: _Block | None = None
 
     def of_event(self, event: AgentEvent, raw: bytes, at: int, place: SpanContext) -> None:
-        """Make the span of one event; it ends the block that grew before.
+        """Make the span of one event. This ends the span of a growing block.
 
         Args:
-            event: what is published.
-            raw: the line that it came from; empty when there is none.
+            event: the published event.
+            raw: the line that it came from; empty if there is none.
             at: nanoseconds since 1970.
             place: where the span belongs.
         """
@@ -104,7 +104,7 @@ class StreamJsonSpans:
     def of_control(
         self, item: SessionInput, events: Sequence[AgentEvent], at: int, place: SpanContext
     ) -> None:
-        """Make the span of a control message, if the input is one."""
+        """Make a span if the input is a control message."""
         if not isinstance(item, Received | Sent):
             return
         name = self._control_name(item)
@@ -117,7 +117,7 @@ class StreamJsonSpans:
         span.finish(at)
 
     def end_block(self) -> None:
-        """End the span of the block that grew: its event is the block's first one with all of its text."""
+        """End the span of a growing block. Its event is the block's first event with all of its text."""
         block, self._block = self._block, None
         if block is None:
             return
@@ -132,7 +132,7 @@ class StreamJsonSpans:
         block.span.finish(block.last)
 
     def add_both(self, span: Span, raw: bytes, normalized: bytes, at: int) -> None:
-        """Let a span carry the line and the event side by side, within the limit."""
+        """Add the line and the event to a span, each up to the limit."""
         if self._limit == 0:
             return
         if raw:
@@ -177,7 +177,7 @@ class StreamJsonSpans:
             _forget_oldest(self._decided)
 
     def _meaning(self, item: Received | Sent, events: Sequence[AgentEvent]) -> bytes:
-        """Return what a control message became: its event, the decision it carries, or how it was understood."""
+        """Return the meaning of a control message: its event, its decision, or the parsed message."""
         if self._limit == 0:
             return b""
         if events:
@@ -192,7 +192,7 @@ class StreamJsonSpans:
 
 
 def _beside(event: AgentEvent) -> bool:
-    """Tell what can come while a block grows: what subagents do, and what the context holds."""
+    """Return whether an event may come while a block grows: subagent output and context usage."""
     if isinstance(event, ev.ContextWindow | ev.TaskUpdate | ev.RateLimit):
         return True
     return isinstance(event, ThreadEvent) and event.parent_tool_call_id is not None
@@ -234,7 +234,7 @@ def _attributes(event: AgentEvent, place: SpanContext, *, with_texts: bool) -> d
 
 
 def _error(event: AgentEvent, *, with_texts: bool) -> str | None:
-    """Return what went wrong: "" where nothing may be told of it, None where nothing did."""
+    """Return the error's text. Empty if texts are not exported; None if there is no error."""
     match event:
         case ev.ToolUpdate(tool_status="error"):
             error = event.error or event.reason or "error"

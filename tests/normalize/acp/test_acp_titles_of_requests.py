@@ -19,7 +19,7 @@ from turnwire.frontends.agui.question_answers import interrupt_of
 from turnwire.normalize.events import PermissionRequest, to_json
 from turnwire.normalize.events.envelope import Envelope
 from turnwire.normalize.payloads.titles import LONGEST_COMMAND, UNKNOWN_COMMAND
-from turnwire.outbound.push.message import told as told_by_push
+from turnwire.outbound.push.message import notification_of
 from turnwire.protocol.acp import encode
 from turnwire.protocol.acp.decode import decode
 
@@ -123,7 +123,7 @@ def test_every_frontend_shows_the_command() -> None:
     line = to_json(event)
     assert interrupt_of(from_client(line)).message == HOSTILE
     assert ToolCalls().asked(from_client(line))["title"] == HOSTILE
-    assert HOSTILE in (told_by_push(Envelope("s", 1, "", line), lambda _: None) or {})["body"]
+    assert HOSTILE in (notification_of(Envelope("s", 1, "", line), lambda _: None) or {})["body"]
     webhook = runpy.run_path(str(EXAMPLES / "webhook_notify.py"))
     assert HOSTILE in webhook["sentence"]("permission_request", {"permission_title": event.permission_title})
 

@@ -26,10 +26,10 @@ from turnwire.normalize.events import (
     to_json,
 )
 from turnwire.normalize.events.envelope import Envelope
-from turnwire.outbound.push.delivery import EncryptedMessage, Sender, posting
-from turnwire.outbound.push.endpoints import EndpointRefused, address_of, place_of
+from turnwire.outbound.push.delivery import EncryptedMessage, Sender, make_post
+from turnwire.outbound.push.endpoints import EndpointRefused, checked_address, parse_endpoint
 from turnwire.outbound.push.keys import KeyRefused, VapidKeys
-from turnwire.outbound.push.message import Told, body_of, told
+from turnwire.outbound.push.message import Notification, body_of, notification_of
 from turnwire.outbound.push.push import Push
 from turnwire.outbound.push.subscriptions import MOST
 from waiting import until
@@ -58,8 +58,8 @@ def enveloped(event: AgentEvent) -> Envelope:
     return Envelope("s", 1, "2026-01-01T00:00:00.000000Z", to_json(event))
 
 
-def what(event: AgentEvent) -> Told | None:
-    return told(enveloped(event), lambda session: f"the {session}")
+def what(event: AgentEvent) -> Notification | None:
+    return notification_of(enveloped(event), lambda session: f"the {session}")
 
 
 def test_what_is_whole_in_a_notification_can_be_allowed_from_it_and_nothing_else() -> None:
@@ -147,7 +147,7 @@ def test_ends_are_told_but_not_those_that_somebody_wanted() -> None:
 )
 def test_endpoints_of_nobody_known_are_refused(endpoint: str) -> None:
     with pytest.raises(EndpointRefused):
-        address_of(place_of(endpoint), lambda *_: ["8.8.8.8"])
+        checked_address(parse_endpoint(endpoint), lambda *_: ["8.8.8.8"])
 
 
 @pytest.mark.parametrize(
@@ -161,12 +161,12 @@ def test_a_name_that_leads_into_a_private_network_is_not_followed(private: str) 
 
     for named in ((), ("fcm.googleapis.com",)):
         with pytest.raises(EndpointRefused):
-            address_of(place_of("https://fcm.googleapis.com/x", named), lookup)
+            checked_address(parse_endpoint("https://fcm.googleapis.com/x", named), lookup)
 
 
 def test_a_name_that_leads_nowhere_is_an_error_of_the_network() -> None:
     with pytest.raises(OSError, match="no address"):
-        address_of(place_of("https://fcm.googleapis.com/x"), lambda *_: [])
+        checked_address(parse_endpoint("https://fcm.googleapis.com/x"), lambda *_: [])
 
 
 def test_services_that_are_known_or_named_are_called() -> None:
@@ -174,17 +174,17 @@ def test_services_that_are_known_or_named_are_called() -> None:
         return ["8.8.8.8"]
 
     for host in ("fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com"):
-        place = place_of(f"https://{host}/a/b?c=d")
-        assert (address_of(place, lookup), place.target, place.origin) == (
+        place = parse_endpoint(f"https://{host}/a/b?c=d")
+        assert (checked_address(place, lookup), place.target, place.origin) == (
             "8.8.8.8",
             "/a/b?c=d",
             f"https://{host}",
         )
     named = ("push.example:8443", "10.0.0.5", "[::1]:444", "*.corp.example")
     for endpoint in ("https://push.example:8443/x", "https://a.b.corp.example/x"):
-        assert address_of(place_of(endpoint, named), lookup) == "8.8.8.8"
-    assert address_of(place_of("https://10.0.0.5/x", named), lookup) == "10.0.0.5"
-    assert place_of("https://[::1]:444/x", named).origin == "https://[::1]:444"
+        assert checked_address(parse_endpoint(endpoint, named), lookup) == "8.8.8.8"
+    assert checked_address(parse_endpoint("https://10.0.0.5/x", named), lookup) == "10.0.0.5"
+    assert parse_endpoint("https://[::1]:444/x", named).origin == "https://[::1]:444"
     for endpoint in (
         "https://push.example/x",
         "https://10.0.0.5:8443/x",
@@ -192,7 +192,7 @@ def test_services_that_are_known_or_named_are_called() -> None:
         "https://corp.example/x",
     ):
         with pytest.raises(EndpointRefused):
-            place_of(endpoint, named)
+            parse_endpoint(endpoint, named)
 
 
 def subscribe(browser: Subscriber) -> frames.PushSubscribe:
@@ -256,8 +256,8 @@ async def test_a_principal_is_told_of_what_it_may_see_for_as_long_as_its_token_c
 
     posted: list[str] = []
 
-    def post(letter: EncryptedMessage) -> int:
-        posted.append(letter.endpoint[-1])
+    def post(message: EncryptedMessage) -> int:
+        posted.append(message.endpoint[-1])
         return 201
 
     push = Push(tmp_path, summary_of, post=post)
@@ -268,10 +268,10 @@ async def test_a_principal_is_told_of_what_it_may_see_for_as_long_as_its_token_c
     push.execute(subscribe(Subscriber("https://fcm.googleapis.com/z")), CONTROL)
     event = to_json(asks("ls"))
     for session in ("bob", "ann"):
-        push.tell(Envelope(session, 1, "2026-01-01T00:00:00Z", event), "permission_request", "e")
+        push.receive(Envelope(session, 1, "2026-01-01T00:00:00Z", event), "permission_request", "e")
     await until(lambda: len(posted) == 3)
     known.clear()
-    push.tell(Envelope("ann", 2, "2026-01-01T00:00:00Z", event), "permission_request", "e")
+    push.receive(Envelope("ann", 2, "2026-01-01T00:00:00Z", event), "permission_request", "e")
     await until(lambda: len(posted) == 4)
     assert (posted[0], sorted(posted[1:3]), posted[3]) == ("z", ["a", "z"], "z")
     assert push._subscriptions is not None
@@ -285,14 +285,14 @@ async def test_a_principal_is_told_of_what_it_may_see_for_as_long_as_its_token_c
 
 def test_a_key_that_others_could_read_is_not_used(tmp_path: Path) -> None:
     path = tmp_path / "vapid.pem"
-    VapidKeys.kept(path)
+    VapidKeys.load(path)
     path.chmod(0o644)
     with pytest.raises(KeyRefused, match="other users could read"):
-        VapidKeys.kept(path)
+        VapidKeys.load(path)
     path.chmod(0o600)
     path.write_text("no key")
     with pytest.raises(KeyRefused, match="does not hold a key"):
-        VapidKeys.kept(path)
+        VapidKeys.load(path)
 
 
 def test_a_key_of_another_kind_is_not_used(tmp_path: Path) -> None:
@@ -301,13 +301,13 @@ def test_a_key_of_another_kind_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "vapid.pem").write_bytes(key.private_bytes(*pem))
     (tmp_path / "vapid.pem").chmod(0o600)
     with pytest.raises(KeyRefused, match=r"does not hold a P-256 key; move it away"):
-        VapidKeys.kept(tmp_path / "vapid.pem")
+        VapidKeys.load(tmp_path / "vapid.pem")
 
 
 def test_where_nothing_can_be_kept_browsers_are_refused_a_key(tmp_path: Path) -> None:
     (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
     with pytest.raises(KeyRefused, match="the key cannot be written to"):
-        VapidKeys.kept(tmp_path / "gone" / "vapid.pem")
+        VapidKeys.load(tmp_path / "gone" / "vapid.pem")
 
 
 def test_letters_are_tried_again_and_those_of_who_is_gone_are_not() -> None:
@@ -315,9 +315,9 @@ def test_letters_are_tried_again_and_those_of_who_is_gone_are_not() -> None:
     gone: list[str] = []
     tried: list[str] = []
 
-    def post(letter: EncryptedMessage) -> int:
-        tried.append(letter.endpoint)
-        return answers[letter.endpoint].pop(0)
+    def post(message: EncryptedMessage) -> int:
+        tried.append(message.endpoint)
+        return answers[message.endpoint].pop(0)
 
     sender = Sender(post, gone.append, pause_s=0)
     for name in answers:
@@ -330,20 +330,20 @@ async def test_a_letter_goes_to_the_address_that_was_looked_at_and_its_certifica
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with push_service() as service:
-        post = posting((f"127.0.0.1:{service.port}",), timeout_s=30)
-        letter = EncryptedMessage(service.subscriber("anna").endpoint, b"sealed", {"TTL": "60"})
+        post = make_post((f"127.0.0.1:{service.port}",), timeout_s=30)
+        message = EncryptedMessage(service.subscriber("anna").endpoint, b"sealed", {"TTL": "60"})
         monkeypatch.delenv("SSL_CERT_FILE", raising=False)
         with pytest.raises(OSError, match="Error"):
-            await asyncio.to_thread(post, letter)
+            await asyncio.to_thread(post, message)
         assert service.pushed.empty()
 
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
-        assert await asyncio.to_thread(post, letter) == 201
+        assert await asyncio.to_thread(post, message) == 201
         pushed = await service.next()
         assert (pushed.path, pushed.body, pushed.headers["ttl"]) == ("/anna", b"sealed", "60")
         assert pushed.headers["host"] == f"127.0.0.1:{service.port}"
         service.answers["/anna"] = b"307 Elsewhere\r\nLocation: https://127.0.0.1:1/"
-        assert await asyncio.to_thread(post, letter) == 307, "a redirect is not followed"
+        assert await asyncio.to_thread(post, message) == 307, "a redirect is not followed"
 
 
 async def test_a_letter_that_cannot_be_sent_is_dropped_and_the_next_one_is_sent(
@@ -357,11 +357,11 @@ async def test_a_letter_that_cannot_be_sent_is_dropped_and_the_next_one_is_sent(
     }
     sent: list[str] = []
 
-    def post(letter: EncryptedMessage) -> int:
-        answer = answers[letter.endpoint]
+    def post(message: EncryptedMessage) -> int:
+        answer = answers[message.endpoint]
         if isinstance(answer, Exception):
             raise answer
-        sent.append(letter.endpoint)
+        sent.append(message.endpoint)
         return answer
 
     def reasons() -> set[object]:
@@ -386,8 +386,8 @@ async def test_a_subscription_that_later_settings_do_not_allow_is_forgotten(tmp_
     push.execute(subscribe(Subscriber("https://push.example/a")), CONTROL)
     posted: list[EncryptedMessage] = []
 
-    def post(letter: EncryptedMessage) -> int:
-        posted.append(letter)
+    def post(message: EncryptedMessage) -> int:
+        posted.append(message)
         return 201
 
     later = Push(tmp_path, lambda _: None, post=post)

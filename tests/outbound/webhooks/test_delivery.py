@@ -12,8 +12,8 @@ from turnwire.outbound.webhooks.delivery import (
     ATTEMPTS,
     Deliverer,
     Post,
+    make_post,
     outcome_of,
-    posting,
     receiver,
     wait_after,
 )
@@ -197,7 +197,7 @@ def test_a_redirect_is_not_followed_and_an_answer_without_end_not_read() -> None
         request.end_headers()
 
     with server(elsewhere) as url:
-        assert posting()(url, b"x", {"webhook-id": "1"}) == (307, None)
+        assert make_post()(url, b"x", {"webhook-id": "1"}) == (307, None)
     assert reached == ["/hook"]
 
 
@@ -209,6 +209,6 @@ def test_what_the_receiver_asks_is_read_and_a_dead_one_is_an_error() -> None:
         request.end_headers()
 
     with server(busy) as url:
-        assert posting()(url, b"x", {}) == (429, 7.0)
+        assert make_post()(url, b"x", {}) == (429, 7.0)
     with pytest.raises(OSError, match=r"^[A-Za-z]+$"):
-        posting()(url, b"x", {})
+        make_post()(url, b"x", {})

@@ -20,7 +20,7 @@ from turnwire.normalize.events import (
     to_json,
 )
 from turnwire.normalize.events.envelope import Cursor, Envelope
-from turnwire.outbound.webhooks.configured import wanted
+from turnwire.outbound.webhooks.configured import configured_receivers
 from turnwire.outbound.webhooks.delivery import Deliverer, receiver
 from turnwire.outbound.webhooks.watcher import EventFilter, EventWatcher
 from waiting import until
@@ -95,7 +95,7 @@ class Noting:
 
     def start(self) -> None: ...
 
-    def tell(self, envelope: Envelope, kind: str, epoch: str) -> None:
+    def receive(self, envelope: Envelope, kind: str, epoch: str) -> None:
         self._order.append(f"{kind} of {envelope.session} in {epoch}")
         self.told.set()
 
@@ -163,18 +163,18 @@ def test_a_secret_is_read_from_a_private_file_or_a_variable(
     secret.write_text("0123456789abcdef\n")
     secret.chmod(0o600)
     by_file = hook(secret_env=None, secret_file=str(secret))
-    assert len(wanted([by_file])) == 1
+    assert len(configured_receivers([by_file])) == 1
     secret.chmod(0o644)
     with pytest.raises(ConfigurationError, match="chmod 600"):
-        wanted([by_file])
+        configured_receivers([by_file])
     with pytest.raises(ConfigurationError, match="is not set"):
-        wanted([hook()])
+        configured_receivers([hook()])
     monkeypatch.setenv("TURNWIRE_WEBHOOK_SECRET", "short")
     with pytest.raises(ConfigurationError, match="at least 16 bytes") as error:
-        wanted([hook()])
+        configured_receivers([hook()])
     assert "short" not in str(error.value)
     monkeypatch.setenv("TURNWIRE_WEBHOOK_SECRET", "0123456789abcdef")
-    assert wanted([hook()])[0].kinds == {
+    assert configured_receivers([hook()])[0].kinds == {
         "permission_request",
         "question_request",
         "complete",

@@ -1,7 +1,7 @@
-"""Send messages to push services in a few threads. Nothing waits for them, and they do not delay the end of turnwire.
+"""Send messages to push services in a few threads. Callers do not wait, and the threads do not delay turnwire's exit.
 
-The queue is bounded and the oldest goes first; what waits too long is of no interest any more. A service is asked again a few
-times when it fails, and a browser that it does not know any more is told of, to be forgotten.
+The queue is bounded: when it is full, the oldest message is dropped. If a push service fails, sending is retried a few
+times. If it no longer knows a browser, `gone` is called with the browser's endpoint.
 """
 
 import logging
@@ -14,29 +14,29 @@ from msgspec import Struct
 from turnwire.outbound.push.endpoints import (
     EndpointAddress,
     EndpointRefused,
-    Lookup,
-    address_of,
-    looked_up,
-    place_of,
+    Resolve,
+    checked_address,
+    parse_endpoint,
+    resolve,
 )
 
 log = logging.getLogger(__name__)
 
 QUEUE = 256
-"""Messages that wait."""
+"""Maximum number of waiting messages."""
 
 THREADS = 2
 
 ATTEMPTS = 3
 
 PAUSE_S = 2.0
-"""After the first attempt; four times as long after the second."""
+"""Seconds to wait after the first attempt. The wait after the second is four times as long."""
 
 TIMEOUT_S = 10.0
-"""How long a service may take to be connected to, and to answer."""
+"""Seconds that a service may take to accept the connection, and then to answer."""
 
 GONE = frozenset({404, 410})
-"""The service does not know the browser any more (RFC 8030, 7.3)."""
+"""Statuses that mean: the service no longer knows the browser (RFC 8030, 7.3)."""
 
 
 class EncryptedMessage(Struct, frozen=True):
@@ -48,16 +48,16 @@ class EncryptedMessage(Struct, frozen=True):
 
 
 Post = Callable[[EncryptedMessage], int]
-"""Sends a letter and returns the status; raises OSError, EndpointRefused."""
+"""Send a message and return the HTTP status. Raises OSError or EndpointRefused."""
 
 
 class Sender:
-    """Sends letters."""
+    """A queue of messages and the threads that send them."""
 
     def __init__(
         self, post: Post, gone: Callable[[str], None], *, queue: int = QUEUE, pause_s: float = PAUSE_S
     ) -> None:
-        """gone: called, in a thread, with an endpoint to forget."""
+        """gone: called from a thread with an endpoint that must be forgotten."""
         self._post = post
         self._gone = gone
         self._pause_s = pause_s
@@ -66,16 +66,16 @@ class Sender:
         self._stopped = False
         self._threads: list[threading.Thread] = []
         self.dropped = 0
-        """Letters that were not delivered and will not be."""
+        """Number of messages that were dropped."""
 
-    def put(self, letter: EncryptedMessage) -> None:
-        """Have a letter sent; never waits."""
+    def put(self, message: EncryptedMessage) -> None:
+        """Queue a message; never waits."""
         with self._changed:
             if self._stopped:
                 return
             if len(self._waiting) == self._waiting.maxlen:
                 self._drop("too many wait")
-            self._waiting.append(letter)
+            self._waiting.append(message)
             if len(self._threads) < THREADS:
                 thread = threading.Thread(target=self._run, name="turnwire-push", daemon=True)
                 self._threads.append(thread)
@@ -83,7 +83,7 @@ class Sender:
             self._changed.notify()
 
     def stop(self) -> None:
-        """Send no more."""
+        """Stop sending and drop what waits."""
         with self._changed:
             self._waiting.clear()
             self._stopped = True
@@ -95,17 +95,17 @@ class Sender:
                 self._changed.wait_for(lambda: self._stopped or self._waiting)
                 if self._stopped:
                     return
-                letter = self._waiting.popleft()
+                message = self._waiting.popleft()
             try:
-                self._deliver(letter)
+                self._deliver(message)
             except Exception:
                 self._drop("the sidecar failed")
                 log.exception("a notification could not be sent")
 
-    def _deliver(self, letter: EncryptedMessage) -> None:
+    def _deliver(self, message: EncryptedMessage) -> None:
         for attempt in range(ATTEMPTS):
             try:
-                status = self._post(letter)
+                status = self._post(message)
                 why = f"status {status}"
             except OSError as error:
                 status, why = 503, type(error).__name__
@@ -114,7 +114,7 @@ class Sender:
             if 200 <= status < 300:
                 return None
             if status in GONE:
-                self._gone(letter.endpoint)
+                self._gone(message.endpoint)
                 return self._drop("the browser has unsubscribed")
             if status < 500 and status != 429:
                 break
@@ -125,18 +125,18 @@ class Sender:
 
     def _drop(self, why: str) -> None:
         self.dropped += 1
-        # neither the endpoint nor what was in it
+        # Do not log the endpoint or the content: both are secret.
         log.warning("a browser was not notified", extra={"reason": why, "dropped": self.dropped})
 
 
-def posting(named: tuple[str, ...], *, lookup: Lookup = looked_up, timeout_s: float = TIMEOUT_S) -> Post:
-    """Return how letters are posted: to the address that was looked at, certificates checked, without redirects or proxies."""
+def make_post(named: tuple[str, ...], *, lookup: Resolve = resolve, timeout_s: float = TIMEOUT_S) -> Post:
+    """Return a function that posts over HTTPS to the address that was checked, without redirects or proxies."""
 
-    def post(letter: EncryptedMessage) -> int:
+    def post(message: EncryptedMessage) -> int:
         import urllib3  # noqa: PLC0415 - costs a start what few need
 
-        place: EndpointAddress = place_of(letter.endpoint, named)
-        address = address_of(place, lookup)
+        place: EndpointAddress = parse_endpoint(message.endpoint, named)
+        address = checked_address(place, lookup)
         pool = urllib3.HTTPSConnectionPool(
             address,
             place.port,
@@ -150,12 +150,12 @@ def posting(named: tuple[str, ...], *, lookup: Lookup = looked_up, timeout_s: fl
             answer = pool.request(
                 "POST",
                 place.target,
-                body=letter.body,
-                headers={**letter.headers, "Host": place.authority},
+                body=message.body,
+                headers={**message.headers, "Host": place.authority},
                 redirect=False,
                 preload_content=False,
             )
-            # what it says is of no interest, and could be without end
+            # Close without reading: the body is not needed and may be endless.
             answer.close()
         except urllib3.exceptions.HTTPError as error:
             raise OSError(type(error).__name__) from None

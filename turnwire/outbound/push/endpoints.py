@@ -1,8 +1,8 @@
-"""Where messages may be sent. A browser's push endpoint is a frontend's input: an address that this machine is to call.
+"""Check the addresses of push services. A browser sends its push endpoint, so it is untrusted input that turnwire will call.
 
-So it must be https, of a known push service or one that the operator has named. Its name must lead only to public
-addresses. Otherwise a token would be a way into the network behind turnwire. What was looked up is what is connected
-to, so no name can lead elsewhere meanwhile. An address (not a name) that the operator has named counts as it stands.
+An endpoint must use https and belong to a known push service or to one that the operator has named. A host name must
+resolve to public addresses only. Otherwise a token would give access to the network behind turnwire. turnwire connects
+to the address that it checked, so the name cannot change meanwhile. The operator may also name a literal IP address.
 """
 
 import ipaddress
@@ -20,51 +20,51 @@ KNOWN = (
     "*.push.apple.com",  # Safari
     "*.notify.windows.com",  # Edge
 )
-"""The push services of browsers' makers; a star stands for one or more further names before the rest."""
+"""The push services of browser makers. A star stands for one or more leading labels."""
 
 LONGEST = 2048
-"""Characters of an endpoint."""
+"""Maximum number of characters of an endpoint."""
 
 PORT = 443
 
 
 class EndpointRefused(TurnwireError):
-    """An endpoint is not called; the text says why and does not repeat it, as it is a secret of the browser."""
+    """An endpoint is not called. The message says why but omits the endpoint, which is a secret of the browser."""
 
 
 class EndpointAddress(Struct, frozen=True):
-    """Where an endpoint is."""
+    """The parsed address of an endpoint."""
 
     host: str
     port: int
     target: str
-    """Path and query."""
+    """Path and query string."""
     is_named: bool
-    """The operator has named it."""
+    """True if the operator has named it."""
 
     @property
     def authority(self) -> str:
-        """Host and port, as the Host header has them."""
+        """Host and port for the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORT else f"{host}:{self.port}"
 
     @property
     def origin(self) -> str:
-        """What a signature for it is made out to."""
+        """Origin for which the VAPID signature is made."""
         return f"https://{self.authority}"
 
 
-Lookup = Callable[[str, int], Iterable[str]]
-"""From host and port to addresses; raises OSError."""
+Resolve = Callable[[str, int], Iterable[str]]
+"""Resolve host and port to IP addresses. Raises OSError."""
 
 
-def looked_up(host: str, port: int) -> list[str]:
-    """Ask the system for a host's addresses; raises OSError."""
+def resolve(host: str, port: int) -> list[str]:
+    """Resolve a host with the system resolver. Raises OSError."""
     return [str(found[4][0]) for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
-def place_of(endpoint: str, named: Sequence[str] = ()) -> EndpointAddress:
-    """Return where an endpoint is; `named` are the operator's services, as HOST or HOST:PORT. Raises EndpointRefused."""
+def parse_endpoint(endpoint: str, named: Sequence[str] = ()) -> EndpointAddress:
+    """Parse and check an endpoint. named: the operator's services, as HOST or HOST:PORT. Raises EndpointRefused."""
     if len(endpoint) > LONGEST or not endpoint.isascii() or not endpoint.isprintable() or " " in endpoint:
         raise EndpointRefused("the endpoint is not a URL of a push service")
     try:
@@ -84,8 +84,8 @@ def place_of(endpoint: str, named: Sequence[str] = ()) -> EndpointAddress:
     return EndpointAddress(host, port, f"{target}?{parts.query}" if parts.query else target, is_named)
 
 
-def address_of(place: EndpointAddress, lookup: Lookup = looked_up) -> str:
-    """Return the address to connect to; raises EndpointRefused for one that is not public, OSError where there is none."""
+def checked_address(place: EndpointAddress, lookup: Resolve = resolve) -> str:
+    """Return the IP address to connect to. Raises EndpointRefused if it is not public, OSError if there is none."""
     literal = _address(place.host)
     if literal is not None:
         if place.is_named:

@@ -1,5 +1,6 @@
-"""What encrypts and signs: the key by which push services know this turnwire (VAPID, RFC 8292), and what makes a message
-readable to one browser alone (RFC 8291). Both by the libraries of the extra `push`.
+"""Keys of web push: turnwire's signing key (VAPID, RFC 8292), and encryption for one browser (RFC 8291).
+
+Both need the libraries of the extra `push`.
 """
 
 import base64
@@ -18,33 +19,33 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
 VALID_S = 12 * 3600
-"""How long a signature counts; a push service takes up to 24 hours."""
+"""Seconds that a signature is valid. Push services accept up to 24 hours."""
 
 POINT = 65
-"""Bytes of a browser's public key: an uncompressed point of P-256."""
+"""Length in bytes of a browser's public key: an uncompressed P-256 point."""
 
 AUTH = 16
-"""Bytes of its secret."""
+"""Length in bytes of a browser's secret."""
 
 
 class KeyRefused(TurnwireError):
-    """A key cannot be used; the text says whose, and what to do."""
+    """A key is invalid. The message says whose key, and what to do."""
 
 
 def is_installed() -> bool:
-    """Return whether the libraries are here."""
+    """Return whether the libraries of the extra `push` are installed."""
     return all(find_spec(name) is not None for name in ("http_ece", "py_vapid"))
 
 
 class VapidKeys:
-    """The key pair of one turnwire."""
+    """The signing key pair of this turnwire."""
 
     def __init__(self, key: "EllipticCurvePrivateKey") -> None:
         self._key = key
 
     @classmethod
-    def kept(cls, path: Path) -> "VapidKeys":
-        """Read the key's file, or make both: a PEM for its owner alone. Raises KeyRefused."""
+    def load(cls, path: Path) -> "VapidKeys":
+        """Read the key from a PEM file, or create the file with mode 600. Raises KeyRefused."""
         from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - an extra
         from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - an extra
 
@@ -77,7 +78,7 @@ class VapidKeys:
 
     @property
     def public(self) -> str:
-        """What a browser subscribes with: the public point, base64url without padding."""
+        """The public key that browsers subscribe with: a P-256 point, base64url without padding."""
         from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - an extra
 
         point = self._key.public_key().public_bytes(
@@ -86,7 +87,7 @@ class VapidKeys:
         return base64.urlsafe_b64encode(point).rstrip(b"=").decode()
 
     def headers(self, origin: str, contact: str, now: float | None = None) -> Mapping[str, str]:
-        """Return what proves to the push service at `origin` who sends; `contact` is a mailto: or https: address."""
+        """Return the signed VAPID headers for a push service. contact: a mailto: or https: address."""
         from py_vapid import Vapid02  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra, without types
 
         expires = int(time.time() if now is None else now) + VALID_S
@@ -95,7 +96,7 @@ class VapidKeys:
 
 
 def encrypted(body: bytes, p256dh: str, auth: str) -> bytes:
-    """Encrypt for one browser (content coding aes128gcm); raises KeyRefused for keys that are none."""
+    """Encrypt for one browser (content coding aes128gcm). Raises KeyRefused for invalid keys."""
     import http_ece  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra, without types
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - an extra
 
@@ -111,7 +112,7 @@ def encrypted(body: bytes, p256dh: str, auth: str) -> bytes:
 
 
 def browser_keys(p256dh: str, auth: str) -> tuple[bytes, bytes]:
-    """Return a browser's public point and its secret, of base64url; raises KeyRefused."""
+    """Decode a browser's public key (65 bytes) and secret (16 bytes) from base64url. Raises KeyRefused."""
     try:
         point, secret = (
             base64.b64decode(f"{text}{'=' * (-len(text) % 4)}", altchars=b"-_", validate=True)

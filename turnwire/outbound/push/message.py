@@ -1,8 +1,8 @@
-"""The notification of an event: few words, and the possible answers. Pure.
+"""Turn an event into a notification with a short text and, for requests, the possible answers. Pure.
 
-Only what is whole in the notification can be allowed from it: a command or a path that was cut, a change of a file, a plan are
-opened instead. So is a command with words from right to left: we cannot say in which order a device draws it. Rejecting is always
-possible.
+A request can be allowed from a notification only if the notification shows all of it. So a cut command or path, a file
+change or a plan has to be opened first. The same holds for a command with right-to-left text, since devices differ in
+how they order it. Rejecting is always possible.
 """
 
 import json
@@ -26,16 +26,16 @@ LONGEST = 240
 """Maximum characters of a notification; the message stays well below the 4 KiB of a push service."""
 
 WHOLE = 120
-"""Characters of a command that a notification shows whole on most platforms: a longer one cannot be allowed there."""
+"""Maximum characters of a command that can be allowed. Most platforms show that many without cutting."""
 
 TITLE = 80
 
-Told = dict[str, str]
-"""`session`, `title`, `body`, `tag`; `pending` of a request; `allow` and `reject`, the options that answer it."""
+Notification = dict[str, str]
+"""Keys: `session`, `title`, `body`, `tag`. Requests add `pending` and the option ids `allow` and `reject`."""
 
 
-def told(envelope: Envelope, title_of: Callable[[str], str | None]) -> Told | None:
-    """Return the notification of an event; None for an event without one."""
+def notification_of(envelope: Envelope, title_of: Callable[[str], str | None]) -> Notification | None:
+    """Return the notification of an event. None if the event causes none."""
     event = from_json(envelope.event)
     what = _what(envelope.session, event)
     if what is None:
@@ -44,17 +44,17 @@ def told(envelope: Envelope, title_of: Callable[[str], str | None]) -> Told | No
     return {"session": envelope.session, "title": title, **what}
 
 
-def body_of(message: Told, *, may_answer: bool) -> bytes:
-    """Return the message to send, without answers for a receiver that may not give them."""
+def body_of(message: Notification, *, may_answer: bool) -> bytes:
+    """Encode a notification as JSON. may_answer: whether the receiver may answer requests."""
     shown = message if may_answer else {name: message[name] for name in message.keys() - {"allow", "reject"}}
     return json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _what(session: str, event: AgentEvent) -> Told | None:
+def _what(session: str, event: AgentEvent) -> Notification | None:
     match event:
         case PermissionRequest():
             asked, is_whole = _asked(event)
-            answers: Told = {}
+            answers: Notification = {}
             for option in event.permission_options:
                 if option.kind == "allow_once" and is_whole:
                     answers.setdefault("allow", option.option_id)
@@ -67,7 +67,7 @@ def _what(session: str, event: AgentEvent) -> Told | None:
             return {"body": body, "tag": event.pending_id, "pending": event.pending_id}
         case Complete():
             if event.data.outcome == "interrupted":
-                return None  # whoever stopped it knows
+                return None  # A user stopped it and knows.
             failed = event.data.is_error or event.error is not None
             why = f": {_visible(event.error, LONGEST)}" if failed and event.error else ""
             return {"body": f"has failed{why}" if failed else "has finished", "tag": f"{session} turn"}
@@ -79,7 +79,7 @@ def _what(session: str, event: AgentEvent) -> Told | None:
 
 
 def _asked(event: PermissionRequest) -> tuple[str, bool]:
-    """Return what is asked, and whether that is all of it."""
+    """Return the request's text, and whether it is complete."""
     details = event.action_details or {}
     whole = details.get("command") if event.action_type == "command" else None
     if event.action_type == "file_read" and details.keys() == {"path"}:

@@ -13,22 +13,22 @@ from turnwire.hub.wire import frames
 from turnwire.hub.wire.frames_out import SessionSummary
 from turnwire.normalize.events.envelope import Envelope
 from turnwire.normalize.vocabulary import Role
-from turnwire.outbound.push.delivery import EncryptedMessage, Post, Sender, posting
-from turnwire.outbound.push.endpoints import EndpointRefused, place_of
+from turnwire.outbound.push.delivery import EncryptedMessage, Post, Sender, make_post
+from turnwire.outbound.push.endpoints import EndpointRefused, parse_endpoint
 from turnwire.outbound.push.keys import KeyRefused, VapidKeys, encrypted, is_installed
-from turnwire.outbound.push.message import KINDS, Told, body_of, told
+from turnwire.outbound.push.message import KINDS, Notification, body_of, notification_of
 from turnwire.outbound.push.subscriptions import Subscription, Subscriptions
 
 log = logging.getLogger(__name__)
 
 TTL_S = 3600
-"""Seconds that a push service keeps a message for a browser that is away: after that an answer is too late as a rule."""
+"""Seconds that a push service keeps a message for an offline browser. Later answers usually come too late."""
 
 INSTALL = "web push needs the extra: pip install 'turnwire[push]'"
 
 
 class Push:
-    """Tells browsers what happens."""
+    """Send web push notifications to subscribed browsers, and handle the browsers' commands."""
 
     kinds = KINDS
 
@@ -41,12 +41,12 @@ class Push:
         contact: str = "mailto:turnwire@example.com",
         post: Post | None = None,
     ) -> None:
-        """Take the state directory; `named` are the operator's push services, `contact` is whom a service can write to."""
+        """directory: the state directory. named: the operator's push services. contact: address for push services to write to."""
         self._directory = directory
         self._summary_of = summary_of
         self._named = named
         self._contact = contact
-        self._post = post or posting(named)
+        self._post = post or make_post(named)
         self._installed = is_installed()
         self._sender: Sender | None = None
         self._principals: Principals = NoPrincipals()
@@ -54,12 +54,12 @@ class Push:
         self._subscriptions: Subscriptions | None = None
 
     def admit(self, tokens: Mapping[Role, str], principals: Principals | None = None) -> None:
-        """Begin to tell those that are kept: the hub's tokens and its principals say which of them count."""
+        """Load the subscriptions. Those of unknown tokens or principals are ignored."""
         self._principals = principals or NoPrincipals()
         self._subscriptions = Subscriptions(self._directory / "push.json", tokens)
 
     def start(self) -> None:
-        """Begin: events follow."""
+        """Start sending. Must run in the event loop."""
         loop = asyncio.get_running_loop()
 
         def gone(endpoint: str) -> None:
@@ -72,10 +72,10 @@ class Push:
         if self._sender is not None:
             self._sender.stop()
 
-    def tell(self, envelope: Envelope, kind: str, epoch: str) -> None:  # noqa: ARG002 - Receiving
-        """Tell all that are subscribed of an event."""
+    def receive(self, envelope: Envelope, kind: str, epoch: str) -> None:  # noqa: ARG002 - EventReceiver
+        """Notify all subscribed browsers that may see the event."""
         those = self._subscriptions.all if self._subscriptions is not None and self._installed else ()
-        if not those or (message := told(envelope, self._title_of)) is None:
+        if not those or (message := notification_of(envelope, self._title_of)) is None:
             return
         session = self._summary_of(envelope.session)
         for one in those:
@@ -96,7 +96,7 @@ class Push:
         return principal.sees_all or (session is not None and principal.sees(session))
 
     def execute(self, command: frames.PushCommand, frontend: Frontend) -> JsonValue:
-        """Do a command; raises CommandRefused."""
+        """Execute a command of a browser. Raises CommandRefused."""
         subscriptions = self._subscriptions
         if subscriptions is None or not self._installed:
             raise CommandRefused("no_push", INSTALL)
@@ -105,7 +105,7 @@ class Push:
                 return {"key": self._sign().public}
             case frames.PushSubscribe():
                 if frontend.user is not None and frontend.token is None:
-                    # Nobody would tell us when the proxy's user is no more.
+                    # turnwire would not learn when the proxy's user is removed.
                     raise CommandRefused(
                         "forbidden", "Web push needs your own token; ask the operator for one.", "type"
                     )
@@ -113,7 +113,7 @@ class Push:
                     command.endpoint, command.p256dh, command.auth, frontend.role, frontend.token
                 )
                 try:
-                    place_of(one.endpoint, self._named)
+                    parse_endpoint(one.endpoint, self._named)
                     encrypted(b"", one.p256dh, one.auth)
                 except EndpointRefused as refused:
                     raise CommandRefused("invalid_params", str(refused), "endpoint") from refused
@@ -129,17 +129,17 @@ class Push:
     def _sign(self) -> VapidKeys:
         if self._signing is None:
             try:
-                self._signing = VapidKeys.kept(self._directory / "vapid.pem")
+                self._signing = VapidKeys.load(self._directory / "vapid.pem")
             except KeyRefused as refused:
                 raise CommandRefused("no_push", str(refused)) from refused
         return self._signing
 
-    def _send(self, to: Subscription, message: Told) -> None:
+    def _send(self, to: Subscription, message: Notification) -> None:
         if self._sender is None:
             return
         try:
             headers = {
-                **self._sign().headers(place_of(to.endpoint, self._named).origin, self._contact),
+                **self._sign().headers(parse_endpoint(to.endpoint, self._named).origin, self._contact),
                 "Content-Encoding": "aes128gcm",
                 "Content-Type": "application/octet-stream",
                 "TTL": str(TTL_S),
@@ -147,7 +147,7 @@ class Push:
             }
             body = encrypted(body_of(message, may_answer=to.role == "control"), to.p256dh, to.auth)
         except (CommandRefused, EndpointRefused, KeyRefused) as error:
-            # of an earlier start, whose settings allowed what these do not
+            # The subscription is from an earlier start with other settings.
             log.warning("a browser is not notified", extra={"reason": str(error)})
             self._forget(to.endpoint)
             return

@@ -1,7 +1,7 @@
 """The subscribed browsers, stored in a file of the state directory that only its owner can read.
 
-Each was subscribed by a role, and counts as long as that role's token does: with new tokens all are forgotten, as whoever had
-an old one has none now. Of the token a digest is kept that is of no use to open anything.
+A subscription belongs to a role and ends when the role's token changes. The file stores an HMAC of the token, from
+which the token cannot be derived.
 """
 
 import hashlib
@@ -21,29 +21,29 @@ from turnwire.normalize.vocabulary import Role
 log = logging.getLogger(__name__)
 
 MOST = 32
-"""Browsers; one more takes the place of the one that subscribed first."""
+"""Maximum number of subscriptions. Another one replaces the oldest."""
 
 
 class Subscription(Struct, frozen=True):
     """One browser."""
 
     endpoint: str
-    """Where its push service takes messages for it. A secret."""
+    """The push service's URL for this browser. A secret."""
     p256dh: str
     """Its public key, base64url."""
     auth: str
     """Its secret, base64url."""
     role: Role
-    """What it may do: one that may only look is not offered answers."""
+    """The browser's role. The role view gets no answer buttons."""
     token: str | None = None
-    """The id of the principal's token that it subscribed by; it counts as long as that does, for what that may see."""
+    """Id of the principal's token that it subscribed with. The subscription ends with that token and shows only its sessions."""
 
 
 class Subscriptions:
-    """The file of one state directory."""
+    """The subscriptions of one state directory."""
 
     def __init__(self, path: Path, tokens: Mapping[Role, str]) -> None:
-        """Read what is kept of those that subscribed by these tokens."""
+        """Read the file. tokens: the current token of each role; subscriptions of other tokens are ignored."""
         self._path = path
         self._proofs = {
             role: hmac.digest(token.encode(), b"turnwire push", hashlib.sha256).hex()
@@ -53,11 +53,11 @@ class Subscriptions:
 
     @property
     def all(self) -> Collection[Subscription]:
-        """Those that count."""
+        """All valid subscriptions."""
         return list(self._known.values())
 
     def add(self, one: Subscription) -> None:
-        """Take one, also instead of what it was before."""
+        """Add a subscription. It replaces one with the same endpoint."""
         self._known.pop(one.endpoint, None)
         self._known[one.endpoint] = one
         while len(self._known) > MOST:
@@ -65,7 +65,7 @@ class Subscriptions:
         self._write()
 
     def drop(self, endpoint: str) -> bool:
-        """Forget one; False when it was not known."""
+        """Remove a subscription. Returns False if there was none."""
         if self._known.pop(endpoint, None) is None:
             return False
         self._write()

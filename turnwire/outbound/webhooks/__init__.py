@@ -1,1 +1,1 @@
-"""Webhooks: send events to other servers, signed as Standard Webhooks demands."""
+"""Webhooks: send events to other servers, signed as Standard Webhooks requires."""

@@ -1,4 +1,4 @@
-"""Webhooks as they are configured: their secrets read, their receivers made."""
+"""Build webhook receivers from the configuration, and read their secrets."""
 
 import os
 from collections.abc import AsyncIterator
@@ -13,11 +13,11 @@ from turnwire.outbound.webhooks.message import BadSecret, key_of
 from turnwire.outbound.webhooks.watcher import EventFilter, EventWatcher
 
 LIMIT = 4096
-"""Characters of a secret."""
+"""Maximum number of characters of a secret."""
 
 
-def wanted(webhooks: list[Webhook]) -> list[EventFilter]:
-    """Return the configured receivers and their events; raises ConfigurationError."""
+def configured_receivers(webhooks: list[Webhook]) -> list[EventFilter]:
+    """Return the configured receivers with their events. Raises ConfigurationError."""
     return [
         EventFilter(frozenset(one.events), Deliverer(receiver(number, one.url, _key(number, one))))
         for number, one in enumerate(webhooks, 1)
@@ -25,9 +25,9 @@ def wanted(webhooks: list[Webhook]) -> list[EventFilter]:
 
 
 @asynccontextmanager
-async def watching(journal: Journal, those: list[EventFilter]) -> AsyncIterator[EventWatcher]:
-    """Watch a journal for them, until the context closes; `run` is for the caller to keep up."""
-    watched = EventWatcher(journal, those)
+async def watch_journal(journal: Journal, receivers: list[EventFilter]) -> AsyncIterator[EventWatcher]:
+    """Watch a journal for these receivers until the context closes. The caller must run `EventWatcher.run`."""
+    watched = EventWatcher(journal, receivers)
     await watched.begin()
     try:
         yield watched

@@ -1,7 +1,7 @@
-"""Sends messages to one receiver: one after the other, again after growing waits, in a thread of its own.
+"""Send messages to one receiver, in order, from a thread of its own. Failed attempts are retried after growing waits.
 
-Nobody waits for it. The queue is bounded, the oldest goes first: what a receiver that is away for long has missed stays in the
-session's log. The thread is a daemon: a receiver that does not answer keeps no turnwire from its end.
+Callers do not wait. The queue is bounded: when it is full, the oldest message is dropped. The session's log still has
+the event. The thread is a daemon, so a receiver that does not answer does not keep turnwire running.
 """
 
 import logging
@@ -21,27 +21,27 @@ from turnwire.outbound.webhooks.message import Message, headers, message_of
 log = logging.getLogger(__name__)
 
 QUEUE = 256
-"""Messages that wait for one receiver; then the oldest is dropped."""
+"""Maximum number of messages that wait for one receiver."""
 
 TIMEOUT_S = 10.0
-"""How long a receiver may take to be connected to, and to answer."""
+"""Seconds that a receiver may take to accept the connection, and then to answer."""
 
 FIRST_WAIT_S = 1.0
 LONGEST_WAIT_S = 300.0
 ATTEMPTS = 8
-"""Attempts at a message: the last one after some eight minutes."""
+"""Attempts to send a message. The last one comes about eight minutes after the first."""
 
 AGAIN = frozenset({408, 425, 429})
-"""Statuses below 500 that say: come again."""
+"""Statuses below 500 after which a message is sent again."""
 
 Outcome: TypeAlias = Literal["done", "again", "refused", "gone"]
 
 Post: TypeAlias = Callable[[str, bytes, Mapping[str, str]], tuple[int, float | None]]
-"""From URL, body and headers to the status, and the seconds that the receiver asks to be left alone; raises OSError."""
+"""Post a body to a URL with headers. Returns the status and the Retry-After seconds, if any. Raises OSError."""
 
 
 def outcome_of(status: int) -> Outcome:
-    """Return what a status means. Redirects are refusals: what is signed for one receiver is not another's."""
+    """Classify a status. A redirect counts as a refusal, because the signature is for one receiver only."""
     if 200 <= status < 300:
         return "done"
     if status == 410:
@@ -50,27 +50,27 @@ def outcome_of(status: int) -> Outcome:
 
 
 def wait_after(attempt: int, asked: float | None, chance: float, first: float = FIRST_WAIT_S) -> float:
-    """Return the seconds to wait after an attempt, from 1; `chance`, from 0 to 1, keeps receivers from being asked in step."""
+    """Return the seconds to wait after an attempt (from 1). chance: 0 to 1, spreads the retries of receivers."""
     longest: float = min(first * 4 ** (attempt - 1), LONGEST_WAIT_S)
     return max(longest * (0.75 + chance / 4), min(asked or 0.0, LONGEST_WAIT_S))
 
 
 class Receiver(Struct, frozen=True):
-    """Who is told."""
+    """The receiver of a webhook."""
 
     url: str
     key: bytes
     name: str
-    """What logs call it: its place in the configuration and its host, since a URL can hold a secret."""
+    """Name for logs: the position in the configuration and the host. The URL can contain a secret."""
 
 
 def receiver(number: int, url: str, key: bytes) -> Receiver:
-    """Return the receiver of a URL."""
+    """Return the receiver for a URL."""
     return Receiver(url, key, f"{number} ({urlsplit(url).hostname})")
 
 
 class Deliverer:
-    """Sends to one receiver."""
+    """Queue and thread of one receiver."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Deliverer:
         first_wait_s: float = FIRST_WAIT_S,
     ) -> None:
         self._to = to
-        self._post = post or posting()
+        self._post = post or make_post()
         self._clock = clock
         self._chance = chance
         self._first_wait_s = first_wait_s
@@ -91,19 +91,19 @@ class Deliverer:
         self._changed = threading.Condition()
         self._stopped = False
         self.dropped = 0
-        """Messages that were not delivered and will not be."""
+        """Number of messages that were dropped."""
         self._thread = threading.Thread(target=self._run, name="turnwire-webhook", daemon=True)
 
     def start(self) -> None:
-        """Begin to send."""
+        """Start the thread."""
         self._thread.start()
 
-    def tell(self, envelope: Envelope, kind: str, epoch: str) -> None:
-        """Have an event sent."""
+    def receive(self, envelope: Envelope, kind: str, epoch: str) -> None:
+        """Queue an event."""
         self.put(message_of(envelope, kind, epoch))
 
     def put(self, message: Message) -> None:
-        """Have a message sent; never waits."""
+        """Queue a message; never waits."""
         with self._changed:
             if self._stopped:
                 self.dropped += 1
@@ -114,7 +114,7 @@ class Deliverer:
             self._changed.notify()
 
     def stop(self) -> None:
-        """Send no more; what waits is dropped."""
+        """Stop sending and drop what waits."""
         with self._changed:
             if self._waiting:
                 self._drop("turnwire stops", len(self._waiting))
@@ -123,7 +123,7 @@ class Deliverer:
             self._changed.notify()
 
     def join(self, seconds: float) -> bool:
-        """Wait for the thread's end; False when it has not come."""
+        """Wait for the thread to end. Returns False if it still runs."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
@@ -157,17 +157,17 @@ class Deliverer:
         self._drop(why)
 
     def _attempt(self, message: Message) -> tuple[Outcome, str, float | None]:
-        """Post once; return what came of it, in words too, and how long the receiver asks to be left alone."""
+        """Post once. Returns the outcome, its text for logs, and the Retry-After seconds, if any."""
         signed = headers(message, self._to.key, int(self._clock()))
         try:
             status, asked = self._post(self._to.url, message.body, signed)
         except OSError as error:
-            # an error's text can hold the URL
+            # The error's text may contain the URL.
             return "again", type(error).__name__, None
         return outcome_of(status), f"status {status}", asked
 
     def _pause(self, seconds: float) -> bool:
-        """Wait; False when it is over."""
+        """Wait. Returns False if stopped."""
         with self._changed:
             return not self._changed.wait_for(lambda: self._stopped, seconds)
 
@@ -179,8 +179,8 @@ class Deliverer:
         )
 
 
-def posting(timeout_s: float = TIMEOUT_S) -> Post:
-    """Return how messages are posted: without redirects, without proxies of the environment, certificates checked."""
+def make_post(timeout_s: float = TIMEOUT_S) -> Post:
+    """Return a function that posts without redirects or proxies and checks certificates."""
     import urllib3  # noqa: PLC0415 - costs a start what few need
 
     pool = urllib3.PoolManager(timeout=urllib3.Timeout(timeout_s), retries=False, maxsize=1)
@@ -191,7 +191,7 @@ def posting(timeout_s: float = TIMEOUT_S) -> Post:
         except urllib3.exceptions.HTTPError as error:
             raise OSError(type(error).__name__) from None
         asked = answer.headers.get("retry-after", "")
-        # what it says is of no interest, and could be without end
+        # Close without reading: the body is not needed and may be endless.
         answer.close()
         return answer.status, float(asked) if asked.isascii() and asked.isdigit() and len(asked) < 8 else None
 

@@ -1,7 +1,7 @@
-"""A webhook's message and its signature, as Standard Webhooks 1.0 has them. Pure.
+"""Build the signed message of a webhook, as Standard Webhooks 1.0 defines it. Pure.
 
-`webhook-id` is the same for every attempt, so a receiver can tell a repetition. The signature is an HMAC-SHA256 over
-id, time and body, so none of them can belong to another message. With the time a receiver can refuse old messages.
+`webhook-id` is the same for every attempt, so that a receiver can detect duplicates. The signature is an HMAC-SHA256 of
+id, time and body. The time lets a receiver refuse old messages.
 """
 
 import base64
@@ -20,26 +20,26 @@ from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.visible import ordered_json
 
 FIELD_LIMIT = 4096
-"""Bytes above which a string of an event is cut in a message: who wants all of it asks the hub."""
+"""Maximum bytes of a string in a message. Longer ones are cut; the hub has the whole text."""
 
 SECRET_PREFIX = "whsec_"
 SHORTEST_SECRET = 16
-"""Bytes of a secret."""
+"""Minimum bytes of a secret."""
 
 
 class BadSecret(TurnwireError, ValueError):
-    """A secret that cannot be signed with."""
+    """The secret cannot be used to sign."""
 
 
 class Message(Struct, frozen=True):
-    """What is sent, however often."""
+    """The id and the body of a message. They are the same for every attempt."""
 
     id: str
     body: bytes
 
 
 def message_of(envelope: Envelope, kind: str, epoch: str) -> Message:
-    """Return the message of an event; its strings hide and reorder nothing, since people read them."""
+    """Return the message of an event. Control and direction characters are made visible, since people read it."""
     event = ordered_json(json.loads(to_json(cut(from_json(envelope.event), FIELD_LIMIT))))
     body = {
         "type": kind,
@@ -51,7 +51,7 @@ def message_of(envelope: Envelope, kind: str, epoch: str) -> Message:
 
 
 def key_of(secret: str) -> bytes:
-    """Return the bytes that a secret signs with: what `whsec_` stands before in base64, else the text itself; raises BadSecret."""
+    """Return the signing key: the base64 text after `whsec_`, or else the secret itself. Raises BadSecret."""
     try:
         if secret.startswith(SECRET_PREFIX):
             key = base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
@@ -65,7 +65,7 @@ def key_of(secret: str) -> bytes:
 
 
 def headers(message: Message, key: bytes, now: int) -> Mapping[str, str]:
-    """Return the headers of an attempt at `now`, in seconds since 1970."""
+    """Return the headers of an attempt. now: seconds since 1970."""
     signed = f"{message.id}.{now}.".encode() + message.body
     signature = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
     return {

@@ -1,7 +1,7 @@
-"""Send receivers the events of their kinds from the journal, from the start of this process on.
+"""Read new events from the journal and hand them to receivers by kind.
 
-The journal is read as a frontend would: by cursor, after it has announced progress. So what is told is kept, and a
-receiver that is away costs no session anything.
+The watcher reads by cursor after the journal has announced progress, as frontends do. So receivers get only stored
+events, and a slow receiver does not slow down a session.
 """
 
 import asyncio
@@ -18,34 +18,34 @@ from turnwire.normalize.events.envelope import Cursor, Envelope
 log = logging.getLogger(__name__)
 
 _kind = re.compile(rb'\{"type":"(\w+)"')
-"""The beginning of an event's JSON."""
+"""Matches the beginning of an event's JSON."""
 
 
 class EventReceiver(Protocol):
-    """Who is told; waits for nothing when it is."""
+    """A receiver of events. Its methods never wait."""
 
     def start(self) -> None:
-        """Begin: events follow."""
+        """Start; events follow."""
         ...
 
-    def tell(self, envelope: Envelope, kind: str, epoch: str) -> None:
-        """Take an event, its type, and the life of the log that it stands in."""
+    def receive(self, envelope: Envelope, kind: str, epoch: str) -> None:
+        """Take an event. kind: its type. epoch: the life of the log that contains it."""
         ...
 
     def stop(self) -> None:
-        """Tell nobody anything more."""
+        """Stop sending."""
         ...
 
 
 class EventFilter(Struct, frozen=True):
-    """What a receiver is told."""
+    """The kinds of events that a receiver gets."""
 
     kinds: frozenset[str]
     to: EventReceiver
 
 
 class EventWatcher:
-    """Hands events to receivers."""
+    """Hands events of the journal to receivers."""
 
     def __init__(self, journal: Journal, wanted: Sequence[EventFilter]) -> None:
         self._journal = journal
@@ -56,26 +56,26 @@ class EventWatcher:
         self._progress = asyncio.Event()
 
     async def begin(self) -> None:
-        """Note the end of each log: earlier events are not sent. Raises JournalError."""
+        """Note the end of each log and start the receivers. Earlier events are not sent. Raises JournalError."""
         self._positions = {one.session: one.last for one in await self._journal.logs()}
         for each in self._wanted:
             each.to.start()
 
     async def run(self) -> None:
-        """Watch; runs until it is cancelled."""
+        """Watch until cancelled."""
         leave = self._journal.watch(self._ahead_of)
         try:
             while True:
                 await self._progress.wait()
                 self._progress.clear()
-                await asyncio.sleep(0)  # who looks on comes first
+                await asyncio.sleep(0)  # frontends that watch the session come first
                 while self._ahead:
                     await self._read(self._ahead.pop())
         finally:
             leave()
 
     def stop(self) -> None:
-        """Tell nobody anything more."""
+        """Stop all receivers."""
         for each in self._wanted:
             each.to.stop()
 
@@ -96,9 +96,9 @@ class EventWatcher:
                     if kind in self._kinds:
                         for each in self._wanted:
                             if kind in each.kinds:
-                                each.to.tell(envelope, kind, page.cursor.epoch)
+                                each.to.receive(envelope, kind, page.cursor.epoch)
                 self._positions[session] = page.cursor.seq
-                await asyncio.sleep(0)  # a log in memory is read without waiting
+                await asyncio.sleep(0)  # reading a log in memory does not wait
                 if not page.envelopes:
                     return
         except JournalError as error:

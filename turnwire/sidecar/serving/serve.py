@@ -23,7 +23,7 @@ from turnwire.hub.wire.frames_out import SessionSummary
 from turnwire.journal.base import Journal, JournalError
 from turnwire.journal.sessions import SessionStore
 from turnwire.outbound.push.push import Push
-from turnwire.outbound.webhooks.configured import wanted, watching
+from turnwire.outbound.webhooks.configured import configured_receivers, watch_journal
 from turnwire.outbound.webhooks.watcher import EventFilter
 from turnwire.sessions.live import LiveSession
 from turnwire.sessions.live_host import LiveHost
@@ -78,7 +78,7 @@ async def serve(
 
         if not await redis_is_there(settings, signals=signals):
             return
-    told = wanted(settings.webhooks) if settings.webhooks else []
+    told = configured_receivers(settings.webhooks) if settings.webhooks else []
     metrics = Metrics()
     observers = Observers(settings, metrics)
     try:
@@ -91,7 +91,7 @@ async def serve(
                 supervisor.keep_up("records of sessions", record_writer.run)
                 supervisor.keep_up("retention", partial(_retaining, journal))
                 if told:
-                    webhooks = await last.enter_async_context(watching(journal, told))
+                    webhooks = await last.enter_async_context(watch_journal(journal, told))
                     supervisor.keep_up("webhooks and web push", webhooks.run)
                 # when no session can change its record any more
                 last.push_async_callback(record_writer.flush)
