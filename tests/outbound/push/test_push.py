@@ -395,7 +395,7 @@ async def test_a_subscription_that_later_settings_do_not_allow_is_forgotten(tmp_
     later.start()
     assert later._subscriptions is not None
     assert len(later._subscriptions.all) == 1
-    later.tell(enveloped(asks("ls")), "permission_request", "e")
+    later.receive(enveloped(asks("ls")), "permission_request", "e")
     later.stop()
     assert len(later._subscriptions.all) == 0
     assert posted == []
