@@ -12,7 +12,7 @@ import { LiveSession } from "../src/state/live.js";
 import { Source } from "../src/state/source.js";
 import { RowView } from "../src/view/row.js";
 import { Sidebar } from "../src/view/sidebar.js";
-import { TurnEnd } from "../src/view/speech.js";
+import { PlanView, TurnEnd } from "../src/view/speech.js";
 import { ConnectionBar } from "../src/view/status.js";
 
 const SESSION: SessionSummary = {
@@ -110,6 +110,20 @@ afterEach(() => {
   document.body.innerHTML = "";
   localStorage.clear();
   sessionStorage.clear();
+});
+
+test("a plan that is a list shows its entries, each with its state", () => {
+  const items = [
+    { description: "Write code", status: "completed" },
+    { description: "Run tests", status: "in_progress" },
+  ];
+  page.happens({ type: "agent_plan", plan_content: "- [x] Write code\n- [-] Run tests", items });
+  const row = page.live.conversation.rows.find((one) => one.kind === "plan");
+  if (row?.kind !== "plan") throw new Error("no plan");
+  page.show(<PlanView row={row} />);
+  const entries = [...document.querySelectorAll("li")];
+  expect(entries.map((entry) => entry.textContent)).toEqual(["Write code", "Run tests"]);
+  expect(entries.map((entry) => entry.querySelector("[role=img]")?.getAttribute("aria-label"))).toEqual(["completed", "in progress"]);
 });
 
 describe("the list of sessions", () => {

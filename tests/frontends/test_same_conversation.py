@@ -1,6 +1,5 @@
-"""One conversation says the same at every door: in native frames, ACP, AG-UI and the AI SDK, read by their official parsers.
-
-console/test/goldens.test.ts holds the console's and the element's conversation to the same events.
+"""One conversation says the same at every door: in native frames, ACP, AG-UI and the AI SDK, read by their official parsers, and
+in `<turnwire-session>`, drawn by the views that it uses and read from the document.
 """
 
 import asyncio
@@ -240,9 +239,37 @@ async def by_ai_sdk(folder: Path, sessions: dict[str, Session]) -> dict[str, Sai
     return found
 
 
+BACKGROUND = {"in the background", "completed", "stopped", "killed"}
+"""Words on the card of a call that returned, and left a task behind."""
+
+
+async def by_element(folder: Path, sessions: dict[str, Session]) -> dict[str, Said]:
+    """What the element shows. A command that ended with 0 has no code on its card."""
+    file = folder / "logs.jsonl"
+    with file.open("wb") as out:
+        for name, session in sessions.items():
+            out.write(msgspec.json.encode({"name": name, "events": session}) + b"\n")
+    printed = await run("node", ROOT / "clients/element/test/shown.mjs", file, seconds=HANG)
+    found: dict[str, Said] = {}
+    for line in map(json.loads, printed.removesuffix("\n").split("\n")):
+        assert line["wrong"] == [], f"{line['name']}: {line['wrong']}"
+        said = found[line["name"]] = Said(joined(line["texts"]), asked=set(line["asked"]), plan=line["plan"])
+        for call in line["calls"]:
+            said.calls.add(call["id"])
+            if call["tone"] == "good" or (call["tone"] == "plain" and call["word"] in BACKGROUND):
+                said.statuses[call["id"]] = "complete"
+            elif call["tone"] == "bad":
+                said.statuses[call["id"]] = "error"
+            if call["exit"] is not None:
+                said.exits[call["id"]] = call["exit"]
+    return found
+
+
 async def differences(folder: Path, sessions: dict[str, Session]) -> list[str]:
     """Where a door says something else than the native frames."""
-    agui, ai_sdk = await asyncio.gather(by_agui(folder, sessions), by_ai_sdk(folder, sessions))
+    agui, ai_sdk, element = await asyncio.gather(
+        by_agui(folder, sessions), by_ai_sdk(folder, sessions), by_element(folder, sessions)
+    )
     wrong: list[str] = []
     for name, session in sessions.items():
         turns = [event for turn in within_turns(session) for event in turn]
@@ -251,10 +278,13 @@ async def differences(folder: Path, sessions: dict[str, Session]) -> list[str]:
         of_agui.calls = called(session)
         of_agui.statuses = {call: how for call, how in of_agui.statuses.items() if call in ended}
         of_agui.exits = {call: code for call, code in of_agui.exits.items() if call in ended}
+        of_element = native(session)
+        of_element.exits = {call: code for call, code in of_element.exits.items() if code != 0}
         for door, said, told in (
             ("acp", by_acp(session), native(session, takes_back=False)),
             ("agui", agui[name], of_agui),
             ("ai_sdk", ai_sdk[name], native(turns)),
+            ("element", element[name], of_element),
         ):
             wrong += [
                 f"{name} {door} {what}: {getattr(said, what)} for {expected}"

@@ -12,7 +12,7 @@ import { usePage } from "../state/context.js";
 import { useOpened } from "../state/opened.js";
 import { bytes, duration } from "../text/format.js";
 import { orderedCode, visibleCode } from "../text/visible.js";
-import { HEAD, ToolBody } from "./bodies.js";
+import { HEAD, Todos, ToolBody } from "./bodies.js";
 import { toolHead } from "./heads.js";
 import type { RowPart } from "./row_part.js";
 import { statusOf } from "./status.js";
@@ -107,7 +107,9 @@ export function ToolCard({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
       >
         <div class="card-body">
           {row.payload && <ToolBody payload={row.payload} />}
-          {row.plan && row.payload?.kind !== "show_plan" && <Prose text={row.plan.plan_content} />}
+          {row.plan &&
+            row.payload?.kind !== "show_plan" &&
+            (row.plan.items ? <Todos items={row.plan.items} /> : <Prose text={row.plan.plan_content} />)}
           {row.update?.error && !died(row) && !isRefusal(row) && !coversError(row) && (
             <Terminal text={row.update.error} label="Error" error />
           )}

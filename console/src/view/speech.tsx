@@ -13,6 +13,7 @@ import { useLive, usePage } from "../state/context.js";
 import { useOpened } from "../state/opened.js";
 import { between, count, duration, known, money, plural, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
+import { Todos } from "../tools/bodies.js";
 import { Commentable } from "../tools/lines.js";
 
 const ORIGINS: Record<string, string> = {
@@ -191,7 +192,7 @@ export function PlanView({ row }: { row: PlanRow }) {
         <Icon name="plan" /> Plan
       </div>
       <div class="card-body">
-        <Commentable text={row.plan.plan_content} source="Your plan" />
+        {row.plan.items ? <Todos items={row.plan.items} /> : <Commentable text={row.plan.plan_content} source="Your plan" />}
       </div>
     </article>
   );
