@@ -120,7 +120,9 @@ async def test_pages_and_streams_are_served_below_the_path(mounted: Mounted) -> 
                     if line.startswith("data:"):
                         break
         assert (await http.get(f"{mounted.agents}/metrics")).status_code == 403, "ann may not see all"
-        assert (await http.post(f"{mounted.agents}/login", content=b"x" * 1000)).status_code == 405
+        posted = await http.post(f"{mounted.agents}/login", content=b"x" * 1000)
+        assert (posted.status_code, posted.headers["allow"]) == (405, "GET, HEAD")
+        assert "WebSocket at /ws" in posted.json()["error"]["message"]
 
 
 async def test_other_hosts_and_origins_and_callers_without_a_login_are_refused(mounted: Mounted) -> None:

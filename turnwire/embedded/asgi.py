@@ -168,9 +168,13 @@ class HubApplication:
         if self._hub is None:
             return refusal(503, "not_ready", "The hub does not run: give hub.lifespan to the application.")
         if scope["type"] == "http" and scope["method"] not in {"GET", "HEAD"}:
-            return refusal(
-                405, "method_not_allowed", "Only GET and HEAD are served here; the application does logins."
+            answer = refusal(
+                405,
+                "method_not_allowed",
+                "Only GET and HEAD are served here. Send commands over the WebSocket at /ws; log in at the application.",
             )
+            answer.headers["Allow"] = "GET, HEAD"
+            return answer
         return None
 
     def _sent(self, scope: Scope, token: str) -> dict[str, str]:

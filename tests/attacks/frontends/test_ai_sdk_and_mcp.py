@@ -56,6 +56,9 @@ async def refused_http(url: str, body: Any, right: str) -> None:
         for bad in (b"{", b"\xff", b"[" * 100_000):
             reply = await http.post(url, content=bad, headers={**bearer, "Content-Type": "application/json"})
             assert 400 <= reply.status_code < 500, (bad[:9], reply.status_code)
+        large = await http.post(url, content=b"x" * 9_000_000, headers=bearer)
+        assert (large.status_code, large.json()["error"]["code"]) == (413, "too_large")
+        assert "8388608 bytes" in large.json()["error"]["message"]
 
 
 async def test_pages_on_the_ai_sdk_decide_what_is_theirs_and_a_view_token_nothing(
@@ -139,3 +142,37 @@ async def test_assistants_over_http_and_standard_input_decide_nothing_that_they_
             process.terminate()
             await process.wait()
         assert not mine.seen(PermissionResolved), "nothing was decided"
+
+
+async def test_who_answers_second_is_told_what_was_decided(tmp_path: Path) -> None:
+    setup = scripted_setup(tmp_path, "2.1.330")
+    async with preloaded_running(tmp_path, setup, "--policy", "supervised") as (mine, served):
+        stdio = mcp.StdioServerParameters(
+            command=TURNWIRE[0],
+            args=[*TURNWIRE[1:], "mcp", "--decide", "--connect", served.url],
+            env=environment(tmp_path / "other-home"),
+            cwd=str(tmp_path),
+        )
+        async with asyncio.timeout(DEADLINE), mcp.Client(mcp.stdio_client(stdio)) as client:
+
+            async def decide(request: PermissionRequest, option: str) -> Any:
+                given = {"session": served.session, "request": request.pending_id, "option": option}
+                return await client.call_tool("decide", given)
+
+            # twice by the same assistant
+            await mine.prompt("ls")
+            request = await mine.until(PermissionRequest)
+            assert not (await decide(request, "reject_once")).is_error
+            resolved = await mine.until(PermissionResolved)
+            again = await decide(request, "allow_once")
+            assert again.is_error
+            assert f"{resolved.by} has already decided: it is denied" in again.content[0].text
+            # a human was first
+            await mine.prompt("ls -l")
+            request = await mine.until(PermissionRequest)
+            await mine.respond(request, "allow_once")
+            resolved = await mine.until(PermissionResolved)
+            late = await decide(request, "reject_once")
+            assert late.is_error
+            assert f"{resolved.by} has already decided: it is allowed" in late.content[0].text
+        assert [one.behavior for one in mine.seen(PermissionResolved)] == ["deny", "allow"]

@@ -9,6 +9,7 @@ from starlette.types import Message
 from console_decisions import OPTIONS
 from console_states import empty_hub, hub_harness, made, show
 from turnwire.frontends.ai_sdk.app import create_app
+from turnwire.frontends.web.bodies import LIMIT
 from turnwire.hub.wire.frames import AnyCommand
 from turnwire.normalize.events import (
     AgentEvent,
@@ -211,3 +212,12 @@ async def test_what_cannot_be_served_says_what_is_wrong_and_where() -> None:
         )
         assert status == 404
         assert b"nine" in said
+
+
+async def test_a_conversation_that_is_too_large_is_refused_as_such() -> None:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "one", made([]))
+        for path in ("/ai", "/ai/one/answer"):
+            status, said = await ask(where.base, "POST", path, b" " * (LIMIT + 1), token=where.token)
+            assert (status, json.loads(said)["error"]["code"]) == (413, "too_large")
+        assert not where.host.commands

@@ -23,6 +23,7 @@ from turnwire.client import AccessRefused, Client, CommandFailed, TimedOut, Turn
 from turnwire.frontends.agui import run_request
 from turnwire.frontends.agui.runs import Limits, RunStore, SessionRun, session_of
 from turnwire.frontends.web.access import PolicyMiddleware, RequestPolicy, refusal
+from turnwire.frontends.web.bodies import BodyRefused, body_of
 
 log = logging.getLogger("turnwire.frontends.agui")
 
@@ -103,6 +104,8 @@ class Endpoint:
         """Serve a request; a refusal is answered as the hub would."""
         try:
             answer = await self._serve(Request(scope, receive, send), send)
+        except BodyRefused as error:
+            answer = refusal(error.status, error.code, str(error))
         except run_request.BadInput as error:
             answer = refusal(400, "invalid_params", str(error), error.field or None)
         except AccessRefused as error:
@@ -155,10 +158,7 @@ class Server:
     async def _run(self, request: Request, send: Send) -> Response | None:
         # who may come in at all is known before a byte of the body is read
         async with await self._client(request) as client:
-            body = await self._body(request)
-            if body is None:
-                return refusal(413, "too_large", f"The body is larger than {self._limits.body} bytes.")
-            given = run_request.read(body)
+            given = run_request.read(await body_of(request, self._limits.body, self._limits.body_s))
             session = request.path_params.get("session")
             if session is None:
                 session = await session_of(client, given, self._kept)
@@ -174,23 +174,6 @@ class Server:
             finally:
                 run.close()
         return None
-
-    async def _body(self, request: Request) -> bytes | None:
-        """Read the body; None when it is larger than allowed. Raises BadInput when it does not come."""
-        parts: list[bytes] = []
-        size = 0
-        try:
-            async with asyncio.timeout(self._limits.body_s):
-                async for part in request.stream():
-                    size += len(part)
-                    if size > self._limits.body:
-                        return None
-                    parts.append(part)
-        except TimeoutError:
-            raise run_request.BadInput(
-                "", f"the body did not arrive within {self._limits.body_s:g} s"
-            ) from None
-        return b"".join(parts)
 
     async def _stream(self, run: SessionRun, request: Request, send: Send) -> bool:
         """Send the run as server-sent events; False when the client went away."""

@@ -32,6 +32,7 @@ from turnwire.frontends.agui.encoder import Run
 from turnwire.frontends.agui.question_answers import InvalidAnswer, command_of
 from turnwire.frontends.agui.run_request import RunRequest
 from turnwire.frontends.agui.thread import PromptIds, Thread
+from turnwire.frontends.web.bodies import LIMIT, WITHIN_S
 
 log = logging.getLogger("turnwire.frontends.agui")
 
@@ -49,9 +50,9 @@ Tell = Callable[[bytes], Awaitable[None]]
 class Limits:
     """Bounds, and times in seconds."""
 
-    body: int = 8 << 20
+    body: int = LIMIT
     """Bytes of a request's body: the client sends the whole conversation with each run."""
-    body_s: float = 30.0
+    body_s: float = WITHIN_S
     """How long a body may take to come."""
     runs: int = 64
     """Runs at a time; one more is answered 503."""

@@ -12,21 +12,19 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from turnwire.client import AccessRefused, Answer, Client, CommandFailed, TimedOut, TurnwireError, connect
 from turnwire.frontends.web.access import PolicyMiddleware, RequestPolicy, refusal
+from turnwire.frontends.web.bodies import BodyRefused, body_of
 
 from . import request
 from .chat import Reply, answered, loaded, prompted, resumed, told
 
 NAME = "useChat"
 """Shown as `by` in the decisions that requests bring."""
-
-BODY = 8 << 20
-"""Bytes of a request's body: the page sends the whole conversation each time."""
 
 CONNECT_S = 10.0
 """How long the hub may take to answer."""
@@ -123,6 +121,8 @@ class Server:
         async def serve(asked: Request) -> Response:
             try:
                 return await endpoint(asked)
+            except BodyRefused as error:
+                return refusal(error.status, error.code, str(error))
             except request.BadRequest as error:
                 return refusal(400, "invalid_params", str(error), error.field or None)
             except AccessRefused as error:
@@ -133,6 +133,8 @@ class Server:
                 return refusal(504, "hub_silent", "The hub has not answered in time; is it running?")
             except TurnwireError as error:
                 return refusal(502, "hub_lost", str(error))
+            except ClientDisconnect:
+                return Response(status_code=499)  # nobody reads it
 
         return serve
 
@@ -140,7 +142,7 @@ class Server:
         """Answer a prompt, or answers to permission requests, with a stream."""
         async with AsyncExitStack() as stack:
             client = await self._client(asked, stack)
-            given = request.read(await _body(asked))
+            given = request.read(await body_of(asked))
             session = asked.path_params.get("session") or given.chat
             if session is None:
                 raise request.BadRequest("id", "is missing; it is the session's id")
@@ -176,7 +178,7 @@ class Server:
         async with AsyncExitStack() as stack:
             client = await self._client(asked, stack)
             try:
-                given = msgspec.json.decode(await _body(asked), type=_QuestionAnswer)
+                given = msgspec.json.decode(await body_of(asked), type=_QuestionAnswer)
             except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
                 raise request.BadRequest("", str(error)) from None
             match given.action:
@@ -205,17 +207,6 @@ class Server:
                 self._streams -= 1
 
         return StreamingResponse(tell(), headers=HEADERS)
-
-
-async def _body(asked: Request) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    async for part in asked.stream():
-        size += len(part)
-        if size > BODY:
-            raise request.BadRequest("", f"the body is larger than {BODY} bytes")
-        parts.append(part)
-    return b"".join(parts)
 
 
 def _json(content: object) -> Response:

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from turnwire.frontends.web.access import PolicyMiddleware, RequestPolicy, refusal
+from turnwire.frontends.web.bodies import LIMIT, BodyMiddleware
 
 
 class TokenMiddleware:
@@ -32,7 +33,12 @@ def http_app(server: MCPServer[None], token: str, policy: RequestPolicy) -> ASGI
     """Return the ASGI application: POST /mcp with the token."""
     # Host and Origin are checked as at every other door of ours.
     app = server.streamable_http_app(
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        max_request_body_size=LIMIT,
     )
-    app.user_middleware = [Middleware(PolicyMiddleware, policy), Middleware(TokenMiddleware, token)]
+    app.user_middleware = [
+        Middleware(PolicyMiddleware, policy),
+        Middleware(TokenMiddleware, token),
+        Middleware(BodyMiddleware),
+    ]
     return app
