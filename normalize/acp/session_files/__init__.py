@@ -1,5 +1,5 @@
-"""The files that agents of the Agent Client Protocol keep of their conversations themselves: see agents.py.
+"""Conversation files that ACP agents keep themselves: see agents.py.
 
-Each agent's own file says how its records become steps (steps.py); these become lines of the protocol (files.py), so that the
-same core reads both.
+Each agent's module turns its records into steps (steps.py). files.py turns steps into lines of the protocol, so that the
+same core reads files and live agents.
 """

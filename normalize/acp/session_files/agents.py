@@ -1,4 +1,4 @@
-"""The agents whose files are read."""
+"""The agents whose conversation files turnwire reads."""
 
 from collections.abc import Mapping
 
@@ -6,16 +6,16 @@ from turnwire.normalize.acp.session_files.codex import CodexFiles
 from turnwire.normalize.acp.session_files.copilot import CopilotFiles
 from turnwire.normalize.acp.session_files.cursor import CursorFiles
 from turnwire.normalize.acp.session_files.droid import DroidFiles
-from turnwire.normalize.acp.session_files.files import KeptFiles
+from turnwire.normalize.acp.session_files.files import ConversationFiles
 from turnwire.normalize.acp.session_files.gemini import GeminiFiles
 from turnwire.normalize.acp.session_files.kimi import KimiFiles
 from turnwire.normalize.acp.session_files.opencode import OpenCodeFiles
 from turnwire.normalize.acp.session_files.qwen import QwenFiles
 
-RECORDS: Mapping[str, KeptFiles] = {
+RECORDS: Mapping[str, ConversationFiles] = {
     files.agent: files
     for files in (
         CodexFiles(), CopilotFiles(), CursorFiles(), DroidFiles(), GeminiFiles(), KimiFiles(), OpenCodeFiles(), QwenFiles(),
     )
 }  # fmt: skip
-"""By the agent's name."""
+"""Agent name -> its files."""

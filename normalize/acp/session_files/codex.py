@@ -1,8 +1,8 @@
-"""Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-TIME-ID.jsonl`, seen of 0.169.0.
+"""Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-TIME-ID.jsonl`, as of 0.169.0.
 
-A line is {timestamp, type, payload}. What the model was sent and has answered are the `response_item`s; of the `event_msg`s those
-count that no item tells: how a command or a change of files went, tokens, where turns begin and end. Older versions have no
-`item_completed`; there the result of a call is the text that the model was given.
+A line is {timestamp, type, payload}. `response_item`s hold what the model received and answered. Some facts are only in
+`event_msg`s: the outcome of a command or file change, tokens, and where turns begin and end. Older versions have no
+`item_completed`; there the result of a call is the text for the model.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from turnwire.normalize.acp.session_files.files import KeptFiles, record_of
+from turnwire.normalize.acp.session_files.files import ConversationFiles, record_of
 from turnwire.normalize.acp.session_files.steps import (
     Answered,
     Change,
@@ -35,12 +35,12 @@ _HARNESS = re.compile(
     r"\s*<(?:environment_context|user_instructions|permissions|skills_instructions|turn_aborted|recommended_plugins|subagent_notification|user_shell_command|INSTRUCTIONS)\b"
     r"|\s*# AGENTS\.md instructions"
 )
-"""Beginnings of texts that Codex itself sends to the model in the user's name."""
+"""Prefixes of texts that Codex itself sends to the model in the user's name."""
 _EXIT = re.compile(r"(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$")
 _OUTPUT = re.compile(r"\n(?:Total output lines: \d+\n)?Output:\n")
 _FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$")
 _HEAD = re.compile(r"\A---[^\n]*\n\+\+\+[^\n]*\n")
-"""Names of files ahead of the hunks of a diff."""
+"""Matches the file names above the hunks of a diff."""
 _SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec"})
 _KINDS = {"apply_patch": "edit", "web_search": "fetch", "view_image": "read", "update_plan": "think"}
 
@@ -54,9 +54,9 @@ class CodexRecords:
         self._count = 0
         self._patches: dict[str, Sequence[Change]] = {}
         self._told: dict[str, ToolReturned] = {}
-        """Results as their own items tell them, by call."""
+        """Call id -> outcome from its `item_completed`."""
         self._called: set[str] = set()
-        """Calls with items of their own. A program of code mode runs calls without items."""
+        """Ids of calls with items of their own. A code-mode program runs calls without items."""
         self._total: tuple[int, ...] = ()
 
     def read(self, record: JsonObject) -> Sequence[Record]:
@@ -218,7 +218,7 @@ class CodexRecords:
         return [Record(self._named(None), [called, returned])]
 
     def _learn(self, item: JsonObject) -> None:
-        """Keep a call's outcome until its result arrives, which repeats it in words for the model."""
+        """Store a call's outcome until its result arrives. The result repeats it in words for the model."""
         call = text(item, "id")
         if call is None:
             return
@@ -237,7 +237,7 @@ class CodexRecords:
                 pass
 
     def _tokens(self, info: JsonObject) -> Sequence[Record]:
-        """Handle the tokens of the model's last call. They are repeated if there was no further call."""
+        """Handle the tokens of the model's last call. Codex repeats them if there was no further call."""
         last, total = fields(info.get("last_token_usage")), fields(info.get("total_token_usage"))
         names = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
         now = tuple(whole(total, name) or 0 for name in names)
@@ -270,7 +270,7 @@ def _change(path: str, told: JsonObject) -> Change | None:
             kept: list[str] = []
             for line in _lines(_HEAD.sub("", hunks, count=1)):
                 if line.startswith("\\") and kept:
-                    kept[-1] = kept[-1].removesuffix("\n")  # no newline ends the file
+                    kept[-1] = kept[-1].removesuffix("\n")  # the file does not end in a newline
                 elif not line.startswith(("@@", "\\")):
                     kept.append(line)
             return _changed(path, kept)._replace(hunks=hunks)
@@ -335,8 +335,8 @@ class _Head(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Head).decode
 
 
-class CodexFiles(KeptFiles):
-    """The files that Codex keeps."""
+class CodexFiles(ConversationFiles):
+    """Conversation files of Codex."""
 
     agent = "codex"
     program = "codex"
@@ -346,7 +346,7 @@ class CodexFiles(KeptFiles):
         return CodexRecords()
 
     def recognises(self, line: bytes) -> bool:
-        """Tell whether a line is one of such a file."""
+        """Return whether a line belongs to such a file."""
         try:
             head = _decode(line)
         except (msgspec.MsgspecError, RecursionError, UnicodeError):

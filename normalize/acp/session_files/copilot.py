@@ -1,14 +1,14 @@
-"""GitHub Copilot CLI: `~/.copilot/session-state/ID/events.jsonl`, seen of 1.0.102.
+"""GitHub Copilot CLI: `~/.copilot/session-state/ID/events.jsonl`, as of 1.0.102.
 
-The lines are those of its JSON output that are worth keeping, with a first line that says what the conversation is. Each
-call of the model has a `session.usage_record`. Older versions tell tokens only in sums at the end of a process. A
-rewind takes lines out of the file, and names the event from which on it did.
+The first line describes the conversation. The others are lines of the CLI's JSON output, without the short-lived ones.
+Each model call has a `session.usage_record`. Older versions report only sums, when a process ends. A rewind removes lines
+from the file and names the first removed event.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from turnwire.normalize.acp.session_files.files import KeptFiles, record_of
+from turnwire.normalize.acp.session_files.files import ConversationFiles, record_of
 from turnwire.normalize.acp.session_files.observed import steps
 from turnwire.normalize.acp.session_files.steps import (
     Compacted,
@@ -51,10 +51,10 @@ class CopilotRecords:
     def __init__(self) -> None:
         self._lines = CopilotReader()
         self._counted: dict[str, _Tokens] = {}
-        """Tokens of each model that were told so far."""
+        """Model -> tokens counted so far."""
 
     def read(self, record: JsonObject) -> Sequence[Record]:
-        """Return what a record says."""
+        """Return the meaning of a record."""
         kind, name, data = text(record, "type") or "", text(record, "id"), fields(record.get("data"))
         match kind:
             case "session.start" | "session.resume":
@@ -84,7 +84,7 @@ class CopilotRecords:
         return [used.of(name, model)]
 
     def _rest(self, data: JsonObject, name: str) -> Sequence[Step]:
-        """Return what the sums at the end of a process have beyond what was told of single calls."""
+        """Return the tokens of a process's final sums that single calls did not report."""
         found: list[Step] = []
         for model, told in fields(data.get("modelMetrics")).items():
             known = self._counted.get(model, _NONE)
@@ -101,22 +101,22 @@ def _tokens(usage: JsonObject) -> _Tokens:
     return _Tokens(sent, whole(usage, "outputTokens") or 0, read, made)
 
 
-class CopilotFiles(KeptFiles):
-    """The files that GitHub Copilot CLI keeps."""
+class CopilotFiles(ConversationFiles):
+    """Conversation files of GitHub Copilot CLI."""
 
     agent = "copilot"
     program = "copilot"
 
     def reader(self) -> CopilotRecords:
-        """Begin to read records."""
+        """Return a new reader of records."""
         return CopilotRecords()
 
     def recognises(self, line: bytes) -> bool:
-        """Tell whether a line is the first of such a file."""
+        """Return whether a line is the first of such a file."""
         return self.session_of(line) is not None
 
     def session_of(self, line: bytes) -> str | None:
-        """Return the conversation's id, of the first line."""
+        """Return the conversation's id, which is in the first line."""
         told = record_of(line) or {}
         data = fields(told.get("data"))
         return text(data, "sessionId") if told.get("type") == "session.start" and "producer" in data else None

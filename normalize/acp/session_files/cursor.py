@@ -1,12 +1,12 @@
-"""Cursor's CLI: `~/.cursor/projects/PROJECT/agent-transcripts/ID/ID.jsonl`, by descriptions of 2026 alone.
+"""Cursor's CLI: `~/.cursor/projects/PROJECT/agent-transcripts/ID/ID.jsonl`, known only from descriptions of 2026.
 
-A line is a message with a role and parts of the Anthropic API. It has no id, no time, no tokens and no results of calls. The
-human's words stand in `<user_query>`.
+A line is a message with a role and Anthropic API parts. It has no id, time, tokens or results of calls. Prompts are
+inside `<user_query>`.
 """
 
 from collections.abc import Sequence
 
-from turnwire.normalize.acp.session_files.files import KeptFiles, record_of
+from turnwire.normalize.acp.session_files.files import ConversationFiles, record_of
 from turnwire.normalize.acp.session_files.observed import called
 from turnwire.normalize.acp.session_files.steps import Answered, Prompted, Record, Step
 from turnwire.normalize.payloads.fields import fields, objects, text
@@ -14,7 +14,7 @@ from turnwire.normalize.streams.observations import Kind, ToolCalled
 from turnwire.protocol.json_values import JsonObject
 
 _OPENS, _CLOSES = "<user_query>", "</user_query>"
-"""What stands around a prompt."""
+"""The tags around a prompt."""
 _KINDS: dict[str, Kind] = {
     "ApplyPatch": "edit", "Delete": "delete", "Glob": "search", "Grep": "search", "Read": "read", "ReadFile": "read",
     "Shell": "execute", "StrReplace": "edit", "WebFetch": "fetch", "WebSearch": "search", "Write": "edit",
@@ -28,7 +28,7 @@ class CursorRecords:
         self._count = 0
 
     def read(self, record: JsonObject) -> Sequence[Record]:
-        """Return what a record says."""
+        """Return the meaning of a record."""
         if record.get("role") not in ("user", "assistant"):
             return ()
         self._count += 1
@@ -49,18 +49,18 @@ class CursorRecords:
         return [Record(name, found)]
 
 
-class CursorFiles(KeptFiles):
-    """The files that Cursor's CLI keeps."""
+class CursorFiles(ConversationFiles):
+    """Conversation files of Cursor's CLI."""
 
     agent = "cursor"
     program = "cursor-agent"
 
     def reader(self) -> CursorRecords:
-        """Begin to read records."""
+        """Return a new reader of records."""
         return CursorRecords()
 
     def recognises(self, line: bytes) -> bool:
-        """Tell whether a line is one of such a file: other agents' messages have a type, or their content beside the role."""
+        """Return whether a line belongs to such a file. Messages of other agents have a type, or content beside the role."""
         told = record_of(line) or {}
         is_message = isinstance(fields(told.get("message")).get("content"), list)
         return (
@@ -70,5 +70,5 @@ class CursorFiles(KeptFiles):
         )
 
     def session_of(self, line: bytes) -> str | None:  # noqa: ARG002 - the file is called as the conversation
-        """Return nothing: no line tells it."""
+        """Return None: no line has the id."""
         return None

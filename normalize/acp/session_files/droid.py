@@ -1,14 +1,14 @@
-"""Droid of Factory: `~/.factory/sessions/FOLDER/ID.jsonl`, seen of 0.215.0.
+"""Droid of Factory: `~/.factory/sessions/FOLDER/ID.jsonl`, as of 0.215.0.
 
-Messages are those of the Anthropic API, each in a line with an id. What the CLI tells the model beside the human's words are
-`<system-reminder>` texts. Tokens stand as one sum in a file beside, `ID.settings.json`.
+Each line is an Anthropic API message with an id. Texts in `<system-reminder>` come from the CLI, not from the human. The
+tokens are one sum in another file, `ID.settings.json`.
 """
 
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from turnwire.normalize.acp.session_files.files import KeptFiles, record_of
+from turnwire.normalize.acp.session_files.files import ConversationFiles, record_of
 from turnwire.normalize.acp.session_files.observed import called, steps
 from turnwire.normalize.acp.session_files.steps import (
     Answered,
@@ -38,12 +38,12 @@ class DroidRecords:
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
-        """What the tool of a call is named."""
+        """Call id -> tool name."""
         self._problem: str | None = None
-        """What the CLI told the human alone: why the turn failed."""
+        """Why the turn failed, if the CLI has told the user."""
 
     def read(self, record: JsonObject) -> Sequence[Record]:
-        """Return what a record says."""
+        """Return the meaning of a record."""
         match record.get("type"):
             case "session_start":
                 title = text(record, "sessionTitle", "title")
@@ -123,25 +123,25 @@ class DroidRecords:
         return [TokensUsed(model, model, sent, written, read, made, is_sum=True)]
 
 
-class DroidFiles(KeptFiles):
-    """The files that Droid keeps."""
+class DroidFiles(ConversationFiles):
+    """Conversation files of Droid."""
 
     agent = "droid"
     program = "droid"
 
     def reader(self) -> DroidRecords:
-        """Begin to read records."""
+        """Return a new reader of records."""
         return DroidRecords()
 
     def recognises(self, line: bytes) -> bool:
-        """Tell whether a line is the first of such a file."""
+        """Return whether a line is the first of such a file."""
         return self.session_of(line) is not None
 
     def session_of(self, line: bytes) -> str | None:
-        """Return the conversation's id, of the first line."""
+        """Return the conversation's id, which is in the first line."""
         told = record_of(line) or {}
         return text(told, "id") if told.get("type") == "session_start" and "cwd" in told else None
 
     def beside(self, path: PurePath) -> Sequence[PurePath]:
-        """Return the file with the sums of tokens."""
+        """Return the file with the token sums."""
         return [path.with_name(f"{path.stem}.settings.json")]

@@ -1,7 +1,7 @@
-"""Such files as the library reads them: a survey of the steps, and a reader that makes lines of the protocol of them.
+"""Read conversation files: a survey collects facts about a file, and a reader turns its lines into lines of the protocol.
 
-A conversation that went back is a tree all the same: each message has one before it, and the branch that lives ends with the
-last one. A file's end may be the middle of a turn: it is open while somebody still writes.
+A conversation is a tree, because users can go back: each message has a parent. The live branch ends with the last
+message. A file may end in the middle of a turn, while its agent still writes it.
 """
 
 from abc import ABC, abstractmethod
@@ -50,23 +50,23 @@ from turnwire.protocol.parsing.depth import is_too_deep
 from turnwire.protocol.text import scrub_json
 
 _SHOWN = 500
-"""Characters of a prompt that are kept for lists."""
+"""Maximum characters of a prompt in lists."""
 
 _MOST = (1 << 53) - 1
-"""The largest number of an event."""
+"""The largest number in an event."""
 
 _SEARCHED = {
     "command": "command", "file_path": "path", "filePath": "path", "absolute_path": "path", "path": "path", "pattern": "command",
     "query": "command", "url": "path", "prompt": "prompt",
 }  # fmt: skip
-"""Arguments of tools that can be searched for."""
+"""Argument name -> kind of searchable text."""
 
 _COUNTED = Received(b'{"jsonrpc":"2.0","id":"kept","result":{}}', Response(id="kept", result={}))
-"""What a record is that says nothing of the conversation: known, and no news."""
+"""Stands for a known record that says nothing about the conversation."""
 
 
 def record_of(line: bytes) -> JsonObject | None:
-    """Return a line's object; None for what is none, or nested too deep."""
+    """Parse a line. None if it is not a JSON object, or nested too deeply."""
     if is_too_deep(line):
         return None
     try:
@@ -80,7 +80,7 @@ def record_of(line: bytes) -> JsonObject | None:
 
 
 def time_of(record: JsonObject) -> float | None:
-    """Return when a record was written, in seconds since 1970."""
+    """Return a record's time in seconds since 1970."""
     stamp = record.get("timestamp") or record.get("lastUpdated") or record.get("startTime")
     if isinstance(stamp, str):
         return moment(stamp)
@@ -102,13 +102,13 @@ class _Node:
 
 @dataclass(slots=True)
 class _Tree:
-    """The messages of a conversation, and which of them count."""
+    """The messages of a conversation by id, with their parents."""
 
     nodes: dict[str, _Node] = field(default_factory=dict)
     last: str | None = None
 
     def add(self, record: Record, at: float | None) -> bool:
-        """Take a record in; tell whether its message is new."""
+        """Add a record. Returns whether its message is new."""
         if record.back_to is not None:
             node = self.nodes.get(record.back_to)
             self.last = self.last if node is None else node.parent
@@ -132,7 +132,7 @@ class _Tree:
         return name
 
     def living(self, end: str | None) -> set[str]:
-        """Return the messages of the branch that ends with one."""
+        """Return the messages of the branch that ends with `end`."""
         found: set[str] = set()
         while end is not None and end not in found:
             found.add(end)
@@ -140,7 +140,7 @@ class _Tree:
         return found
 
     def branches(self, living: set[str]) -> list[Branch]:
-        """Return the ways that were left."""
+        """Return the abandoned branches."""
         found: dict[str, list[str]] = {}
         root_of: dict[str, str] = {}
         for name, node in self.nodes.items():
@@ -159,10 +159,10 @@ class _Tree:
         return branches
 
 
-class KeptSurvey:
-    """Looks over the lines of one file."""
+class FileSurvey:
+    """Collects facts and searchable text from the lines of one file."""
 
-    def __init__(self, files: "KeptFiles") -> None:
+    def __init__(self, files: "ConversationFiles") -> None:
         self._files = files
         self._records = files.reader()
         self._facts = ConversationSummary()
@@ -170,25 +170,25 @@ class KeptSurvey:
         self._first_prompt: str | None = None
         self._took: dict[str, Answer] = {}
         self._sums: dict[str, Answer] = {}
-        """What the whole conversation took, as far as calls of the model are not told one by one."""
+        """Token sums of the whole conversation, for agents that do not report each model call."""
         self._prompts: list[str] = []
         self._asides: dict[str, RecordReader] = {}
         self.about = ConversationNamed()
 
     def calls(self, agent: str, call: str) -> None:
-        """Take in which call has started a subagent: nothing here depends on it."""
+        """Ignore which call started a subagent: nothing here depends on it."""
 
     def agents(self) -> Collection[str]:
-        """Return the subagents that have been told of: none, for their files are found by their place."""
+        """Return no subagents: their files are found by their place."""
         return ()
 
     def skip(self) -> None:
-        """Count a line that was too long to be kept."""
+        """Count a line that was too long to read."""
         self._facts.lines += 1
         self._facts.unreadable += 1
 
     def handle(self, line: bytes, agent: str | None = None) -> Sequence[SearchableText]:
-        """Look at a line; one of a subagent's own file tells only what it took."""
+        """Read a line. agent: the subagent whose file it is from; only its tokens count."""
         if not line.strip():
             return ()
         self._facts.lines += 1
@@ -215,7 +215,7 @@ class KeptSurvey:
         match step:
             case ConversationNamed():
                 told = ConversationNamed(*(new or old for new, old in zip(step, self.about, strict=True)))
-                # a fork begins with its own head, and has its origin's behind it
+                # a fork has its own head first, and its origin's head after it
                 self.about = told._replace(session_id=self.about.session_id or told.session_id)
             case Titled(title=title):
                 facts.title = title
@@ -244,7 +244,7 @@ class KeptSurvey:
         return ()
 
     def outline(self) -> ConversationSummary:
-        """Return what is known of the conversation."""
+        """Return the facts collected so far."""
         facts, about = self._facts, self.about
         living = self._tree.living(self._tree.last)
         facts.session_id, facts.folder, facts.version = about.session_id, about.folder, about.version
@@ -252,7 +252,7 @@ class KeptSurvey:
         facts.first_prompt = self._first_prompt
         facts.turns = sum(prompt in living for prompt in self._prompts)
         facts.answers = [*self._took.values()]
-        # it may stand in a file beside, which does not say whose it is
+        # token sums from another file do not name the conversation
         facts.answers += [
             one._replace(key=f"{about.session_id}:{one.key}", at=one.at or facts.ended)
             for one in self._sums.values()
@@ -264,25 +264,29 @@ class KeptSurvey:
         facts.branches = self._tree.branches(living)
         return facts
 
-    def reader(self, leaf: str | None = None) -> "KeptReader":
-        """Return a reader of the branch that lives, or of the one that ends with a message; KeyError for none."""
+    def reader(self, leaf: str | None = None) -> "BranchReader":
+        """Return a reader of the live branch, or of the branch that ends with `leaf`. Raises KeyError for an unknown message."""
         if leaf is not None and leaf not in self._tree.nodes:
             raise KeyError(leaf)
         living = self._tree.living(self._tree.last if leaf is None else leaf)
         dead = self._tree.nodes.keys() - living
-        return KeptReader(self._files, self.about, dead, self._tree.branches(living))
+        return BranchReader(self._files, self.about, dead, self._tree.branches(living))
 
 
 def tokens_in(records: RecordReader, told: JsonObject) -> Sequence[TokensUsed]:
-    """Return what a line of a subagent's own file says that calls of the model took."""
+    """Return the tokens of model calls that a line of a subagent's file reports."""
     return [step for record in records.read(told) for step in record.steps if isinstance(step, TokensUsed)]
 
 
-class KeptReader:
-    """Makes lines of the protocol of the lines of one branch."""
+class BranchReader:
+    """Turns the lines of one branch into lines of the protocol."""
 
     def __init__(
-        self, files: "KeptFiles", about: ConversationNamed, dead: Collection[str], branches: Sequence[Branch]
+        self,
+        files: "ConversationFiles",
+        about: ConversationNamed,
+        dead: Collection[str],
+        branches: Sequence[Branch],
     ) -> None:
         self._files = files
         self._records = files.reader()
@@ -292,7 +296,7 @@ class KeptReader:
         self._session = about.session_id or "kept"
         self._id = 0
         self._prompt: int | None = None
-        """The request that the open turn answers."""
+        """Id of the request that started the open turn."""
         self._calls: set[str] = set()
         self._answered = False
         self._used = [0, 0, 0, 0]
@@ -303,7 +307,7 @@ class KeptReader:
         self._asides: dict[str, RecordReader] = {}
 
     def read(self, line: bytes, agent: str | None = None) -> Sequence[DatedInput]:
-        """Return what a line says."""
+        """Return the protocol lines for a line. agent: the subagent whose file it is from."""
         if not line.strip():
             return ()
         told = record_of(line)
@@ -324,11 +328,11 @@ class KeptReader:
         return made or [DatedInput(self._last, _COUNTED)]
 
     def close(self) -> Sequence[DatedInput]:
-        """Return the end of the last turn, where it has one."""
+        """End the last turn if it is complete."""
         return self._over("end_turn") if self._answered and not self._calls else ()
 
     def settle(self) -> Sequence[DatedInput]:
-        """Return nothing: what ends a turn stands in these files, or is the next prompt."""
+        """Return nothing: in these files only a record or the next prompt ends a turn."""
         return ()
 
     def _cut(self) -> list[DatedInput]:
@@ -396,7 +400,7 @@ class KeptReader:
                 assert_never(never)
 
     def _open(self) -> list[DatedInput]:
-        """Say who the agent is, and that it has the conversation."""
+        """Introduce the agent and load the conversation."""
         self._is_open, about = True, self._about
         asked = self._ask("initialize", {"protocolVersion": 1})
         info = {"name": self._files.program, "version": about.version}
@@ -443,7 +447,7 @@ class KeptReader:
         )
 
     def _over(self, reason: str | TurnFailed) -> list[DatedInput]:
-        """Answer the prompt whose turn is open, if one is."""
+        """Answer the prompt of the open turn, if any."""
         if self._prompt is None:
             return []
         if isinstance(reason, TurnFailed):
@@ -496,41 +500,41 @@ def _line(wire: JsonObject) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", **wire})
 
 
-class KeptFiles(ABC):
-    """The files of one agent. Each says in a subclass what its lines are."""
+class ConversationFiles(ABC):
+    """Conversation files of one agent. Subclasses define the agent and its records."""
 
     agent: str
-    """The agent, by the name that `--agent` takes."""
+    """The agent's name for `--agent`."""
     core_goes_on = False
-    """Such a file has its own words, and the agent may be spoken to in another family's."""
+    """False: the live agent may use another family's wire than this file."""
     program: str
-    """What it calls itself on the wire."""
+    """The agent's name on the wire."""
 
     @abstractmethod
     def reader(self) -> RecordReader:
-        """Begin to read records."""
+        """Return a new reader of records."""
 
     @abstractmethod
     def recognises(self, line: bytes) -> bool:
-        """Tell whether a line is one of such a file, and of no recording."""
+        """Return whether a line belongs to such a file, and not to a recording."""
 
     @abstractmethod
     def session_of(self, line: bytes) -> str | None:
-        """Return the conversation's id, of a line that tells it."""
+        """Return the conversation's id, if the line has it."""
 
     def moment(self, line: bytes) -> float | None:
-        """Return when a line was written, in seconds since 1970; None where it does not say."""
+        """Return a line's time in seconds since 1970; None if it has none."""
         told = record_of(line)
         return None if told is None else time_of(told)
 
     def named(self, path: PurePath) -> str:
-        """Return the conversation's id by where its file is, for lines that do not tell it."""
+        """Return the conversation's id from the file's path. Used if no line has the id."""
         return path.stem
 
-    def beside(self, path: PurePath) -> Sequence[PurePath]:  # noqa: ARG002 - most keep all in one file
-        """Return the files that say more of the conversation: none."""
+    def beside(self, path: PurePath) -> Sequence[PurePath]:  # noqa: ARG002 - most agents use one file
+        """Return further files of the conversation: none by default."""
         return ()
 
-    def survey(self, estimate: Estimate | None = None) -> KeptSurvey:  # noqa: ARG002 - these agents tell no cost
-        """Begin to look over a file."""
-        return KeptSurvey(self)
+    def survey(self, estimate: Estimate | None = None) -> FileSurvey:  # noqa: ARG002 - these agents report no cost
+        """Return a new survey of a file."""
+        return FileSurvey(self)

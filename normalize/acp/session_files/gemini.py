@@ -1,14 +1,14 @@
-"""Gemini CLI: `~/.gemini/tmp/PROJECT/chats/session-TIME-ID.jsonl`, seen of 0.61.0.
+"""Gemini CLI: `~/.gemini/tmp/PROJECT/chats/session-TIME-ID.jsonl`, as of 0.61.0.
 
-The first line says whose file it is. A message is written again under its id when its calls have results: what is new in it is
-read. `$set` changes the head, and may hold messages; `$rewindTo` takes a message and all behind it away. The folder
-stands in a file beside (`.project_root`), and in what the CLI tells the model first.
+The first line names the conversation. When a message's calls have results, the message is written again under its id,
+and only the new parts are read. `$set` changes the head and may contain messages. `$rewindTo` removes a message and all
+after it. The folder is in another file (`.project_root`), and in the CLI's first text for the model.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
-from turnwire.normalize.acp.session_files.files import KeptFiles, record_of
+from turnwire.normalize.acp.session_files.files import ConversationFiles, record_of
 from turnwire.normalize.acp.session_files.steps import (
     Answered,
     Change,
@@ -36,11 +36,11 @@ KINDS = {
     "run_shell_command": "execute", "grep_search": "search", "search_file_content": "search", "glob": "search",
     "list_directory": "search", "google_web_search": "fetch", "web_search": "fetch", "web_fetch": "fetch",
 }  # fmt: skip
-"""What the tools do that Gemini CLI and its descendants have."""
+"""Tools of Gemini CLI and of its forks -> what they do."""
 
 
 def words_of(content: Json) -> str:
-    """Return the text of a message, which is one or parts with one."""
+    """Return the text of a message's content: a text, or a list of parts."""
     if isinstance(content, str):
         return content
     return "\n".join(
@@ -51,13 +51,13 @@ def words_of(content: Json) -> str:
 
 
 def called(call: str, name: str, arguments: JsonObject, title: str | None = None) -> ToolCalled:
-    """Return a call of a tool of theirs."""
+    """Return a tool call."""
     words = text(arguments, "command", "file_path", "absolute_path", "path", "pattern", "query", "url")
     return ToolCalled(call, name, KINDS.get(name, "other"), title or words or name, arguments)
 
 
 def returned(call: str, status: str | None, result: Json, display: Json) -> ToolReturned:
-    """Return the result of one: `result` as the model got it, `display` as a human did."""
+    """Return a tool's result. result: the text for the model. display: the result for the user."""
     shown = fields(display)
     output = display if isinstance(display, str) else text(shown, "output", "text", "error")
     answer = [fields(fields(item.get("functionResponse")).get("response")) for item in _items(result)]
@@ -91,11 +91,11 @@ class GeminiRecords:
     def __init__(self) -> None:
         self._is_aside = False
         self._told: dict[str, int] = {}
-        """Steps that were told of each message: its text, its calls and their results, its tokens."""
+        """Message id -> number of steps returned so far: text, calls, results, tokens."""
         self._done: set[str] = set()
 
     def read(self, record: JsonObject) -> Sequence[Record]:
-        """Return what a record says."""
+        """Return the meaning of a record."""
         if "projectHash" in record:
             self._is_aside = record.get("kind") == "subagent"
             title = text(record, "summary")
@@ -174,18 +174,18 @@ class GeminiRecords:
         return steps
 
 
-class GeminiFiles(KeptFiles):
-    """The files that Gemini CLI keeps."""
+class GeminiFiles(ConversationFiles):
+    """Conversation files of Gemini CLI."""
 
     agent = "gemini"
     program = "gemini-cli"
 
     def reader(self) -> GeminiRecords:
-        """Begin to read records."""
+        """Return a new reader of records."""
         return GeminiRecords()
 
     def recognises(self, line: bytes) -> bool:
-        """Tell whether a line is the first of such a file."""
+        """Return whether a line is the first of such a file."""
         return self.session_of(line) is not None
 
     def session_of(self, line: bytes) -> str | None:

@@ -1,14 +1,14 @@
-"""Kimi Code: `~/.kimi-code/sessions/PROJECT/ID/agents/main/wire.jsonl`, seen of 2.1.0.
+"""Kimi Code: `~/.kimi-code/sessions/PROJECT/ID/agents/main/wire.jsonl`, as of 2.1.0.
 
-The file is a log of everything: what was said stands in it twice, as the loop's own events and as messages, of which the
-loop's are read. `state.json`, two folders above, has the id and the folder. Subagents have a folder beside `main`.
+The file logs every text twice: as events of the loop, and as messages. Only the events are read. `state.json`, two
+folders up, has the id and the folder. Subagents have folders beside `main`.
 """
 
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from turnwire.normalize.acp.session_files.files import KeptFiles, record_of
+from turnwire.normalize.acp.session_files.files import ConversationFiles, record_of
 from turnwire.normalize.acp.session_files.observed import called
 from turnwire.normalize.acp.session_files.steps import (
     Answered,
@@ -38,10 +38,10 @@ class KimiRecords:
 
     def __init__(self) -> None:
         self._models: dict[str, str] = {}
-        """Models by the names that the user's settings give them."""
+        """Model aliases of the user's settings -> model names."""
 
     def read(self, record: JsonObject) -> Sequence[Record]:
-        """Return what a record says."""
+        """Return the meaning of a record."""
         match record.get("type"):
             case "turn.prompt" if fields(record.get("origin")).get("kind") in (None, "user"):
                 words = "\n".join(text(part, "text") or "" for part in objects(record, "input")).strip("\n")
@@ -128,27 +128,27 @@ def _end(record: JsonObject) -> Step:
             return TurnEnded()
 
 
-class KimiFiles(KeptFiles):
-    """The files that Kimi Code keeps."""
+class KimiFiles(ConversationFiles):
+    """Conversation files of Kimi Code."""
 
     agent = "kimi"
     program = "kimi-code"
 
     def reader(self) -> KimiRecords:
-        """Begin to read records."""
+        """Return a new reader of records."""
         return KimiRecords()
 
     def recognises(self, line: bytes) -> bool:
-        """Tell whether a line is the first of such a file."""
+        """Return whether a line is the first of such a file."""
         told = record_of(line) or {}
         return told.get("type") == "metadata" and isinstance(told.get("protocol_version"), str)
 
     def session_of(self, line: bytes) -> str | None:  # noqa: ARG002 - the folder is called as the conversation
-        """Return nothing: no line tells it."""
+        """Return None: no line has the id."""
         return None
 
     def named(self, path: PurePath) -> str:
-        """Return the conversation's id: a folder is called so."""
+        """Return the conversation's id: the name of a folder in the path."""
         return next((part for part in reversed(path.parts) if _SESSION.match(part)), path.stem)
 
     def beside(self, path: PurePath) -> Sequence[PurePath]:

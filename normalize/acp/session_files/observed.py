@@ -1,6 +1,6 @@
-"""What the readers of wires of JSON objects have observed (normalize/streams/observations.py), as steps of a conversation.
+"""Turn observations of JSON wires (normalize/streams/observations.py) into steps of a conversation.
 
-Some agents keep their conversations in the words of their JSON output. So one reader understands both.
+Some agents store their conversations in the format of their JSON output, so one reader serves both.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from turnwire.normalize.streams import observations as seen
 
 
 def steps(observations: Iterable[seen.Observation]) -> Sequence[Step]:
-    """Return the steps of the conversation itself; what subagents said inside a call is left out."""
+    """Return the steps of the main conversation. Subagent output inside a call is left out."""
     return [step for one in observations if (step := _step(one)) is not None]
 
 
@@ -48,7 +48,7 @@ def _step(one: seen.Observation) -> Step | None:
 
 
 def called(one: seen.ToolCalled) -> ToolCalled:
-    """Return a call; its title is what it is about."""
+    """Return a tool call as a step."""
     arguments = fields(one.arguments)
     about = text(arguments, "command", "file_path", "filePath", "path", "pattern", "query", "url")
     return ToolCalled(one.id, one.name, one.kind or "other", about or one.name, arguments)
@@ -57,7 +57,7 @@ def called(one: seen.ToolCalled) -> ToolCalled:
 def _returned(one: seen.ToolEnded) -> ToolReturned:
     raw = {**fields(one.output)}
     words = one.output if isinstance(one.output, str) else text(raw, "output") or ""
-    # the whole text of a new file stands in the arguments
+    # the arguments contain the whole text of a new file
     diffs = [change.diff for change in one.changes if change.diff is not None and change.kind != "create"]
     if len(diffs) == 1:
         raw["diff"] = diffs[0]

@@ -1,13 +1,13 @@
-"""OpenCode: `~/.local/share/opencode/opencode.db`, seen of 1.18.33.
+"""OpenCode: `~/.local/share/opencode/opencode.db`, as of 1.18.33.
 
-The database has all conversations. Its rows become lines (turnwire/recordings/database.py): one of the conversation, then one of
-each message with its parts, as its own HTTP server tells them. A message is told again when it has changed; what is new
-in it is read. Subagents are conversations of their own: their tokens count for the one that started them.
+The database holds all conversations. turnwire/recordings/database.py turns its rows into lines: first the conversation,
+then each message with its parts, in the format of OpenCode's HTTP server. A changed message comes again, and only its new
+parts are read. Subagents are separate conversations; their tokens count for their parent.
 """
 
 from collections.abc import Sequence
 
-from turnwire.normalize.acp.session_files.files import KeptFiles, record_of
+from turnwire.normalize.acp.session_files.files import ConversationFiles, record_of
 from turnwire.normalize.acp.session_files.observed import steps
 from turnwire.normalize.acp.session_files.steps import (
     Answered,
@@ -36,10 +36,10 @@ class OpenCodeRecords:
     def __init__(self) -> None:
         self._session: str | None = None
         self._told: set[str] = set()
-        """Parts, calls, results and errors that were told."""
+        """Ids of parts, calls, results and errors that were returned."""
 
     def read(self, record: JsonObject) -> Sequence[Record]:
-        """Return what a record says."""
+        """Return the meaning of a record."""
         about = fields(record.get("info"))
         name = text(about, "id")
         if "directory" in about:
@@ -118,7 +118,7 @@ class OpenCodeRecords:
                 usage.received,
                 usage.cache_read or 0,
                 usage.cache_written or 0,
-                # what it has no price of, and what a subscription pays, costs it 0
+                # OpenCode writes 0 if it knows no price or a subscription pays
                 cost_usd=usage.cost_usd or None,
             )
         ]
@@ -132,21 +132,21 @@ class OpenCodeRecords:
         return [TurnFailed(told.message, told.status)]
 
 
-class OpenCodeFiles(KeptFiles):
-    """The conversations that OpenCode keeps."""
+class OpenCodeFiles(ConversationFiles):
+    """Conversations of OpenCode."""
 
     agent = "opencode"
     program = "opencode"
 
     def reader(self) -> OpenCodeRecords:
-        """Begin to read records."""
+        """Return a new reader of records."""
         return OpenCodeRecords()
 
     def recognises(self, line: bytes) -> bool:
-        """Tell whether a line is the first of a conversation."""
+        """Return whether a line is the first of a conversation."""
         return self.session_of(line) is not None
 
     def session_of(self, line: bytes) -> str | None:
-        """Return the conversation's id, of the first line."""
+        """Return the conversation's id, which is in the first line."""
         about = fields((record_of(line) or {}).get("info"))
         return text(about, "id") if isinstance(about.get("directory"), str) and "version" in about else None

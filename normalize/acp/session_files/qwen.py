@@ -1,12 +1,12 @@
-"""Qwen Code: `~/.qwen/projects/FOLDER/chats/ID.jsonl`, seen of 0.24.4.
+"""Qwen Code: `~/.qwen/projects/FOLDER/chats/ID.jsonl`, as of 0.24.4.
 
-Records look like Claude's and hold Gemini's messages: each has a `uuid` and the one before it, `message.parts`, and the result
-of a call has a line of its own. Most `system` lines are for the CLI alone.
+Records look like Claude's but contain Gemini's messages: each has a `uuid`, its parent's uuid and `message.parts`. The
+result of a call is a line of its own. Most `system` lines concern only the CLI.
 """
 
 from collections.abc import Sequence
 
-from turnwire.normalize.acp.session_files.files import KeptFiles, record_of
+from turnwire.normalize.acp.session_files.files import ConversationFiles, record_of
 from turnwire.normalize.acp.session_files.gemini import called, returned
 from turnwire.normalize.acp.session_files.steps import (
     Answered,
@@ -27,7 +27,7 @@ class QwenRecords:
     """Reads the records of one file."""
 
     def read(self, record: JsonObject) -> Sequence[Record]:
-        """Return what a record says."""
+        """Return the meaning of a record."""
         uuid = text(record, "uuid")
         if uuid is None:
             return ()
@@ -95,18 +95,18 @@ def _system(record: JsonObject) -> list[Step]:
             return []
 
 
-class QwenFiles(KeptFiles):
-    """The files that Qwen Code keeps."""
+class QwenFiles(ConversationFiles):
+    """Conversation files of Qwen Code."""
 
     agent = "qwen"
     program = "qwen-code"
 
     def reader(self) -> QwenRecords:
-        """Begin to read records."""
+        """Return a new reader of records."""
         return QwenRecords()
 
     def recognises(self, line: bytes) -> bool:
-        """Tell whether a line is one of such a file."""
+        """Return whether a line belongs to such a file."""
         if b'"parts"' not in line and b'"systemPayload"' not in line:
             return False
         told = record_of(line) or {}

@@ -1,4 +1,4 @@
-"""What a record of an agent's own file says, in words that all of them have."""
+"""Steps of a conversation: what a record of an agent's own file says, in terms shared by all agents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from turnwire.protocol.json_values import Json, JsonObject
 
 
 class ConversationNamed(NamedTuple):
-    """The conversation says what it is."""
+    """The conversation's id, folder, model and other head facts."""
 
     session_id: str | None = None
     folder: str | None = None
@@ -19,54 +19,54 @@ class ConversationNamed(NamedTuple):
 
 
 class Titled(NamedTuple):
-    """It was given a title."""
+    """The conversation got a title."""
 
     title: str
 
 
 class Prompted(NamedTuple):
-    """A human said something."""
+    """The user sent a prompt."""
 
     text: str
 
 
 class Answered(NamedTuple):
-    """The model said something."""
+    """The model answered."""
 
     text: str
 
 
 class Thought(NamedTuple):
-    """The model thought."""
+    """The model reasoned."""
 
     text: str
 
 
 class ToolCalled(NamedTuple):
-    """A tool was called."""
+    """The model called a tool."""
 
     call: str
     name: str
     kind: str
-    """In the protocol's words: read, edit, execute, search, fetch, other, …"""
+    """The protocol's word: read, edit, execute, search, fetch, other, …"""
     title: str
     arguments: JsonObject
 
 
 class Change(NamedTuple):
-    """A file as it was and is, or the passages that changed."""
+    """A change of a file: its text before and after, or the changed passages."""
 
     path: str
     before: str | None
-    """None of a file that was made."""
+    """None for a new file."""
     after: str | None
-    """None of one that was removed."""
+    """None for a removed file."""
     hunks: str | None = None
-    """The unified diff with the file's own line numbers, where the agent keeps one."""
+    """Unified diff with the file's real line numbers, if the agent stores one."""
 
 
 class ToolReturned(NamedTuple):
-    """A tool has given its result."""
+    """A tool returned its result."""
 
     call: str
     output: str
@@ -74,49 +74,49 @@ class ToolReturned(NamedTuple):
     exit_code: int | None = None
     changes: Sequence[Change] = ()
     raw: Mapping[str, Json] = MappingProxyType({})
-    """More of its result, in the agent's own fields."""
+    """Further result fields in the agent's own format."""
 
 
 class TokensUsed(NamedTuple):
-    """A call of the model took tokens."""
+    """A model call used tokens."""
 
     key: str
     model: str
     sent: int
-    """Without those of the cache."""
+    """Input tokens, without cached ones."""
     written: int
     cache_read: int = 0
     cache_written: int = 0
     context: int | None = None
-    """Tokens in the model's context after it, where the file tells the window's size."""
+    """Tokens in the model's context after the call, if the file has the window's size."""
     window: int | None = None
-    """The size of the window."""
+    """Size of the context window."""
     cost_usd: float | None = None
-    """Dollars, where the agent says."""
+    """Cost in dollars, if reported."""
     is_sum: bool = False
-    """It counts the whole conversation, and no turn of it alone."""
+    """True if it is the sum of the whole conversation instead of one call."""
 
 
 class Compacted(NamedTuple):
-    """What was said before was replaced by a summary."""
+    """A summary replaced the earlier conversation."""
 
 
 class Failed(NamedTuple):
-    """The agent told of an error."""
+    """The agent reported an error."""
 
     text: str
 
 
 class TurnFailed(NamedTuple):
-    """The turn has ended with an error."""
+    """The turn ended with an error."""
 
     text: str
     status: int | None = None
-    """The HTTP status of the model's API."""
+    """HTTP status of the model's API."""
 
 
 class TurnEnded(NamedTuple):
-    """The turn has ended."""
+    """The turn ended."""
 
     reason: Literal["end_turn", "cancelled"] = "end_turn"
 
@@ -139,22 +139,22 @@ Step: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one message of a file says."""
+    """The steps of one record, and its place in the conversation."""
 
     message: str | None = None
-    """Its id; None for what is no message."""
+    """The message's id; None if the record is not a message."""
     steps: Sequence[Step] = ()
     parent: str | None = None
-    """The message before it, where the file says so; else the one that came before it."""
+    """Parent message. None: the previous message."""
     back_to: str | None = None
     """The conversation goes back to before this message."""
     back_by: int = field(default=0)
-    """The conversation goes back by so many prompts."""
+    """The conversation goes back by this many prompts."""
 
 
 class RecordReader(Protocol):
     """Reads the records of one file, in order."""
 
     def read(self, record: JsonObject) -> Sequence[Record]:
-        """Return what a record says."""
+        """Return the meaning of a record."""
         ...

@@ -1,8 +1,8 @@
-"""Lines -> messages. Never raises, whatever the bytes.
+"""Decode lines into messages. Never raises, whatever the bytes.
 
-The fast path is one pass of msgspec from bytes to a tagged union (system messages take a second one, by subtype).
-A line that msgspec refuses goes through a generic parser and is built field by field. So a wrong field, a lone
-surrogate or an unknown type costs only itself.
+The fast path is one msgspec pass from bytes to a tagged union (two for system messages, by subtype). A line that msgspec
+rejects goes through a generic parser and is built field by field. So a wrong field, a lone surrogate or an unknown type
+loses only itself.
 """
 
 from collections.abc import Callable
@@ -121,15 +121,15 @@ def decode(line: bytes) -> Message:
     """Return a line's message: Unknown for objects without a model, Malformed for anything else."""
     message: Message
     try:
-        if line.startswith(_SYSTEM):  # as every CLI writes them: no pass to find out
+        if line.startswith(_SYSTEM):  # every CLI writes this prefix, so no pass is needed to find out
             message = _decode_system(line)
         else:
             said = _decode_line(line)
-            # isinstance asks the metaclass of structs, and a type that is looked at is the same answer
+            # faster than isinstance, which asks the metaclass of structs
             if type(said) is StreamEvent:
                 event = said.event
                 if type(event) is ContentBlockDelta and type(event.delta) is not UnknownDelta:
-                    return said  # a piece of text, as most lines are: nothing in it can be deep
+                    return said  # most lines: a piece of text, which cannot be deep
                 if type(event) in FLAT or (
                     type(event) is ContentBlockStart and type(event.content_block) in FLAT
                 ):
@@ -142,7 +142,7 @@ def decode(line: bytes) -> Message:
 
 
 def _is_flat(message: Message) -> bool:
-    """Tell whether nothing of a message is of foreign shape, so that it cannot be deep and need not be measured."""
+    """Return whether a message has only typed fields. Then it cannot be deep, so its depth need not be measured."""
     if type(message) is messages.Assistant:
         return FLAT.issuperset(map(type, message.message.content))
     if type(message) is results.Result:
@@ -153,12 +153,12 @@ def _is_flat(message: Message) -> bool:
 
 
 def message_of(value: JsonObject) -> Message:
-    """Return the message that an object of JSON is, where another format carries it."""
+    """Return the message for a JSON object from another format."""
     return Malformed("", TOO_DEEP) if is_deep(value) else _build(_scrubbed(value))
 
 
 def malformed(line: OversizeLine) -> Malformed:
-    """Return the stand-in for a line that was too long to keep."""
+    """Return the Malformed message for a line that was too long to read."""
     reason = f"line {line.number} has {line.size} bytes, beyond the limit"
     return Malformed(_text(line.head), reason, _asks(line.head))
 
@@ -168,7 +168,7 @@ def _beyond(line: bytes) -> Malformed:
 
 
 def _asks(line: bytes) -> str | None:
-    """Return the id of the control request that a line is which cannot be read."""
+    """Return the id of the control request in an unreadable line, if it is one."""
     said = outermost(line, ("type", "request_id"))
     return text_at(said, "request_id") or None if said.get("type") == "control_request" else None
 
@@ -204,7 +204,7 @@ def _build_system(value: JsonObject) -> system.System:
 
 
 def _scrubbed(value: JsonObject) -> JsonObject:
-    """Return the object with valid strings, except half pairs at the ends of a delta's text."""
+    """Return the object with valid strings. A delta's text may begin or end with half of a surrogate pair."""
     cleaned: JsonObject = scrub_json(value)
     if value.get("type") == "stream_event" and isinstance(value.get("event"), dict):
         delta = value["event"].get("delta")

@@ -37,7 +37,7 @@ class ClaudeHost:
         """Handle a line of the CLI."""
         return Exchange([decode(line)])
 
-    def write(self, message: Message, line: bytes | None = None) -> Exchange:  # noqa: ARG002 - a line of a CLI is never told to a CLI
+    def write(self, message: Message, line: bytes | None = None) -> Exchange:  # noqa: ARG002 - never for a CLI's own line
         """Write to the CLI's stdin. Raises EncodeError for a message that would crash it."""
         return Exchange(lines=[encode_input(message)])
 
@@ -56,7 +56,7 @@ class ClaudeAgent:
         return Exchange([message])
 
     def write(self, message: Message, line: bytes | None = None) -> Exchange:
-        """Say a message to the host, byte for byte as it came if it came."""
+        """Write a message to the host. line: the line that it came from, written unchanged."""
         if isinstance(message, Malformed):
             return Exchange()
         if line is not None:
@@ -68,8 +68,8 @@ class ClaudeAgent:
         """Return nothing: no line waits for another one."""
         return []
 
-    def refuse(self, prompt: Message, reason: str) -> Exchange:  # noqa: ARG002 - the dialect has no word for which one
-        """Say that a prompt is not taken."""
+    def refuse(self, prompt: Message, reason: str) -> Exchange:  # noqa: ARG002 - the dialect cannot name the prompt
+        """Report that a prompt was refused."""
         return Exchange(lines=[encode(SystemFailure(message=reason))])
 
     def _whole(self, message: Message) -> JsonObject:
@@ -100,7 +100,7 @@ def _assistant(message: Assistant) -> Assistant:
 
 
 def _result(message: Result) -> Result:
-    """Say in a CLI's words how a turn ended that was cancelled, or an error, in miriad-code's."""
+    """Convert miriad-code's subtypes `cancelled` and `error` to a CLI's result."""
     match message.subtype:
         case "cancelled":
             ended = structs.replace(message, terminal_reason="aborted_streaming")
@@ -109,7 +109,7 @@ def _result(message: Result) -> Result:
             ended = structs.replace(message, errors=errors)
         case _:
             return message
-    # a CLI says no text in these results
+    # a CLI writes no text in these results
     return structs.replace(ended, subtype="error_during_execution", is_error=True, result=None)
 
 

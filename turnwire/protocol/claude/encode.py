@@ -1,9 +1,8 @@
-"""Messages -> lines: one line, valid JSON and UTF-8, ending in a newline.
+"""Encode messages as lines: valid JSON in UTF-8, ending in a newline.
 
 `encode` writes any message. `encode_input` writes only what a CLI may receive. It refuses input that crashes some version:
-blank
-lines, unknown types, a role that is not user, keep_alive, control_cancel_request, a control message without id or
-subtype.
+blank lines, unknown types, a role other than user, keep_alive, control_cancel_request, and control messages without an
+id or a subtype.
 """
 
 from functools import cache
@@ -57,7 +56,7 @@ def encode_input(message: Message) -> bytes:
 
 
 def checked_input(line: bytes) -> bytes:
-    """Return another writer's line unchanged, if a CLI may get it; raises EncodeError."""
+    """Return a line of another writer unchanged. Raises EncodeError if it would crash a CLI."""
     body = line.strip(b" \t\r\n")
     if b"\n" in body:
         raise EncodeError("a newline inside a line")
@@ -71,7 +70,7 @@ def as_value(message: Message, line: bytes | None) -> JsonObject:
         try:
             whole: JsonObject = msgspec.json.decode(line)
         except (ValueError, RecursionError):
-            pass  # a line that only the tolerant parser takes is written from what that made of it
+            pass  # only the tolerant parser can read this line; write what it understood
         else:
             return whole
     value: JsonObject = to_json(message)
@@ -79,7 +78,7 @@ def as_value(message: Message, line: bytes | None) -> JsonObject:
 
 
 def to_json(value: object) -> Json:
-    """Return a message, or a part of one, as values of JSON."""
+    """Return a message, or a part of one, as JSON values."""
     if isinstance(value, (Foreign, UnknownSystem)):
         return value.raw
     if isinstance(value, list):

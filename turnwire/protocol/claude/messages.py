@@ -1,7 +1,7 @@
 """Messages: the conversation's own (`assistant`, `user`, `stream_event`), and `Message`, the union of all.
 
-Fields are what some part of turnwire reads; others are ignored on the way in. Absent and null are both None.
-Every str is valid Unicode, except half surrogate pairs at the ends of streamed deltas.
+Fields that turnwire does not read are ignored. Absent and null are both None. Every str is valid Unicode, except that streamed
+deltas may begin or end with half of a surrogate pair.
 """
 
 from typing import TypeAlias
