@@ -1,4 +1,4 @@
-"""Find the command that starts an agent: a known one, the scripted one, or one that the user names."""
+"""Find the command that starts an agent: a known agent, the scripted one, or one from the settings."""
 
 import difflib
 import os
@@ -50,11 +50,11 @@ class AgentSetting(BaseModel):
     env: dict[str, str] = {}
     """Variables of its environment, in addition to the usual ones."""
     client_files: ClientFiles = "none"
-    """What turnwire may do with the workspace's files for an ACP agent: none, read, or write."""
+    """How turnwire may access workspace files for an ACP agent: none, read, or write."""
     client_terminals: bool = False
-    """Whether it may have turnwire run commands."""
+    """Whether it may run commands through turnwire."""
     sandbox: SandboxLevel | None = None
-    """Its sandbox; that of the setting `sandbox` when absent."""
+    """Its sandbox. Default: the setting `sandbox`."""
 
     @field_validator("family")
     @classmethod
@@ -78,11 +78,11 @@ class Agent(Struct, frozen=True):
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables for this agent only."""
     client_files: ClientFiles = "none"
-    """What its client may do with the workspace's files."""
+    """How turnwire may access workspace files for it."""
     client_terminals: bool = False
-    """Whether it may have its client run commands."""
+    """Whether it may run commands through turnwire."""
     sandbox: SandboxLevel | None = None
-    """Its sandbox, where one is configured for it."""
+    """Its configured sandbox, if any."""
     state: tuple[str, ...] = ()
     """Its own files and folders below HOME."""
     hosts: tuple[str, ...] = ()
@@ -128,9 +128,9 @@ def family_named(name: str, configured: Mapping[str, AgentSetting]) -> Family:
 
 
 def goes_on_with(name: str, kept: str, configured: Mapping[str, AgentSetting]) -> bool:
-    """Return whether the named agent can continue conversations of another agent in KNOWN."""
+    """Return whether the named agent can continue conversations of the known agent `kept`."""
     if name in DEMOS and name not in configured:
-        return False  # a script knows nothing of what was said
+        return False  # the scripted agent does not know earlier conversations
     family = family_named(name, configured)
     if kept == "claude":
         return family == "claude"
@@ -141,7 +141,7 @@ def goes_on_with(name: str, kept: str, configured: Mapping[str, AgentSetting]) -
         return True
     if about is None:
         return family in ("acp", "qwen")
-    # codex and codex-acp have theirs in one place
+    # codex and codex-acp share their conversations
     return (
         keeper is not None and about.conversations is not None and about.conversations == keeper.conversations
     )
@@ -185,7 +185,7 @@ def interface(name: str, configured: Mapping[str, AgentSetting], conversation: s
     if speaking and argv[-len(speaking) :] == speaking:
         del argv[-len(speaking) :]
     if conversation is None:
-        # such as Codex's --no-daemon: a process in the background would keep the conversation
+        # Options such as Codex's --no-daemon: a background process would keep the conversation open.
         return [*argv, *takewhile(lambda one: one.startswith("-") and "{}" not in one, about.interface)]
     return [*argv, *(argument.replace("{}", conversation) for argument in about.interface)]
 

@@ -1,7 +1,7 @@
-"""Tokens and port of a sidecar, kept from one start to the next, so that open tabs and bookmarks continue to work.
+"""Store a sidecar's tokens and port for its next start, so that open tabs and bookmarks continue to work.
 
-A file in the state directory, readable by its owner only: generated tokens if none are configured, the port if
-none was given, and the logins that are over. Configured tokens are never written to it.
+The file is in the state directory, and only its owner can read it. It holds random tokens if none are configured, the
+port if none was given, and ended logins. Configured tokens are never written to it.
 """
 
 import json
@@ -30,37 +30,37 @@ class KeptFile(Struct, frozen=True):
 
 
 class KeptAccess:
-    """The file of one state directory."""
+    """The stored access of one state directory."""
 
     def __init__(self, directory: Path, *, keeps_tokens: bool = True) -> None:
-        """Read the file; without `keeps_tokens` its tokens are not used, and none are written to it."""
+        """Read the file. keeps_tokens: whether its tokens are used, and tokens are written to it."""
         self.path = directory / "access.json"
         self._keeps_tokens = keeps_tokens
         self._kept = self._read() or KeptFile(RoleTokens.random())
-        """What is, or can be, in the file."""
+        """The current content of the file, or what would be written to it."""
 
     @property
     def tokens(self) -> RoleTokens:
-        """The tokens of the last start; new ones when there was none."""
+        """The tokens of the last start, or new ones."""
         return self._kept.tokens
 
     @property
     def port(self) -> int | None:
-        """The port of the last start."""
+        """The stored port; None if there is none."""
         return self._kept.port
 
     @property
     def listening(self) -> int | None:
-        """The port of the last start, including a given one."""
+        """The port that the last start listened on, whether stored or given."""
         return self._kept.listening
 
     @property
     def logged_out(self) -> LoggedOut:
-        """The logins that are over."""
+        """The ended logins."""
         return self._kept.logged_out
 
     def log_out(self, logged_out: LoggedOut) -> None:
-        """Keep the logins that are over; a failure is logged."""
+        """Store the ended logins. A failure is logged."""
         self._kept = replace(self._kept, logged_out=logged_out)
         self.keep(self.port)
 
@@ -69,9 +69,9 @@ class KeptAccess:
         self._kept = replace(self._kept, tokens=RoleTokens.random())
 
     def keep(self, port: int | None, listening: int | None = None) -> None:
-        """Write the file for the next start, with a port or without; a failure is logged, and costs the next start.
+        """Write the file for the next start. A failure is logged; the next start then uses other tokens and another port.
 
-        `listening` is where this start is reached, for `turnwire attach`.
+        port: None stores no port. listening: the port of this start, for `turnwire attach`.
         """
         self._kept = replace(self._kept, port=port, listening=listening)
         try:

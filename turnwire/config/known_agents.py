@@ -1,7 +1,6 @@
-"""The agents that turnwire knows by name: how each is started, looked at, logged into and installed, as agents.toml says.
+"""The agents that turnwire knows by name, from agents.toml: how to start, recognise, log into and install them.
 
-What is found out about an agent goes here and nowhere else; docs/agents.md says what works with each. The facts are from
-trying the versions named there.
+All facts about an agent belong there; docs/agents.md says what works with each. They come from trying the named versions.
 """
 
 import re
@@ -15,54 +14,54 @@ from msgspec import Struct, ValidationError, convert
 from turnwire.protocol.errors import TurnwireError
 
 Family: TypeAlias = str
-"""What agents speak: claude (Claude Code's stream-json), qwen (the same as Qwen Code has it), acp (the Agent Client Protocol), or the
-name of a family that another distribution registers."""
+"""The name of an agent's wire: claude (Claude Code's stream-json), qwen (Qwen Code's variant), acp (the Agent Client Protocol), or
+a family that another distribution registers."""
 
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
 class KnownAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What turnwire knows of an agent before it starts it."""
+    """The facts that turnwire knows about an agent."""
 
     title: str
-    """What humans call it."""
+    """Name for people."""
     family: Family
-    """What it speaks when it is started so."""
+    """The wire that it speaks with this command."""
     command: tuple[str, ...]
-    """Program, and the arguments that make it speak its family's wire."""
+    """Program and arguments that make it speak this wire."""
     install: str | None = None
-    """The command that installs it; None for one whose makers have an installer of their own."""
+    """Command that installs it; None if it has its own installer."""
     log_in: str | None = None
     """How to log in."""
     keys: tuple[str, ...] = ()
-    """Variables of the environment that log in by themselves."""
+    """Environment variables that replace a login."""
     logins: tuple[str, ...] = ()
-    """Files below HOME that a login leaves behind. Some keep logins in the system's keychain, where nothing is looked for."""
+    """Files below HOME that a login creates. turnwire does not look into the system's keychain."""
     variables: tuple[str, ...] = ()
     """Names of variables, with wildcards, that it gets from turnwire's environment in addition to the usual ones."""
     also: tuple[str, ...] = ()
-    """Places below HOME where its own installer puts the program, which PATH may not name."""
+    """Folders below HOME where its installer puts the program. They may be missing from PATH."""
     state: tuple[str, ...] = ()
-    """Its own files and folders below HOME, which it writes in a sandbox; a folder ends in `/`."""
+    """Its own files and folders below HOME, writable in a sandbox. A folder ends in `/`."""
     hosts: tuple[str, ...] = ()
-    """The hosts of its model and of its login, which it reaches in a sandbox without asking."""
+    """Hosts of its model and its login. A sandbox allows them without asking."""
     node: int | None = None
-    """The oldest Node.js that runs it, where it needs one."""
+    """Minimum version of Node.js, if it needs one."""
     asks: str | None = None
-    """The mode or the setting in which it asks; None if unknown."""
+    """Mode or setting in which it asks for permission; None if unknown."""
     conversations: str | None = None
-    """Where it keeps its conversations, below HOME."""
+    """Folder of its conversations, below HOME."""
     interface: tuple[str, ...] = ()
-    """Arguments with which its own interface goes on with a conversation, `{}` for its id; empty if that was not tried."""
+    """Arguments that open a conversation in its own interface, `{}` for the id. Empty: not tried."""
     quirks: tuple[str, ...] = ()
-    """What it does otherwise than others."""
+    """How it differs from other agents."""
     tried: str | None = None
-    """The version that was tried; None for an agent that was not."""
+    """Version that was tried; None if none was."""
 
     @property
     def own_places(self) -> tuple[str, ...]:
-        """Its own files and folders below HOME: `state`, or the folders that its logins and conversations are in."""
+        """Its own files and folders below HOME: `state`, or the folders of its logins and conversations."""
         named = [
             place
             for place in (*self.logins, self.conversations or "")
@@ -84,17 +83,17 @@ class KnownAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class AgentsFileError(TurnwireError):
-    """A file of agents says something that turnwire does not take; the message says what, where, and what to do."""
+    """An agents file is invalid. The message says what, where, and what to do."""
 
 
 class KnownAgents(Mapping[str, KnownAgent]):
-    """The agents by the name that `--agent` takes: those of agents.toml beside this file, and what a user adds."""
+    """Known agents by name: those of agents.toml beside this file, and a user's additions."""
 
     def __init__(self) -> None:
         self._agents: dict[str, KnownAgent] | None = None
 
     def add(self, agents: Mapping[str, KnownAgent]) -> None:
-        """Add agents; one of a name that is known takes its place."""
+        """Add agents. A known agent with the same name is replaced."""
         self._agents = {**self._read(), **agents}
 
     def __getitem__(self, name: str) -> KnownAgent:
@@ -113,11 +112,11 @@ class KnownAgents(Mapping[str, KnownAgent]):
 
 
 KNOWN = KnownAgents()
-"""By the name that `--agent` takes."""
+"""The known agents by their name for `--agent`."""
 
 
 def read_agents(path: Path) -> dict[str, KnownAgent]:
-    """Read a file of agents; raises AgentsFileError."""
+    """Read an agents file. Raises AgentsFileError."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -147,7 +146,7 @@ def _agent(path: Path, name: str, table: object) -> KnownAgent:
 
 
 def recognised(argv: Sequence[str]) -> KnownAgent | None:
-    """Return the agent that a command line starts, by the program's name and the arguments that make it speak."""
+    """Return the known agent that a command line starts, by its program and arguments. None if there is none."""
     if not argv:
         return None
     program, arguments = argv[0].rpartition("/")[2], argv[1:]

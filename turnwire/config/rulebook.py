@@ -1,6 +1,6 @@
-"""The file of rules and hooks.
+"""Read the file of rules and hooks.
 
-TOML with `[[rules]]` (adapter/permissions/rules.py) and `[[hooks]]` (adapter/hooks/settings.py).
+It is TOML with `[[rules]]` (adapter/permissions/rules.py) and `[[hooks]]` (adapter/hooks/settings.py).
 """
 
 import tomllib
@@ -15,14 +15,14 @@ from turnwire.protocol.parsing.depth import TOO_DEEP, is_deep
 
 
 class Rulebook(Struct, frozen=True):
-    """What the file says."""
+    """The content of the file."""
 
     rules: tuple[Rule, ...] = ()
     hooks: tuple[HookSetting, ...] = ()
 
     @property
     def warnings(self) -> list[str]:
-        """What to say of rules that allow more than they seem to."""
+        """Return warnings about rules that allow more than they seem to."""
         if not self.rules:
             return []
         from turnwire.adapter.permissions.wide_rules import warnings  # noqa: PLC0415  only where there are rules
@@ -31,7 +31,7 @@ class Rulebook(Struct, frozen=True):
 
 
 def read_rulebook(path: Path | None) -> Rulebook:
-    """Read the file; an empty rulebook when there is none. Raises ConfigurationError."""
+    """Read the file. Without a path the rulebook is empty. Raises ConfigurationError."""
     if path is None:
         return Rulebook()
     try:

@@ -1,4 +1,4 @@
-"""The sidecars of this user that may run on this machine, by what they keep in their state directories."""
+"""Find this user's running sidecars on this machine, by the files in their state directories."""
 
 import socket
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from turnwire.config.settings import Settings
 
 
 def running(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield the address and the control token of each that listens on its port."""
+    """Yield the address and the control token of each sidecar that listens."""
     token = None if settings.token is None else settings.token.get_secret_value()
     for file in [settings.state_dir / "access.json", *sorted(_workspaces(settings.state_dir))]:
         if not file.is_file():

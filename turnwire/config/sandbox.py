@@ -1,4 +1,4 @@
-"""From the settings to what the sandbox of an agent holds."""
+"""Build an agent's sandbox settings from the configuration."""
 
 import sys
 from pathlib import Path
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from turnwire.adapter.sandbox.settings import SandboxSettings
 from turnwire.normalize.vocabulary import SandboxLevel
 
-if TYPE_CHECKING:  # the library reads no settings
+if TYPE_CHECKING:  # a program that uses turnwire as a library reads no settings
     from turnwire.config.agents import Agent
     from turnwire.config.settings import Settings
 
 
 def sandbox_settings(agent: "Agent", settings: "Settings", *, level: SandboxLevel) -> SandboxSettings:
-    """Return what the sandbox of an agent holds."""
+    """Return the sandbox settings of an agent."""
     return SandboxSettings(
         level=level,
         writable=settings.sandbox_writable,
@@ -26,12 +26,12 @@ def sandbox_settings(agent: "Agent", settings: "Settings", *, level: SandboxLeve
 
 
 def own_packages() -> list[str]:
-    """Return the folders that the scripted agent, which is turnwire's own, is imported from."""
+    """Return the folders that the scripted agent is imported from."""
     return [one for one in sys.path if Path(one).is_absolute() and Path(one).is_dir()]
 
 
 def hidden_places(settings: "Settings", level: SandboxLevel) -> list[str]:
-    """Return turnwire's own files and folders, where a sandbox is to hide them."""
+    """Return turnwire's own files and folders, if the sandbox must hide them."""
     if level == "off":
         return []
     from turnwire.config.state_directory import own_places  # noqa: PLC0415 - it reads of journals

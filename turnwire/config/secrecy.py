@@ -1,8 +1,8 @@
-"""Hide the access tokens from programs that turnwire starts: remove them from the environment, and make the process unreadable.
+"""Hide access tokens from programs that turnwire starts: remove them from the environment and make the process unreadable.
 
-Another process of the same user can read /proc/PID/environ, which shows a process's initial environment, whatever it removes
-later. So a process that starts with a secret restarts itself without it, before it has started anything, and passes the
-secret through a pipe. Uses only the standard library, since it runs before everything else.
+Another process of the same user can read /proc/PID/environ. It shows the initial environment, even of variables that were
+removed later. So a process that starts with a secret restarts itself without it, before it starts anything else, and
+passes the secret through a pipe. This module runs first, so it imports only the standard library.
 """
 
 import os
@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from turnwire.protocol.errors import TurnwireError
 
 SECRETS = frozenset({"TURNWIRE_TOKEN", "TURNWIRE_VIEW_TOKEN", "TURNWIRE_REDIS_URL"})
-"""Secret variables, in upper or lower case: Settings reads both."""
+"""Names of secret variables. Settings reads upper and lower case, so both are secret."""
 
 WEBHOOK_SECRET = "TURNWIRE_WEBHOOK_SECRET"
-"""Prefix of variables that hold a webhook's secret; they are secret, too."""
+"""Prefix of variables that hold a webhook's secret. They are secret too."""
 
 HANDED = "TURNWIRE_HANDED"
-"""The variable that names the descriptor of the pipe."""
+"""Variable with the descriptor of the pipe."""
 
 PR_SET_DUMPABLE = 4
 
@@ -35,14 +35,14 @@ def is_secret(name: str) -> bool:
 
 
 def kept() -> Mapping[str, str]:
-    """Return the variables that were taken out of the environment."""
+    """Return the variables that were removed from the environment."""
     return _kept
 
 
 def take_secrets_out() -> None:
-    """Restart the process if the environment holds a secret, and read the secret from a pipe; raises SecretsNotPassed.
+    """Restart the process without its secret variables, or read them from the pipe. Raises SecretsNotPassed.
 
-    Does not return where the process starts over.
+    Does not return if the process restarts.
     """
     if (number := os.environ.pop(HANDED, None)) is not None:
         _kept.update(_received(number))

@@ -1,9 +1,8 @@
-"""Configuration: options of the command line first, then the environment, then a TOML file.
+"""Read the configuration: command-line options first, then the environment, then a TOML file.
 
-Environment variables are `TURNWIRE_` and the field's name; Kandev's KANDEV_DEBUG_AGENT_MESSAGES and
-KANDEV_DEBUG_LOG_DIR are understood for recordings, and the standard OTEL_* names by the exporter itself.
-The file is the one that was named; else `turnwire.toml` in the current directory, as far as it is trusted
-(turnwire/config/trust.py), and beneath it `config.toml` in the user's configuration directory.
+Environment variables are `TURNWIRE_` and the field's name. Recordings also accept Kandev's KANDEV_DEBUG_AGENT_MESSAGES and
+KANDEV_DEBUG_LOG_DIR; the exporter reads the standard OTEL_* names itself. The file is the one that was named. Otherwise it is
+`turnwire.toml` in the current directory, as far as it is trusted (turnwire/config/trust.py), over the user's `config.toml`.
 """
 
 import difflib
@@ -59,14 +58,14 @@ from turnwire.protocol.parsing.depth import TOO_DEEP, is_deep
 from turnwire.protocol.visible import ordered, visible_line
 
 FILE_LIMIT = 1 << 20
-"""Bytes of a configuration file."""
+"""Maximum bytes of a configuration file."""
 
 OTHER_VARIABLES = frozenset({"TURNWIRE_CONFIG", "TURNWIRE_PROCESS", "TURNWIRE_AGENT_SCRIPT"})
-"""Our variables that are not settings: the file's name, the mark of started processes, the scripted agent's script."""
+"""TURNWIRE_ variables that are not settings: the file's name, the mark of started processes, the scripted agent's script."""
 
 
 def _split(value: object) -> object:
-    """Read a list as environment variables have them: separated by commas, or as JSON; raises ValueError for bad JSON."""
+    """Read a list from an environment variable: separated by commas, or as JSON. Raises ValueError for invalid JSON."""
     if not isinstance(value, str):
         return value
     if value.lstrip().startswith("["):
@@ -103,13 +102,13 @@ def _scope(words: list[str]) -> list[str]:
 
 
 def _captures(value: object) -> object:
-    """Read OpenTelemetry's values for the place of content. turnwire puts content into spans or nowhere."""
+    """Read OpenTelemetry's values for where content goes. turnwire puts content into spans or nowhere."""
     words = {"no_content": None, "event_only": False, "span_only": True, "span_and_event": True}
     return words.get(value.lower(), value) if isinstance(value, str) else value
 
 
 def _command_alone(value: object) -> object:
-    """Read an argument vector: the older form of an agent's table."""
+    """Accept an argument vector, the older form of an agent's table."""
     if isinstance(value, str):
         raise ValueError("must be a list, the program and its arguments, or a table")  # noqa: TRY004 - what pydantic reports
     return {"command": value} if isinstance(value, list) else value
@@ -129,13 +128,13 @@ class ConfigurationError(TurnwireError):
 
 
 def state_directory() -> Path:
-    """Return the folder of turnwire's state: $XDG_STATE_HOME/turnwire, or ~/.local/state/turnwire."""
+    """Return the default state directory: $XDG_STATE_HOME/turnwire, or ~/.local/state/turnwire."""
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base else Path.home() / ".local" / "state") / "turnwire"
 
 
 def user_file() -> Path:
-    """Return where the user's configuration file is: $XDG_CONFIG_HOME/turnwire/config.toml, or below ~/.config."""
+    """Return the path of the user's configuration file: $XDG_CONFIG_HOME/turnwire/config.toml, or below ~/.config."""
     base = os.environ.get("XDG_CONFIG_HOME")
     return (Path(base) if base else Path.home() / ".config") / "turnwire" / "config.toml"
 
@@ -146,7 +145,7 @@ def trust_store() -> TrustStore:
 
 
 class HostedMcp(BaseModel):
-    """An MCP server that lives in the sidecar: an entry point, or a command that speaks MCP on stdio."""
+    """An MCP server inside the sidecar: an entry point, or a command that speaks MCP on stdio."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -193,14 +192,14 @@ def _web_address(value: str) -> str:
 
 
 class Webhook(BaseModel):
-    """A receiver of events elsewhere: docs/frontends.md."""
+    """A server that receives events: docs/frontends.md."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     url: Annotated[str, AfterValidator(_web_address)]
-    """Where events are posted to, by http or https."""
+    """URL that events are posted to: http or https."""
     secret_file: Path | None = None
-    """File with the secret that messages are signed with; refused while anybody but its owner can read it."""
+    """File with the secret that signs the messages. Refused if anyone but its owner can read it."""
     secret_env: str | None = Field(default=None, pattern="^TURNWIRE_WEBHOOK_SECRET[A-Z0-9_]*$")
     """Variable with the secret: TURNWIRE_WEBHOOK_SECRET, or a name that begins with it."""
     events: list[WebhookEvent] = ["permission_request", "question_request", "complete", "process_status"]
@@ -214,18 +213,18 @@ class Webhook(BaseModel):
 
 
 class Quota(BaseModel):
-    """What one principal may use; what is left out has no limit."""
+    """Limits of one principal. An absent field means no limit."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     sessions: int | None = Field(default=None, ge=0)
-    """Sessions that exist at a time."""
+    """Maximum number of sessions at a time."""
     agents: int | None = Field(default=None, ge=0)
-    """Agents that run at a time."""
+    """Maximum number of running agents at a time."""
     bytes: int | None = Field(default=None, ge=0)
-    """Bytes of the events of its sessions. Beyond them nothing new begins."""
+    """Maximum bytes of the events of its sessions. Above it nothing new starts."""
     dollars_a_day: float | None = Field(default=None, ge=0)
-    """What its turns may cost a day (UTC). A turn that has begun goes on."""
+    """Maximum cost of its turns per day (UTC), in dollars. A running turn continues."""
 
 
 class Settings(BaseSettings):
@@ -242,181 +241,180 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     """Address to listen on. Anything but loopback needs a configured token."""
     port: int = Field(default=8790, ge=0, le=65535)
-    """Port to listen on; 0 takes any free one. Without one it is the port of the last time, or else the first free one from the default on."""
+    """Port to listen on; 0 takes any free one. Default: the port of the last start, otherwise the first free one from 8790 on."""
     token: SecretStr | None = None
-    """Access token of the role control. Default: a random one, kept in the state directory."""
+    """Access token of the role control. Default: a random one, stored in the state directory."""
     view_token: SecretStr | None = None
-    """Access token of the role view. Default: a random one, kept in the state directory."""
+    """Access token of the role view. Default: a random one, stored in the state directory."""
     token_file: Path | None = None
     """File that contains only the token of the role control. Refused if anyone but its owner can read it."""
     view_token_file: Path | None = None
-    """File that contains only the token of the role view; as `token_file`."""
+    """File that contains only the token of the role view. Same rules as `token_file`."""
     token_fd: int | None = Field(default=None, ge=3, lt=1 << 20)
-    """Descriptor that the token of the role control is read from, to its end; then it is closed."""
+    """Descriptor to read the token of the role control from. It is read to its end and closed."""
     view_token_fd: int | None = Field(default=None, ge=3, lt=1 << 20)
-    """Descriptor that the token of the role view is read from; as `token_fd`."""
+    """Descriptor to read the token of the role view from. Same rules as `token_fd`."""
     keep_tokens: bool = True
-    """Keep random tokens in the state directory for the next start. Without it they exist only in memory, where an agent of the
-    same user does not find them. Open tabs then end with the process."""
+    """Store random tokens in the state directory for the next start. Without it they exist only in memory, where an agent of the
+    same user cannot read them. Open tabs then end with the process."""
     tls_certificate: Path | None = None
-    """PEM file with the certificate chain; together with tls_key the hub speaks TLS."""
+    """PEM file with the certificate chain. Together with `tls_key` it makes the hub use TLS."""
     tls_key: Path | None = None
     """PEM file with the private key."""
     allowed_origins: Names = []
-    """Origins of pages that may connect, in addition to the hub's own."""
+    """Origins of web pages that may connect, in addition to the hub's own."""
     allowed_hosts: Names = []
     """Accepted values of the Host header, in addition to loopback and `host`."""
     trusted_proxies: Names = []
-    """Addresses and networks of reverse proxies: their `X-Forwarded-For` or `Forwarded` header says where a request comes from."""
+    """Addresses and networks of reverse proxies. Their `X-Forwarded-For` or `Forwarded` header names the client's address."""
     proxy_user_header: str | None = Field(default=None, pattern=r"^[A-Za-z0-9-]{1,64}$")
-    """Header in which one of `trusted_proxies` names the user that it has logged in, for example by OIDC. A request with it from
-    any other address is refused. Default: proxies log nobody in."""
+    """Header in which one of `trusted_proxies` names the user that it has logged in, for example by OIDC. The header is refused from
+    any other address. Default: proxies log nobody in."""
     proxy_user_role: Role = "control"
-    """Role of such a user: control or view."""
+    """Role of a user that a proxy has logged in: control or view."""
     proxy_user_sessions: Annotated[Names, AfterValidator(_scope)] = ["own"]
-    """Which sessions such a user may see: own, folder:/PATH, all."""
+    """Sessions that such a user may see: own, folder:/PATH, all."""
     public_url: Annotated[str, AfterValidator(_web_address)] | None = None
-    """Address at which other devices reach the console, as that of a proxy with https: for the QR code of `--qr`."""
+    """Address at which other devices reach the console, for the QR code of `--qr`. Example: the https address of a proxy."""
     compression: bool = False
     """Offer permessage-deflate to frontends."""
     max_connections: int = Field(default=1024, ge=1)
-    """Frontends at a time; the last eighth of them must have the role control."""
+    """Maximum number of connected frontends. The last eighth is reserved for the role control."""
 
     journal: Annotated[str, AfterValidator(_journal_name)] = "sqlite"
-    """Storage of events: sqlite, memory, redis, or the name of an installed plug-in. An address such as redis://HOST works as
-    well."""
+    """Storage of events: sqlite, memory, redis, or the name of an installed plug-in. An address such as redis://HOST works too."""
     journal_url: str | None = None
     """Address for the journal of a plug-in. `--journal NAME://HOST` sets it."""
     durability: Literal["process", "power"] = "process"
-    """What the SQLite journal survives: the end of the sidecar, or also a power failure, with a sync for each group of events."""
+    """What stored events survive in the SQLite journal. `process`: the end of turnwire. `power`: also a power failure, at the cost of a sync for each group of events."""
     redis_url: str = DEFAULT_REDIS
-    """The Redis of the journal: redis://, rediss:// (TLS) or unix://, or redis+sentinel://HOST,HOST/NAME, or redis+cluster://HOST,HOST; docs/journal.md. `journal` takes it, too: `--journal redis://HOST:PORT/0`."""
+    """Address of the journal's Redis: redis://, rediss:// (TLS), unix://, redis+sentinel://HOST,HOST/NAME, or redis+cluster://HOST,HOST; docs/journal.md. `journal` accepts it too: `--journal redis://HOST:PORT/0`."""
     redis_replicas: int = Field(default=0, ge=0)
-    """Replicas of that Redis that must have an event before any frontend gets it, so that a failover loses nothing that was seen."""
+    """Number of Redis replicas that must have an event before any frontend gets it. A failover then loses nothing that a frontend has seen."""
     redis_prefix: str = Field(default=DEFAULT_PREFIX, pattern=r"^[A-Za-z0-9._-]{1,64}:$")
-    """How all keys in that Redis begin. Fleets with different ones can share a Redis; the same in all workers and hubs of a fleet."""
+    """Prefix of all keys in that Redis. Fleets with different prefixes can share a Redis. All workers and hubs of a fleet need the same one."""
     worker: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
-    """Name in a fleet, whose hubs (`turnwire hub`) then reach the sessions of `serve`; needs the redis journal. Keep it, with the state directory: sessions are known by it."""
+    """Name of this worker in a fleet. Hubs (`turnwire hub`) then reach the sessions of `serve`. Needs the redis journal. Keep the name and the state directory: sessions are found by them."""
     worker_labels: Names = []
-    """Labels by which frontends may choose this worker, in addition to its name."""
+    """Labels by which frontends can choose this worker, in addition to its name."""
     worker_group: str | None = Field(default=None, min_length=1, max_length=64)
-    """Workers of one group see the same workspaces and the same files of the CLI: one takes over the sessions of another that is
-    gone. Without a group the sessions wait for it."""
+    """Name of a group of workers that see the same workspaces and the same files of the CLI. If a worker is gone, another one of its
+    group takes over its sessions. Without a group the sessions wait for it."""
     fleet_lease_s: float = Field(default=10, ge=1, le=600)
-    """Seconds without a sign of life after which a worker counts as gone. The same in all workers and hubs of a fleet."""
+    """Seconds without a sign of life after which a worker counts as gone. All workers and hubs of a fleet need the same value."""
     fleet_drain_s: float = Field(default=10, ge=0, le=600)
-    """Seconds that open turns of a worker have to end after SIGTERM or `turnwire fleet drain`, at most half of `stop_timeout_s`. Meanwhile its sessions go to other workers of its group."""
+    """Seconds that a worker waits for open turns after SIGTERM or `turnwire fleet drain`; at most half of `stop_timeout_s`. Meanwhile its sessions move to other workers of its group."""
     state_dir: Path = Field(default_factory=state_directory)
-    """Directory of the journal, the session store, the access tokens and the audit trail. By default `run` uses a folder per
-    workspace below the usual one. It gets mode 700, and is refused if it belongs to another user."""
+    """Directory of the journal, the session records, the access tokens and the audit trail. By default `run` uses a folder per
+    workspace inside the usual one. It gets mode 700, and is refused if it belongs to another user."""
     retain_days: float | None = Field(default=30, gt=0)
-    """Events older than this are deleted; empty keeps them. A clock that jumps ahead is not trusted at once: docs/journal.md."""
+    """Days after which events are deleted. Empty keeps them. A clock that jumps ahead is not trusted at once: docs/journal.md."""
     retain_events: int | None = Field(default=None, ge=1)
-    """Most events of each session."""
+    """Maximum number of events of each session."""
     retain_bytes: int | None = Field(default=1 << 30, ge=1)
-    """Most bytes of each session. If events are kept in memory: 64 MiB unless this is set."""
+    """Maximum bytes of each session. For events in memory: 64 MiB unless this is set."""
     memory_bytes: int | None = Field(default=512 << 20, ge=1 << 20)
-    """Most bytes of memory for the events of all sessions, if they are kept in memory. The oldest events of the largest session
+    """Maximum bytes of memory for the events of all sessions, if they are kept in memory. The oldest events of the largest session
     are deleted first."""
     field_limit: int = Field(default=262_144, ge=1024)
-    """Bytes of UTF-8 above which a field of a tool payload is cut; payload.get gives the whole."""
+    """Maximum bytes (UTF-8) of a field in a tool payload. A longer field is cut; payload.get returns all of it."""
     keep_raw: bool = True
-    """Keep each raw line beside its events, for the inspector."""
+    """Store each raw line with its events, for the inspector."""
 
     agent: str = "claude"
-    """An agent that is known by name (`turnwire agents` lists them), `demo` or `demo-acp`: the scripted agent; or a name from `agents`."""
+    """The agent to run: a known one (`turnwire agents` lists them), one of `agents`, or the scripted agent as `demo` or `demo-acp`."""
     agents: dict[str, Annotated[AgentSetting, BeforeValidator(_command_alone)]] = {}
-    """More agents by name, or known agents with another start. Each is the argument vector, or a table. `family` is what it speaks: claude, qwen or acp. `command` is the argument vector; empty takes a known agent's own. `env` has variables for it alone. `client_files` (none, read or write) says what an ACP agent may have turnwire do with the workspace's files. `client_terminals` says whether it may have turnwire run commands."""
+    """Further agents by name, or other start commands for known agents. Each is an argument vector or a table. `family` is its wire: claude, qwen or acp. `command` is the argument vector; empty means the known agent's own. `env` has variables for this agent only. `client_files` (none, read or write) is how turnwire may access workspace files for an ACP agent. `client_terminals` lets it run commands through turnwire."""
     agents_file: Path | None = None
-    """A file of agents that are known by name beside turnwire's own, or in their place; docs/agents.md has its form."""
+    """File with more known agents, which can replace turnwire's own. docs/agents.md describes its format."""
     dialect: Literal["auto", "claude", "miriad", "json_rpc"] = "auto"
-    """The agent's dialect."""
+    """The agent's dialect of Claude's protocol. `auto` detects it."""
     model: str | None = None
-    """Model to ask for."""
+    """Model to request."""
     policy: Policy | None = None
-    """Permission policy; without one the CLI asks by its own rules and frontends answer."""
+    """Permission policy. Without one the CLI asks by its own rules, and frontends answer."""
     rules: Path | None = None
     """TOML file with permission rules and hooks."""
     mcp_servers: JsonObject = {}
-    """MCP servers as in --mcp-config."""
+    """MCP servers, in the format of --mcp-config."""
     session_options: AgentOptions = AgentOptions()
-    """Further options for the start of a CLI: `options` of session.create, each for sessions that do not name it."""
+    """Default start options of sessions, as in `options` of session.create."""
     hosted_mcp: dict[str, HostedMcp] = {}
-    """MCP servers that live in the sidecar, by name."""
+    """MCP servers inside the sidecar, by name."""
     pass_env: Names = []
-    """Names of environment variables that the CLI gets, in addition to the usual ones. A trailing * matches any rest."""
+    """Names of further environment variables to pass to the CLI. A trailing * matches any rest."""
     frontend_policy: Literal["supervised", "cli", "plan", "autonomous"] | None = None
-    """The loosest policy that a frontend may ask for, from the strictest: supervised, cli (none of turnwire's), plan, autonomous. Without one it is `policy`. Permission modes in which nobody is asked need `autonomous`."""
+    """The loosest policy that a frontend may request. From strict to loose: supervised, cli (the CLI's own rules), plan, autonomous. Default: `policy`. Permission modes that never ask need `autonomous`."""
     frontend_workspaces: Annotated[list[Path], NoDecode, BeforeValidator(_split)] | None = None
-    """Directories that sessions of frontends may work in, and what is below them; without any the one that turnwire was started in. One that is started in / and names none takes / alone."""
+    """Directories in which sessions of frontends may work, including subfolders. Default: the directory that turnwire was started in. If that is /, only / itself."""
     worktrees: Path | None = None
-    """Folder for the git worktrees that sessions of frontends get on request; without one there are none. A worktree stays until somebody removes it; docs/worktrees.md."""
+    """Folder for git worktrees that frontends may request for their sessions. Without it there are none. A worktree stays until a user removes it; docs/worktrees.md."""
     frontend_env: Names = list(REQUESTABLE)
     """Names of environment variables that a frontend may set; a trailing * matches any rest."""
     frontend_options: Annotated[list[FrontendOption], NoDecode, BeforeValidator(_split)] = []
-    """What frontends may choose beyond what is configured, though it may start programs, reach files or permit more: options of sessions by name, `mcp_servers`, `agent` (any that is known), and `control` (any control request)."""
+    """Further options that frontends may choose, although they can start programs, reach files or permit more: session options by name, `mcp_servers`, `agent` (any known one), and `control` (any control request)."""
     permission_timeout_s: float | None = Field(default=None, gt=0)
-    """Seconds after which an unanswered request is denied and the turn stopped; without limit when absent."""
+    """Seconds after which an unanswered request is denied and the turn stopped. Default: no limit."""
     max_pending: int = Field(default=256, ge=1)
-    """Requests of one agent that may wait at a time (permissions, questions, hooks; messages to hosted MCP servers apart); more are refused at once, and a notice says so."""
+    """Maximum number of open requests of one agent (permissions, questions, hooks; not messages to hosted MCP servers). Further ones are refused at once with a notice."""
     stall_after_s: float = Field(default=120, gt=0)
-    """Seconds of silence in a running turn after which it is called stalled."""
+    """Seconds of silence in a turn after which turnwire reports it as stalled."""
     check_uncommitted: bool = True
-    """Under `supervised` and `plan`: send the agent back once when it stops with uncommitted changes."""
+    """Under `supervised` and `plan`: ask the agent once to go on if it stops with uncommitted changes."""
     accept_unasked: bool = False
-    """Under `supervised`: also start an agent that does not ask about everything, or for which that is unknown. Otherwise such an
-    agent is refused."""
+    """Under `supervised`: also start agents that do not ask for everything, or for which that is unknown. Otherwise they are
+    refused."""
     sandbox: SandboxLevel = "off"
-    """What agents are kept from: `files` shows them their workspace, their own files and the system alone; `network` also has them ask for each host that is not listed. A session whose sandbox cannot be had is refused; docs/sandbox.md."""
+    """Sandbox of agents. `files`: they see only their workspace, their own files and the system. `network`: also, they need permission for each host that is not listed. A session is refused if its sandbox is not available; docs/sandbox.md."""
     sandbox_floor: SandboxLevel | None = None
-    """The weakest sandbox that a frontend may ask for. Without one it is `sandbox`, or that of the agent."""
+    """The weakest sandbox that a frontend may request. Default: `sandbox`, or the agent's own setting."""
     sandbox_writable: Names = []
-    """Folders and files that sandboxed agents may write besides; `~` is the agent's home directory."""
+    """Further folders and files that sandboxed agents may write. `~` is the agent's home directory."""
     sandbox_readable: Names = []
-    """Folders and files that they may read besides."""
+    """Further folders and files that sandboxed agents may read."""
     sandbox_unprotected: Names = []
-    """Names in a workspace that they may write although these start programs later, such as `.git` or `.vscode`."""
+    """Names in a workspace that sandboxed agents may write although programs may run them later, such as `.git` or `.vscode`."""
     sandbox_hosts: Names = []
-    """Hosts that agents in the sandbox `network` reach without asking: HOST (ports 80 and 443), HOST:PORT, *.HOST or *. `127.0.0.1:PORT` opens a port of this machine."""
+    """Hosts that agents reach without asking in the sandbox `network`: HOST (ports 80 and 443), HOST:PORT, *.HOST or *. `127.0.0.1:PORT` opens a port of this machine."""
     agent_start_timeout_s: float = Field(default=60, gt=0)
-    """Seconds that an agent has to answer our greeting; a prompt waits for it."""
+    """Seconds that an agent has to answer turnwire's first request. Prompts wait for it."""
     agent_answer_timeout_s: float = Field(default=30, gt=0)
-    """Seconds that an agent has to answer any other request of ours, such as to change the model."""
+    """Seconds that an agent has to answer any other request, such as a change of the model."""
     agent_exit_timeout_s: float = Field(default=3, gt=0)
-    """Seconds that an agent has to exit by itself once its stdin is closed; then it is sent SIGTERM."""
+    """Seconds that an agent has to exit after its stdin is closed. Then it gets SIGTERM."""
     max_line_bytes: int = Field(default=128 << 20, ge=1 << 16)
-    """Bytes of one line of an agent that are held; a longer one is published as malformed, with its beginning."""
+    """Maximum bytes of an agent's line in memory. A longer line is published as malformed, with its beginning."""
     attachments: Literal["blocks", "files"] = "blocks"
-    """Attachments as content blocks, or as files in the workspace."""
+    """Pass attachments to the agent as content blocks, or as files in the workspace."""
     max_attachments: int = Field(default=20, ge=0)
-    """Attachments of one prompt."""
+    """Maximum number of attachments of one prompt."""
     max_attachment_bytes: int = Field(default=5 << 20, ge=1)
-    """Bytes of one attachment; the API takes images of 5 MiB."""
+    """Maximum bytes of one attachment. The API accepts images up to 5 MiB."""
     max_sessions: int = Field(default=200, ge=1)
-    """Sessions that exist at a time."""
+    """Maximum number of sessions at a time."""
     max_processes: int = Field(default=50, ge=1)
-    """CLIs that run at a time."""
+    """Maximum number of running CLIs at a time."""
     quotas: dict[str, Quota] = {}
-    """What principals may use, by name; `*` is for each that is not named. Tables with `sessions`, `agents`, `bytes` and `dollars_a_day`: docs/access.md."""
+    """Limits of principals by name; `*` applies to all others. Tables with `sessions`, `agents`, `bytes` and `dollars_a_day`: docs/access.md."""
     stop_timeout_s: float = Field(default=25, gt=0)
-    """Seconds from SIGTERM, SIGINT or SIGHUP to the end of turnwire, whatever does not end by itself."""
+    """Seconds after SIGTERM, SIGINT or SIGHUP within which turnwire ends, even if something hangs."""
 
     history: bool = True
-    """List the conversations that agents on this machine have kept themselves, those that turnwire did not start: to search, to open and to go on with. What is in them goes to whoever has a token."""
+    """List conversations that agents on this machine have stored themselves, to search, open and continue them. Everyone with a token can read them."""
     history_dirs: Annotated[list[Path], NoDecode, BeforeValidator(_split)] | None = None
-    """Directories that hold such conversations; without any this user's own: ~/.claude/projects, ~/.codex/sessions, ~/.gemini/tmp and ~/.qwen/projects, or where these agents' variables say."""
+    """Directories with such conversations. Default: this user's ~/.claude/projects, ~/.codex/sessions, ~/.gemini/tmp and ~/.qwen/projects, or the places that these agents' variables name."""
     prices: Path | None = None
-    """JSON file with what models cost, for agents that tell no cost: `{"models": {"NAME": [{"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}]}}`, in dollars for a million tokens. It comes before turnwire's own table."""
+    """JSON file with prices of models, for agents that report no cost: `{"models": {"NAME": [{"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}]}}`, in dollars for a million tokens. It overrides turnwire's own table."""
     webhooks: list[Webhook] = []
-    """Who elsewhere is told of events, signed: tables with `url`, `secret_file` or `secret_env`, and `events`."""
+    """Servers that receive signed events: tables with `url`, `secret_file` or `secret_env`, and `events`."""
     push: bool = True
-    """Let browsers subscribe to notifications by web push (the extra `push`): what any session asks, finishes or fails at, encrypted for the one browser, by the push service of its maker."""
+    """Let browsers subscribe to web push notifications (extra `push`) when a session asks, finishes or fails. They are encrypted for the browser and sent through its maker's push service."""
     push_services: Names = []
-    """Push services that may be called beside those of Chrome, Edge, Firefox and Safari: HOST or HOST:PORT, by https. One by name must lead to public addresses; one that is named by its address counts as it stands."""
+    """Further push services besides those of Chrome, Edge, Firefox and Safari, over https: HOST or HOST:PORT. A host name must resolve to public addresses; an IP address may be private."""
     push_contact: str = Field(
         default="mailto:turnwire@example.com", pattern=r"^(mailto:[^\s@]+@[^\s@]+|https://\S+)$"
     )
-    """Whom a push service can write to about what is sent: a mailto: or https: address. Some refuse one that cannot be."""
+    """Contact for push services: a mailto: or https: address. Some services refuse invalid ones."""
 
     record: bool = Field(
         default=False,
@@ -429,28 +427,28 @@ class Settings(BaseSettings):
     )
     """Directory of the recordings."""
     trace_limit: int = Field(default=8192, ge=0)
-    """Bytes of the raw line and of the normalized event that a span carries; 0 leaves both out."""
+    """Maximum bytes of a raw line, and of an event, in a span. 0 leaves both out."""
     trace_fold_deltas: bool = True
-    """One span for a streamed block; without it, one for each of its pieces."""
+    """Make one span for a streamed block instead of one for each of its pieces."""
     trace_content: Annotated[bool | None, BeforeValidator(_captures)] = Field(
         default=False,
         validation_alias=AliasChoices(
             "trace_content", "TURNWIRE_TRACE_CONTENT", "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
         ),
     )
-    """Prompts, answers, arguments and results in the spans of the GenAI conventions; `NO_CONTENT`: no text in any attribute or event of a span."""
+    """Put prompts, answers, arguments and results into GenAI spans. `NO_CONTENT`: no text in any span."""
     trace_spans: Literal["all", "genai"] = "all"
     """`genai` leaves out the spans of single events and control messages."""
     trace_processors: Names = []
-    """Span processors of your own, as `module:attribute`, called without arguments; spans are made also when nothing else exports them."""
+    """Your own span processors, as `module:attribute`, called without arguments. Spans are then made even without an exporter."""
     trace_url: str | None = None
-    """Link to a trace, with {trace_id} in it, shown in the console."""
+    """URL of a trace, with {trace_id} in it. The console links to it."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    """Which log lines are written to standard error."""
+    """The lowest level of log lines on standard error."""
 
     @property
     def span_options(self) -> "SpanOptions":
-        """What spans are made and what they tell."""
+        """The options for SpanMaker."""
         return {
             "limit": 0 if self.trace_content is None else self.trace_limit,
             "fold_deltas": self.trace_fold_deltas,
@@ -460,7 +458,7 @@ class Settings(BaseSettings):
 
     @property
     def traces(self) -> bool:
-        """Spans are made: the environment names a place for them, or a processor of your own gets them."""
+        """Whether to make spans: an exporter or a span processor is configured."""
         from turnwire.tracing.export.wanted import tracing_wanted  # noqa: PLC0415 - a runner makes no spans
 
         return bool(self.trace_processors) or tracing_wanted()
@@ -480,7 +478,7 @@ class Settings(BaseSettings):
 
     @property
     def journal_kind(self) -> JournalPlugin:
-        """The kind of journal that `journal` names."""
+        """The plug-in of the configured journal."""
         return journal_plugin(self.journal)
 
     @classmethod
@@ -510,15 +508,15 @@ class Settings(BaseSettings):
 
 
 class SettingsFile(Struct, frozen=True):
-    """A configuration file as it was read."""
+    """A parsed configuration file."""
 
     path: Path
     content: bytes
     settings: Mapping[str, object]
-    """All that it says."""
+    """All settings in the file."""
 
     def ignored(self) -> list[str]:
-        """Return the settings that do not count while it is not trusted; unknown ones are refused in any file."""
+        """Return the settings that are ignored while the file is untrusted. Unknown settings are refused in any file."""
         return sorted((self.settings.keys() & _known()) - HARMLESS)
 
 
@@ -541,7 +539,7 @@ def read_file(path: Path) -> SettingsFile:
 
 
 def unreadable(path: Path, error: Exception, option: str) -> str:
-    """Say why a TOML file cannot be read, and what to do: name another by the option, or mend it."""
+    """Return an error text for an unreadable TOML file. option: the option that can name another file."""
     if isinstance(error, OSError):
         return f"{_shown(path)}: {error.strerror or error}; name a TOML file with {option}"
     if isinstance(error, UnicodeDecodeError):
@@ -557,9 +555,9 @@ def say(message: str) -> None:
 def load(
     options: dict[str, object], config: Path | None = None, *, warn: Callable[[str], None] = say
 ) -> Settings:
-    """Merge options that were given (None: not given), the environment and the files; raises ConfigurationError.
+    """Merge command-line options (None: not given), the environment and the files. Raises ConfigurationError.
 
-    `warn` is told what an untrusted file says in vain.
+    `warn` is called with a text about ignored settings of an untrusted file.
     """
     _check_environment()
     if config is None and (named := os.environ.get("TURNWIRE_CONFIG")):
@@ -598,7 +596,7 @@ def load(
 
 
 def _counting(file: SettingsFile, warn: Callable[[str], None]) -> Mapping[str, object]:
-    """Return what counts of the file that lies in the current directory."""
+    """Return the settings of the file in the current directory that count."""
     ignored = file.ignored()
     if not ignored or trust_store().trusts(file.path, file.content):
         return file.settings
@@ -610,7 +608,7 @@ def _counting(file: SettingsFile, warn: Callable[[str], None]) -> Mapping[str, o
 
 
 def _known() -> frozenset[str]:
-    """All names of settings in a file; some have further ones."""
+    """Return the names of all settings that a file may contain, at the top level."""
     names = set(Settings.model_fields)
     for field in Settings.model_fields.values():
         if isinstance(field.validation_alias, AliasChoices):
@@ -619,7 +617,7 @@ def _known() -> frozenset[str]:
 
 
 def _check_environment() -> None:
-    """Refuse a variable that looks like a setting and is none; raises ConfigurationError."""
+    """Raise ConfigurationError for a TURNWIRE_ variable that is not a setting."""
     known = {f"TURNWIRE_{name.upper()}" for name in Settings.model_fields} | OTHER_VARIABLES
     for name in sorted(os.environ):
         if name.startswith("TURNWIRE_") and name not in known and not secrecy.is_secret(name):
@@ -631,7 +629,7 @@ def _check_environment() -> None:
 
 
 def _shown(path: Path) -> str:
-    """Write a name for a terminal: a stranger's folder may have control characters in its own."""
+    """Return a path for a terminal, without control characters: a folder may come from a stranger."""
     return visible_line(str(path))
 
 

@@ -1,7 +1,7 @@
-"""Where a sidecar keeps its state: in the configured directory, or in one of its workspace's own.
+"""Choose a sidecar's state directory: the configured one, or one for the workspace.
 
-`turnwire run` in two folders makes two sidecars with a journal each. So do two of them in one folder: the second
-takes the workspace's next directory. The next start takes the first free one again.
+`turnwire run` in two folders starts two sidecars with a journal each. So does starting it twice in one folder: the
+second one takes the workspace's next free directory. A later start takes the first free one again.
 """
 
 import hashlib
@@ -20,12 +20,12 @@ from turnwire.journal.sqlite.lock import FileLock
 
 
 def journal_file(settings: Settings) -> Path:
-    """Return where the sidecar's own file is: events, unless they are elsewhere, and session records."""
+    """Return the SQLite file with the session records and, by default, the events."""
     return settings.state_dir / "journal.sqlite3"
 
 
 def journal_options(settings: Settings) -> JournalOptions:
-    """Return what the configured journal is opened with."""
+    """Return the options of the configured journal."""
     return JournalOptions(
         directory=settings.state_dir,
         url=settings.redis_url if settings.journal_kind is REDIS else settings.journal_url,
@@ -38,7 +38,7 @@ def journal_options(settings: Settings) -> JournalOptions:
 
 
 def own_places(settings: Settings) -> list[str]:
-    """Return turnwire's own files and folders: the state of all sidecars of this user, and files with secrets."""
+    """Return turnwire's own files and folders: the state of this user's sidecars, and files with secrets."""
     files = [settings.token_file, settings.view_token_file, settings.tls_key]
     files += [webhook.secret_file for webhook in settings.webhooks]
     known = [state_directory(), settings.state_dir, *files]
@@ -46,7 +46,7 @@ def own_places(settings: Settings) -> list[str]:
 
 
 def located(settings: Settings, workspace: Path) -> Settings:
-    """Return the settings with the state directory that `run` in a workspace takes first, unless one is configured."""
+    """Return the settings with the first state directory of a workspace, unless one is configured."""
     if "state_dir" in settings.model_fields_set:
         return settings
     return _placed(settings, _directory(settings, workspace))
@@ -54,7 +54,7 @@ def located(settings: Settings, workspace: Path) -> Settings:
 
 @contextmanager
 def claimed(settings: Settings, workspace: Path) -> Iterator[Settings]:
-    """Yield the settings with a state directory that no other sidecar takes meanwhile, unless one is configured."""
+    """Yield the settings with a state directory that this process has locked, unless one is configured."""
     if "state_dir" in settings.model_fields_set:
         yield settings
         return
@@ -67,7 +67,7 @@ def claimed(settings: Settings, workspace: Path) -> Iterator[Settings]:
         except JournalInUse:
             continue
         except (OSError, JournalUnavailable):
-            # A journal that needs the directory says so itself; one in memory can do without.
+            # A journal that needs the directory reports the error itself. A memory journal does not need it.
             yield _placed(settings, directory)
             return
         try:
@@ -78,12 +78,12 @@ def claimed(settings: Settings, workspace: Path) -> Iterator[Settings]:
 
 
 def _directory(settings: Settings, workspace: Path) -> Path:
-    """Name a workspace's directory so that people recognise it and no two workspaces share it."""
+    """Return a workspace's directory, with a readable and unique name."""
     path = workspace.expanduser().resolve()
     name = re.sub(r"[^\w.-]+", "_", path.name)[:40]
     digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
     directory = settings.state_dir / "workspaces" / f"{name}-{digest}"
-    # A journal that ends with the process must not take the place of one that stays.
+    # A memory journal must not take the directory of a stored one.
     return directory if settings.journal_kind.durable else directory / "memory"
 
 

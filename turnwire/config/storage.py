@@ -1,6 +1,6 @@
-"""Opens the configured journal and the session records.
+"""Open the configured journal and the session records.
 
-Records stay in the sidecar's own file even if the events are on a server, because they name processes of this machine.
+Records stay in the sidecar's own file even if events are on a server, because they refer to processes of this machine.
 """
 
 from collections.abc import AsyncIterator
@@ -16,11 +16,11 @@ from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire.journal.sqlite.sessions import SqliteSessions
 
 MEMORY_BYTES = 64 << 20
-"""Maximum number of bytes of each log in memory, unless the settings name another."""
+"""Maximum bytes of each log in memory, unless configured."""
 
 
 def retention(settings: Settings) -> Retention:
-    """Return how much of each log is kept."""
+    """Return the limits of each log."""
     days = settings.retain_days
     kept = Retention(
         max_age_s=None if days is None else days * 86400,

@@ -1,7 +1,7 @@
-"""Access tokens that are configured by a file or a descriptor, and not by their value.
+"""Read access tokens from files and descriptors.
 
-A value in the environment or in a configuration file is seen by more than it is meant for. A file is refused while
-others can read it; a descriptor is read to its end and closed, so that the token is nowhere but in memory.
+A token in the environment or in a configuration file may be seen by others. A token file is refused while others can
+read it. A descriptor is read to its end and closed, so the token exists only in memory.
 """
 
 import os
@@ -13,11 +13,11 @@ from turnwire._runtime.private_files import read_private
 from turnwire.config.settings import ConfigurationError, Settings
 
 LIMIT = 4096
-"""Characters of a token."""
+"""Maximum characters of a token."""
 
 
 def with_tokens(settings: Settings) -> Settings:
-    """Return the settings with the tokens that files and descriptors hold; raises ConfigurationError."""
+    """Return the settings with tokens from files and descriptors. Raises ConfigurationError."""
     found: dict[str, SecretStr] = {}
     for name in ("token", "view_token"):
         ways = [way for way in (name, f"{name}_file", f"{name}_fd") if getattr(settings, way) is not None]

@@ -1,8 +1,8 @@
-"""Decide which configuration files are trusted. A `turnwire.toml` in the current directory is not, unless a user has trusted it.
+"""Decide which settings of a `turnwire.toml` in the current directory count.
 
-Such a file comes with its folder, and whoever wrote the folder is not its reader. What it may decide unasked is a list
-of harmless settings; a new setting is none of them until somebody puts it there. The rest counts once the user has
-trusted the file by name and content (`turnwire trust`), or named it (`--config`, TURNWIRE_CONFIG).
+Such a file comes with its folder and may be written by a stranger. So only the harmless settings in a fixed list count; a
+new setting is not in it by default. Everything counts if the user has trusted the file by name and content
+(`turnwire trust`), or has named it (`--config`, TURNWIRE_CONFIG).
 """
 
 import hashlib
@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 PROJECT_FILE = "turnwire.toml"
-"""The file that is looked for in the current directory."""
+"""Name of the file in the current directory."""
 
 HARMLESS = frozenset(
     {
@@ -34,34 +34,34 @@ HARMLESS = frozenset(
         "trace_spans",
     }
 )
-"""Harmless settings: they run, permit and remove nothing, give no access, and write or send nothing elsewhere."""
+"""Settings that run, permit and delete nothing, grant no access, and write or send nothing elsewhere."""
 
 
 class TrustStore:
-    """Remembers files by name and content: a small file for each, in a folder of the user's alone."""
+    """Remembers trusted files by name and content, in a private folder with a small file for each."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def trusts(self, file: Path, content: bytes) -> bool:
-        """Tell whether a file of that name was trusted with this very content; an unreadable store trusts nothing."""
+        """Return whether this file was trusted with exactly this content. An unreadable store trusts nothing."""
         try:
             return self._entry(file).read_bytes() == _record(file, content)
         except OSError:
             return False
 
     def trust(self, file: Path, content: bytes) -> None:
-        """Trust a file as it is now, and no more as it was before; raises OSError."""
+        """Trust a file with this content only. Raises OSError."""
         self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        # mkstemp makes files of mode 600
+        # mkstemp sets mode 600
         number, temporary = tempfile.mkstemp(dir=self._folder)
         with os.fdopen(number, "wb") as out:
             out.write(_record(file, content))
         Path(temporary).replace(self._entry(file))
 
     def revoke(self, file: Path) -> bool:
-        """Trust a file no more; False when it was not trusted. Raises OSError."""
+        """Withdraw trust. Returns False if the file was not trusted. Raises OSError."""
         try:
             self._entry(file).unlink()
         except FileNotFoundError:
@@ -73,10 +73,9 @@ class TrustStore:
 
 
 def full_name(file: Path) -> Path:
-    """Return the name that trust is bound to.
+    """Return the name that trust is bound to: the resolved folder and the file's own name.
 
-    It is the real folder with the file's own name: relative paths in the file mean something else in another folder,
-    so a link to a trusted file is another file.
+    Relative paths in a file depend on its folder, so a link to a trusted file is another file.
     """
     return file.parent.resolve() / file.name
 

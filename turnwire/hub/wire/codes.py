@@ -1,4 +1,4 @@
-"""Every code with which the hub and the sidecar refuse something, and its meaning. docs/protocol.md is generated from it."""
+"""All error and close codes of the hub and the sidecar, with their meaning. docs/protocol.md is generated from them."""
 
 from enum import IntEnum
 
@@ -6,81 +6,81 @@ REPLY_CODES = {
     "bad_frame": "The frame is not a text frame holding one JSON object.",
     "unknown_command": "There is no command of this `type`.",
     "invalid_params": "A field is missing, wrong or unknown; `field` names it.",
-    "unauthorized": "The token is wrong, or none was shown. Closed with 4401, unless the connection had shown one before.",
-    "forbidden": "The role `view`, or a principal that is held to some sessions, may not send this command.",
-    "not_allowed": "More than the operator lets frontends ask for; the message names the setting that would allow it.",
-    "rate_limited": "Too many commands; this one was not done. Wait, then send it again.",
+    "unauthorized": "The token is wrong or missing. The connection is closed with 4401, unless it had shown a valid one before.",
+    "forbidden": "This command is not allowed for the role `view`, or for a principal with access to some sessions only.",
+    "not_allowed": "The operator does not let frontends request this. The message names the setting that would allow it.",
+    "rate_limited": "Too many commands. This one was not executed. Wait, then send it again.",
     "unknown_session": "There is no such session.",
-    "unknown_conversation": "There is no such conversation among those that agents have kept, or it cannot be read; the message says which.",
-    "no_library": "The conversations of agents are not listed here, or their index cannot be used; the message says why.",
-    "no_push": "Web push is not to be had here; the message says why.",
-    "followed": "Somebody's own CLI has this conversation open; it is shown as it grows. Close that CLI, or fork.",
-    "in_terminal": "The agent's own interface has this conversation in a terminal. `native.take_back` ends it; prompts wait.",
-    "busy": "The agent works. Wait for the end of its turn, or interrupt it.",
-    "background_work": "The agent runs something in the background, which the message names. Confirm with `end_background`.",
-    "no_repository": "The session's workspace is in no git repository, or git cannot read it; the message says why.",
+    "unknown_conversation": "No agent has stored such a conversation, or it cannot be read. The message says which.",
+    "no_library": "turnwire does not list agents' conversations here, or their index cannot be used. The message says why.",
+    "no_push": "Web push is not available here. The message says why.",
+    "followed": "Another CLI has this conversation open, and turnwire shows its new messages. Close that CLI, or fork.",
+    "in_terminal": "The agent's own interface has this conversation open in a terminal. Prompts wait. `native.take_back` ends it.",
+    "busy": "The agent is in a turn. Wait for its end, or interrupt it.",
+    "background_work": "The agent runs a background task, which the message names. Confirm with `end_background` to end it.",
+    "no_repository": "The session's workspace is not in a git repository, or git cannot read it. The message says why.",
     "unknown_file": "The path names no file of the workspace that can be shown.",
-    "no_worktrees": "turnwire makes no worktrees here, or made none for this session; the message says why.",
-    "refused_by_git": "git cannot do it, or something would be lost; the message says why and what to do. Nothing has changed.",
-    "changed": "The file, the worktree or its base has changed since it was shown; look again, then repeat it.",
-    "no_port": "The session has no network of its own, or nothing listens on this port; the message says which.",
-    "unknown_event": "The log has no event of this number, or has it no longer.",
-    "not_running": "No CLI runs in this session; `session.resume` starts one.",
-    "running": "The session's CLI runs already.",
-    "not_live": "This command is not for this kind of session, such as a prompt to a replay.",
-    "cannot_start": "The CLI could not be started; the message says why.",
-    "journal_unavailable": "Events cannot be kept at present, and what is not kept is not shown; the message says why. Nothing was begun.",
-    "limit_sessions": "There are as many sessions as there may be.",
-    "limit_processes": "As many CLIs run as may.",
-    "limit_principal": "A principal has used what it may: sessions, agents, bytes or dollars a day; the message names both.",
+    "no_worktrees": "turnwire makes no worktrees here, or made none for this session. The message says why.",
+    "refused_by_git": "git cannot do it, or work would be lost. The message says why and what to do. Nothing has changed.",
+    "changed": "The file, the worktree or its base has changed since it was shown. Look at it again, then repeat the command.",
+    "no_port": "The session has no network of its own, or nothing listens on this port. The message says which.",
+    "unknown_event": "The log has no event with this number, or has deleted it.",
+    "not_running": "No CLI runs in this session. `session.resume` starts one.",
+    "running": "The session's CLI is already running.",
+    "not_live": "This kind of session does not accept the command. Example: a prompt to a replay.",
+    "cannot_start": "The CLI could not be started. The message says why.",
+    "journal_unavailable": "Events cannot be stored at present, so nothing was started. The message says why.",
+    "limit_sessions": "The maximum number of sessions is reached.",
+    "limit_processes": "The maximum number of running CLIs is reached.",
+    "limit_principal": "A principal has reached a limit: sessions, agents, bytes or dollars a day. The message names both.",
     "nothing_to_resume": "The session has no conversation yet.",
     "nothing_to_retry": "The session has had no prompt yet.",
     "unknown_request": "There is no such permission request or question.",
-    "already_answered": "Somebody, or a policy, has answered it; the first answer counts.",
-    "cancelled": "It is void: withdrawn, or its turn is over.",
-    "invalid_answer": "The answer does not fit the request; the message says how.",
-    "refused_by_cli": "The CLI refused the request, or the message to go back to; it says why.",
-    "not_supported": "The session's agent cannot do this at all, see its `abilities`. Nothing was stopped.",
-    "timeout": "The CLI, git, or the worker that runs them, did not answer in time.",
-    "no_worker": "No worker of the fleet that is there fits; the message says what was looked for.",
-    "unreachable": "The worker that has the session is gone, or ended before it answered; the message says whether it may have been done.",
-    "internal": "The sidecar failed at this command; its log says why.",
+    "already_answered": "The request is already answered, by a user or a policy. The first answer counts.",
+    "cancelled": "The request is no longer open: it was withdrawn, or its turn has ended.",
+    "invalid_answer": "The answer does not fit the request. The message says why.",
+    "refused_by_cli": "The CLI refused the request, or cannot go back to the message. The message says why.",
+    "not_supported": "The session's agent cannot do this; see its `abilities`. Nothing was stopped.",
+    "timeout": "The CLI, git, or their worker did not answer in time.",
+    "no_worker": "No available worker of the fleet fits. The message says what was required.",
+    "unreachable": "The worker of the session is gone, or ended without an answer. The message says whether the command may have run.",
+    "internal": "The sidecar failed at this command. Its log says why.",
 }
 """`error.code` of a reply."""
 
 HTTP_CODES = {
-    "bad_request": (400, "What came is no request of HTTP/1.1 as this hub takes it; the message says why."),
+    "bad_request": (400, "The request is not valid HTTP/1.1 for this hub. The message says why."),
     "bad_cursor": (
         400,
-        "`Last-Event-ID` or `after` is no cursor: send the `id` of the last event, EPOCH-SEQ, or leave it out for all.",
+        "`Last-Event-ID` or `after` is not a cursor. Send the `id` of the last event, EPOCH-SEQ, or omit it for all events.",
     ),
-    "unauthorized": (401, "The token is wrong, or none was shown."),
-    "forbidden": (403, "This is of all sessions, and the token shows only some."),
+    "unauthorized": (401, "The token is wrong or missing."),
+    "forbidden": (403, "This request concerns all sessions, and the token gives access to some only."),
     "not_by_proxy": (
         403,
-        "The request has the header in which a reverse proxy names its user, and comes from none of `trusted_proxies`.",
+        "The request has the header `proxy_user_header`, but does not come from one of `trusted_proxies`.",
     ),
-    "bad_user": (403, "The reverse proxy names a user that cannot be one; the message says why."),
-    "host_not_allowed": (403, "The Host header names a host this hub is not; see `allowed_hosts`."),
-    "origin_not_allowed": (403, "The page that asks is of another origin; see `allowed_origins`."),
+    "bad_user": (403, "The user name from the reverse proxy is invalid. The message says why."),
+    "host_not_allowed": (403, "The Host header names another host; see `allowed_hosts`."),
+    "origin_not_allowed": (403, "The requesting page has another origin; see `allowed_origins`."),
     "not_found": (404, "There is nothing here."),
     "unknown_session": (404, "There is no such session."),
     "method_not_allowed": (405, "`Allow` names the methods."),
     "too_many_failures": (
         429,
-        "The token is wrong, as were too many before from this address; a right one is taken at once.",
+        "The token is wrong, after too many wrong ones from this address. A valid token is accepted at once.",
     ),
     "too_many_connections": (
         503,
-        "The hub has as many connections as it may have, or as many as the role `view` may have.",
+        "The maximum number of connections is reached, in total or for the role `view`.",
     ),
-    "not_ready": (503, "The sidecar cannot serve at present; the message says why."),
+    "not_ready": (503, "The sidecar cannot serve at present. The message says why."),
 }
 """`error.code` of an HTTP answer, with its status."""
 
 
 class CloseCode(IntEnum):
-    """Why the hub closes a WebSocket: codes of RFC 6455, and of the range for private use."""
+    """Close codes of the hub's WebSockets: codes of RFC 6455, and of its range for private use."""
 
     GOING_AWAY = 1001
     UNAUTHORIZED = 4401
@@ -89,17 +89,17 @@ class CloseCode(IntEnum):
 
 
 CLOSE_CODES = {
-    1001: "The sidecar stops. Come back later, with the cursor.",
+    1001: "The sidecar is stopping. Reconnect later, with the cursor.",
     1002: "The frontend broke the WebSocket protocol.",
-    1006: "Seen by the frontend only: the connection was cut, as after a long silence of the frontend.",
+    1006: "Seen only by the frontend: the connection was lost, for example after a long silence of the frontend.",
     1007: "A text frame was not UTF-8.",
     1009: "A frame was larger than allowed.",
-    1011: "The hub failed at this connection; its log says why.",
-    4401: "The token is wrong, or none was shown; or the login is over, or the token was revoked or has expired meanwhile.",
+    1011: "The hub failed at this connection. Its log says why.",
+    4401: "The token is wrong, missing, revoked or expired, or the login has ended.",
     4408: "No token was shown in time.",
     4429: "Too many wrong tokens from this address, too many connections of the role `view`, or far too many commands on this one.",
 }
-"""The codes that a frontend sees as `event.code`."""
+"""Close codes that a frontend sees as `event.code`."""
 
 FINAL_CLOSE_CODES = frozenset({CloseCode.UNAUTHORIZED})
 """After these codes reconnecting is useless. After any other, reconnect with growing delays."""

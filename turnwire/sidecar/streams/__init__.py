@@ -1,1 +1,1 @@
-"""The commands that speak over this process's own stdin and stdout."""
+"""Commands that speak a protocol over their own stdin and stdout."""

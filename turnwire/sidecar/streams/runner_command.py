@@ -34,23 +34,23 @@ CODEX = "codex-app-server"
 """The family of Codex."""
 
 LAST_WORDS = 2.0
-"""Seconds that a reader of stderr has to take the last line of a failing runner."""
+"""Seconds that a reader of stderr has to read the last line of a failing runner."""
 
 
 def run(settings: Settings, options: RunnerOptions, log_file: Path | None, warnings: Sequence[str]) -> int:
-    """Serve until stdin ends and every run has; returns the exit code. Warnings about the settings are logged."""
+    """Serve until stdin ends and every run is over. Returns the exit code. warnings: texts about the settings, to log."""
     file = log_file or settings.state_dir / "runner.log"
     try:
         agent = _agent(settings)
         rulebook = Rulebook() if agent.family == "claude" else read_rulebook(settings.rules)
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # a file that was named may be a terminal or a pipe
+        # a named log file may be a terminal or a pipe
         opened = file if log_file else open_private(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         stream = open(opened, "a", encoding="utf-8")  # noqa: PTH123, SIM115 - a path or a descriptor, closed below
     except Exception as error:  # noqa: BLE001 - whatever keeps the runner from starting is said the way callers read
         say_fatal(str(error))
         return 2
-    # lines come and go and make no cycles: looking for garbage after every 700 of them is a good part of the whole time
+    # Lines are short-lived and form no cycles, but a collection after every 700 of them takes much of the time.
     gc.freeze()
     gc.set_threshold(50_000, 50, 100)
     with stream:
@@ -61,7 +61,7 @@ def run(settings: Settings, options: RunnerOptions, log_file: Path | None, warni
 
 
 def say_fatal(message: str) -> None:
-    """Write the fatal line of a runner that does not even start."""
+    """Write the fatal line of a runner that cannot start."""
     os.write(2, fatal_line(message))
 
 
@@ -138,4 +138,4 @@ async def _flush(stream: Output) -> None:
         async with asyncio.timeout(LAST_WORDS):
             await stream.flush()
     except (TimeoutError, OutputLost):
-        pass  # nobody reads: there is nothing left to be done about it
+        pass  # nobody reads the output, so there is nothing to do

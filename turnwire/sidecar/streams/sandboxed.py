@@ -1,4 +1,4 @@
-"""The sandbox of an agent whose own lines are passed on: there is no session that could ask about hosts."""
+"""The sandbox of an agent whose lines are relayed. Without a session nobody can be asked about hosts."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,7 +13,7 @@ from turnwire.config.settings import Settings
 async def sandboxed(
     agent: Agent, settings: Settings, environment: Mapping[str, str], workspace: Path
 ) -> AsyncIterator[Enters | None]:
-    """Open the agent's sandbox, if it has one. Unknown hosts are refused, because no human can answer."""
+    """Open the agent's sandbox, if it has one. Unknown hosts are refused."""
     level = agent.sandbox or settings.sandbox
     if level == "off":
         yield None

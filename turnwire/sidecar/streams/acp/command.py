@@ -1,7 +1,7 @@
-"""`turnwire acp`: an editor on stdin and stdout, in front of a sidecar in this process, or of one elsewhere.
+"""`turnwire acp`: serve an editor on stdin and stdout, from a sidecar in this process or from a running one.
 
-A sidecar in this process ends with its editor: at the end of stdin its CLIs are stopped, as by a signal, and its journal
-keeps everything. A sidecar elsewhere continues, with its turns and pending requests.
+A sidecar in this process ends with its editor: at the end of stdin its CLIs are stopped, and its journal keeps
+everything. A separate sidecar continues, with its turns and pending requests.
 """
 
 import asyncio
@@ -31,13 +31,13 @@ from turnwire.sidecar.serving import serve as serving
 from turnwire.sidecar.serving.run import StartError
 
 NAME = "editor"
-"""Shown as `by` in the decisions that are taken in the editor."""
+"""Value of `by` for decisions that are made in the editor."""
 
 OWN_HUB_S = 60.0
-"""How long the hub in this process has to answer: it does, unless the machine is very busy."""
+"""Seconds that the hub in this process has to answer. It is slower only on a very busy machine."""
 
 FLUSH_S = 3.0
-"""Seconds that an editor has to read the rest, at the end."""
+"""Seconds that an editor has to read the remaining output at the end."""
 
 
 class NoHub(StartError):
@@ -45,7 +45,7 @@ class NoHub(StartError):
 
 
 class OperatorStarter:
-    """Starts sessions as the operator, who may choose folders and MCP servers."""
+    """Starts sessions with the operator's rights: any folder and any MCP servers."""
 
     def __init__(self, host: LiveHost, settings: Settings) -> None:
         self._host = host
@@ -66,7 +66,7 @@ class OperatorStarter:
             raise _failed(refused) from refused
 
     async def claim(self, session: str, wish: SessionParams) -> None:
-        """Have a session of before go on with the MCP servers that the editor has now."""
+        """Continue an earlier session with the editor's current MCP servers."""
         try:
             self._host.claim(session, self._servers(wish))
         except CommandRefused as refused:
@@ -77,7 +77,7 @@ class OperatorStarter:
 
 
 async def serve_here(settings: Settings) -> None:
-    """Run a sidecar in this process and serve the editor; raises the errors of turnwire.sidecar.serving.serve."""
+    """Run a sidecar in this process and serve the editor. Raises the errors of turnwire.sidecar.serving.serve."""
     check_name(settings.agent, settings.agents)
     chunks, output = Input(0).chunks(), Output(_private_stdout())
     started: list[LiveHost] = []
@@ -101,7 +101,7 @@ async def serve_here(settings: Settings) -> None:
 
 
 async def serve_elsewhere(settings: Settings, url: str, agent: str | None) -> None:
-    """Serve the editor from a hub that runs; raises NoHub."""
+    """Serve the editor from a running hub. Raises NoHub."""
     chunks, output = Input(0).chunks(), Output(_private_stdout())
     token = None if settings.token is None else settings.token.get_secret_value()
     try:
@@ -115,16 +115,16 @@ async def _serve(client: Client, chunks: AsyncIterator[bytes], output: Output, s
     try:
         await serve(client, chunks, output, starter, version=VERSION)
     except* OutputLost:
-        pass  # the editor has gone without a word
+        pass  # the editor closed the connection
     try:
         async with asyncio.timeout(FLUSH_S):
             await output.flush()
     except (OutputLost, TimeoutError):
-        pass  # it reads no more
+        pass  # the editor reads no more
 
 
 def _private_stdout() -> int:
-    """Return stdout as a private descriptor. Other output goes to stderr from now on, and breaks no line."""
+    """Return a descriptor for stdout. Other output goes to stderr from now on, so that it cannot break a line."""
     sys.stdout.flush()
     private = os.dup(1)
     os.dup2(2, 1)

@@ -1,7 +1,8 @@
-"""`turnwire record`: runs an agent as its caller would, passes its three streams on byte for byte, and keeps them as a folder.
+"""`turnwire record`: run an agent, pass its three streams on byte for byte, and record them in a folder.
 
-A terminal is not handed to the agent: its stdin is what is piped in, or empty, and what it says is shown spelt out. Ctrl-C interrupts the agent; one that goes on is
-killed, with all that it started, and the recording ends as it should.
+The agent gets no terminal: its stdin is the piped input, or empty. A terminal shows control characters of its output in
+readable form. Ctrl-C interrupts the agent. If it does not exit, it is killed with all its children, and the recording is
+still complete.
 """
 
 import asyncio
@@ -39,20 +40,21 @@ from turnwire.sidecar.streams.sandboxed import sandboxed
 
 STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
 SIGNAL_GRACE = 3.0
-"""Seconds that an agent has to go after Ctrl-C."""
+"""Seconds that an agent has to exit after Ctrl-C."""
 
 UNSAID = 8 * 1024 * 1024
-"""Bytes that may wait to be written to the agent before no more is read for it."""
+"""Maximum bytes that wait to be written to the agent. Above it no more input is read."""
 
 
 class RecordError(TurnwireError):
-    """An agent that cannot be recorded. The message says what to do."""
+    """The agent cannot be recorded. The message says what to do."""
 
 
 def command_of(name: str, arguments: Sequence[str], settings: Settings) -> Agent:
-    """Return the command to run: a known agent's program with these arguments, or with its own if there are none; a configured
-    command, or
-    any program, followed by these. Raises AgentNotFoundError.
+    """Return the command to run. Raises AgentNotFoundError.
+
+    For a known agent it is its program with these arguments, or with its own if there are none. Otherwise it is a configured
+    command, or any program, with these arguments added.
     """
     if name in settings.agents or name in KNOWN or name in DEMOS:
         agent = find(name, settings.agents)
@@ -68,14 +70,15 @@ def command_of(name: str, arguments: Sequence[str], settings: Settings) -> Agent
 
 
 def record(agent: Agent, out: Path, workspace: Path, settings: Settings, *, redact: bool) -> int:
-    """Run and record; returns the agent's exit code, of a signal -N. Raises RecordError, ProgramNotFound,
-    SandboxUnavailable and OSError.
+    """Run and record an agent. Returns its exit code, or -N for signal N.
+
+    Raises RecordError, ProgramNotFound, SandboxUnavailable and OSError.
     """
     out = out.absolute()
     if out.exists():
         raise RecordError(f"{out} is there already; name a folder that is not")
     out.parent.mkdir(parents=True, exist_ok=True)
-    # what is to be redacted is not left anywhere as it was
+    # secrets must not stay on the disk in an unredacted copy
     with tempfile.TemporaryDirectory(prefix=".turnwire-record-", dir=out.parent) as hidden:
         with FolderRecorder(Path(hidden) / "raw" if redact else out) as recorder:
             seen = Workspace(workspace, [out, Path(hidden)])
@@ -167,7 +170,7 @@ async def _pass_on(read: Callable[[], Awaitable[bytes]], fd: int, keep: Callable
             if is_read:
                 await output.put(shown(chunk))
         except OutputLost:
-            is_read = False  # the recording goes on without who reads along
+            is_read = False  # the reader is gone; the recording continues
     try:
         if is_read:
             await output.flush()

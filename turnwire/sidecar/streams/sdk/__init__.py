@@ -1,1 +1,1 @@
-"""Agents of any family for programs that are written for Claude Code's SDKs."""
+"""Run agents of any family for programs that are written for Claude Code's SDKs."""

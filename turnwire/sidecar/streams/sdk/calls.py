@@ -29,7 +29,7 @@ RESULTS = ("output", "response", "is_error", "status", "bytes", "results", "answ
 """Fields of payloads that contain a call's result."""
 
 EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
-"""Claude Code's names of tools that change files."""
+"""Names of Claude Code's tools that change files."""
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Call(msgspec.Struct, frozen=True):
 
 
 def call_of(name: str | None, payload: NormalizedPayload | None, told: JsonObject | None = None) -> Call:
-    """Return a call as Claude Code would make it. `told`: the agent's own arguments, used if nothing else is known."""
+    """Convert a call to Claude Code's form. told: the agent's own arguments, used if nothing else is known."""
     own = name or "unknown"
     match payload:
         case None:
@@ -87,7 +87,7 @@ def call_of(name: str | None, payload: NormalizedPayload | None, told: JsonObjec
 
 
 def questions_of(asked: AskUser) -> list[JsonObject]:
-    """Return questions as Claude Code's AskUserQuestion has them."""
+    """Convert questions to the input of Claude Code's AskUserQuestion."""
     return [
         {
             "question": one.question,
@@ -102,7 +102,7 @@ def questions_of(asked: AskUser) -> list[JsonObject]:
 
 
 def result_of(payload: NormalizedPayload | None, error: str | None) -> str:
-    """Return a call's result as text: what a human reads, otherwise the result as JSON."""
+    """Return a call's result as text: the readable form if there is one, otherwise JSON."""
     said = None if payload is None else _said(payload)
     if said and error:
         return said if error in said else f"{said}\n{error}"
@@ -110,7 +110,7 @@ def result_of(payload: NormalizedPayload | None, error: str | None) -> str:
 
 
 def structured_of(payload: NormalizedPayload | None) -> JsonObject | None:
-    """Return `tool_use_result` of a command as Claude Code has it; None for any other call."""
+    """Return `tool_use_result` of a command in Claude Code's form; None for other calls."""
     match payload:
         case ShellExecPayload(shell_exec=shell) if shell.output is not None:
             given = shell.output
@@ -148,8 +148,9 @@ def _shell(shell: ShellExec) -> Call:
 
 
 def _edit(own: str, modify: ModifyFile) -> Call:
-    """Return a change of files. A change that no single call of Claude Code can make, such as a patch of several files, keeps its
-    own name.
+    """Convert a file change to a call. A change that Claude Code cannot make in one call keeps the agent's own name.
+
+    Example: a patch of several files.
     """
     path, changes = modify.file_path, modify.mutations
     match changes:

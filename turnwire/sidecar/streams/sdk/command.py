@@ -31,7 +31,7 @@ POLICIES: Mapping[str, Policy] = {
     "bypassPermissions": "autonomous",
     "plan": "plan",
 }
-"""Permission mode of Claude Code -> policy. The caller is asked what that CLI would ask. None: the agent's own mode."""
+"""Permission mode of Claude Code -> turnwire's policy. None: the agent's own mode."""
 
 STOP = StopDeadlines(interrupt=2.0, close=3.0, terminate=2.0)
 
@@ -43,7 +43,7 @@ async def serve_any(
     environment: Mapping[str, str],
     observed: "Observed | None",
 ) -> int:
-    """Serve a caller of Claude's dialect; returns the exit code, of a signal -N. Raises UsageError and ConfigurationError."""
+    """Serve a caller of Claude's dialect. Returns the exit code, or -N for signal N. Raises UsageError and ConfigurationError."""
     if arguments.spoken not in ("auto", "claude"):
         raise UsageError(
             f"--as {arguments.spoken}: an agent that speaks {agent.family} is driven in Claude's dialect; leave out --as"
@@ -99,13 +99,13 @@ def _options(
 
 
 class _Names:
-    """The callers' session ids and the agents' own ids for these sessions: a file for each."""
+    """Stores which agent session belongs to which session id of a caller: one file for each."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def keep(self, given: str | None, own: str) -> None:
-        """Store the agent's id of a session that its caller has named."""
+        """Store the agent's id of a session that the caller has named."""
         if given is None:
             return
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)

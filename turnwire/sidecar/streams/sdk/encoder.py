@@ -24,27 +24,27 @@ SUBTYPES = {
 """Outcome of an unsuccessful turn -> subtype of its result."""
 
 SPEAKS_AS = "2.0.0"
-"""The version of Claude Code whose lines these are. The SDKs require one."""
+"""Version of Claude Code to report. The SDKs require one."""
 
 UNKNOWN_MODEL = "<unknown>"
 
 SEVERAL = "several_calls"
-"""Tool name for a request about several calls: no rule for a real tool applies to it."""
+"""Tool name of a request about several calls. No permission rule for a real tool applies to it."""
 
 INTERRUPTED = "[Request interrupted by user]"
 """Claude Code's text for an interrupted turn."""
 
 
 class _Thread(Struct):
-    """The main thread, or a subagent's: the message that it is at."""
+    """The main thread or a subagent's thread, with its current message."""
 
     parent: str | None
     message: str = ""
-    """Its id; "" between two messages."""
+    """The message's id; "" between two messages."""
     blocks: int = 0
-    """Blocks that are whole."""
+    """Number of finished blocks."""
     key: tuple[str, str | None, int | None] | None = None
-    """The growing block: its kind, and the keys that identify it."""
+    """The growing block: its kind and identity."""
     pieces: list[str] = []
 
 
@@ -58,7 +58,7 @@ class SessionFacts(Struct):
     mode: str = "default"
     """The permission mode as the caller knows it."""
     agent_mode: str | None = None
-    """The mode that the agent is in, by its own name."""
+    """The agent's own mode, by its own name."""
     agent_modes: list[str] = []
     agent: str | None = None
     tools: list[str] = []
@@ -70,7 +70,7 @@ class SessionFacts(Struct):
 
 
 class ClaudeLines:
-    """Makes the lines of one session."""
+    """Writes the lines of one session."""
 
     def __init__(
         self,
@@ -100,9 +100,9 @@ class ClaudeLines:
         self._named = named
         self._threads: dict[str | None, _Thread] = {}
         self._untold: dict[str, ev.ToolCall] = {}
-        """Calls whose arguments are not known yet."""
+        """Calls whose arguments are not known yet, by id."""
         self._calls: dict[str, Call] = {}
-        """Written calls without a result."""
+        """Written calls without a result, by id."""
         self._denials: list[JsonObject] = []
         self._messages = 0
         self._began = 0.0
@@ -190,7 +190,7 @@ class ClaudeLines:
         return self._line("system", subtype="status", status=None, permissionMode=self.facts.mode)
 
     def failure(self, error: str) -> list[JsonObject]:
-        """Return the result of a prompt that the agent never had."""
+        """Return the result of a prompt that never reached the agent."""
         return [
             self._result(ev.CompleteData(outcome="error", is_error=True, errors=[error]), "error", [error])
         ]
@@ -253,7 +253,7 @@ class ClaudeLines:
             lines += self._begin(thread, {"type": kind, kind: "", **_signed(kind)})
             thread.key = key
         if is_whole:
-            thread.pieces = [piece]  # what was streamed cannot be taken back: the line that follows counts
+            thread.pieces = [piece]  # streamed text stays; the line that follows counts
             return lines
         thread.pieces.append(piece)
         return lines + self._stream(
@@ -281,7 +281,7 @@ class ClaudeLines:
                 del self._untold[name]
                 lines += self._tool_use(self._thread(begun.parent_tool_call_id), name, call)
         if not is_final or self._calls.pop(name, None) is None:
-            return lines  # what has no call is no result
+            return lines  # a result needs a call
         thread = self._thread(event.parent_tool_call_id)
         lines += self._end_message(thread, "tool_use")
         failed = event.tool_status == "error"

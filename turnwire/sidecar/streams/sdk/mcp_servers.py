@@ -18,10 +18,10 @@ from turnwire.protocol.json_values import JsonObject
 from turnwire.sidecar.streams.sdk import mcp_pipe
 
 LARGEST = 32 * 1024 * 1024
-"""Bytes of one message."""
+"""Maximum bytes of a message."""
 
 Ask = Callable[[str, JsonObject], Awaitable[JsonObject]]
-"""Sends a message to the caller's named server and returns its answer."""
+"""Send a message to the caller's named server and return its answer."""
 
 
 class CallerServers:
@@ -40,7 +40,7 @@ class CallerServers:
         return {name: {"command": sys.executable, "args": [*program, name]} for name in self._names}
 
     def tell(self, name: str, message: JsonObject) -> bool:
-        """Forward a message that a server sends unasked. False if the agent has not started it."""
+        """Forward a message that a server sends on its own. Returns False if the agent has not started the server."""
         writers = self._writers.get(name, [])
         for writer in writers:
             writer.write(line_of(message))
@@ -61,7 +61,7 @@ class CallerServers:
                         if isinstance(line, bytes) and line.strip():
                             tasks.create_task(self._pass_on(name, line, writer))
         except* (ConnectionError, ValueError):
-            pass  # the agent has let the server go
+            pass  # the agent has closed the server
         finally:
             if writer in self._writers.get(name, []):
                 self._writers[name].remove(writer)
@@ -71,7 +71,7 @@ class CallerServers:
         try:
             message = msgspec.json.decode(line, type=dict)
         except (ValueError, RecursionError):
-            return  # no JSON-RPC
+            return  # not JSON-RPC
         answer = await self._ask(name, message)
         if "method" in message and "id" in message:
             writer.write(line_of(answer))

@@ -1,8 +1,7 @@
-"""What a program of Claude Code's SDKs requests of a CLI: its options and its `initialize`. Also what another agent cannot do of
-it. Pure.
+"""Read the requests of a program that uses Claude Code's SDKs: options and `initialize`. Pure.
 
-An option that would silently have no effect is refused by name. An option that does not change an agent's work
-(how much is logged, which of Claude Code's own settings files count) is skipped.
+Options that another agent cannot fulfil are refused by name, so that none silently has no effect. Options that do not
+change an agent's work are skipped, such as log levels and Claude Code's setting sources.
 """
 
 import json
@@ -32,7 +31,7 @@ PASSED_OVER = frozenset(
         "output-format",
     }
 )
-"""Options that ask an agent for nothing, or are read for themselves."""
+"""Options that request nothing of an agent, or are handled elsewhere."""
 
 TAKES_A_VALUE = frozenset(
     {
@@ -69,7 +68,7 @@ TAKES_A_VALUE = frozenset(
         "tools",
     }
 )
-"""Options of Claude Code whose value may be the next argument."""
+"""Options of Claude Code whose value can be a separate argument."""
 
 SPELLINGS = {
     "p": "print",
@@ -80,7 +79,7 @@ SPELLINGS = {
 }
 
 OWN_MODES = ("default", "acceptEdits", "bypassPermissions", "dontAsk")
-"""Permission modes that turnwire itself implements by its answers. Agents need not know them."""
+"""Permission modes that turnwire implements through its answers. Agents need not know them."""
 
 PASSED_OVER_AT_INITIALIZE = frozenset(
     {
@@ -95,7 +94,7 @@ PASSED_OVER_AT_INITIALIZE = frozenset(
         "title",
     }
 )
-"""Fields of `initialize` that request nothing of an agent, or repeat what a server inside the caller reports itself."""
+"""Fields of `initialize` that request nothing of an agent, or that a server inside the caller reports itself."""
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.*-]*")
 _ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -106,27 +105,27 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
     command: CommandOptions = field(default_factory=CommandOptions)
     mode: str = "default"
-    """The permission mode, in the caller's word."""
+    """The permission mode, in the caller's term."""
     asks: bool = False
-    """The caller answers can_use_tool."""
+    """Whether the caller answers can_use_tool."""
     partial: bool = False
     replays: bool = False
     allowed: frozenset[str] = frozenset()
-    """Tools that need no asking, as Claude Code calls them."""
+    """Tools that need no permission, by Claude Code's names."""
     session_id: str | None = None
-    """The session id that the caller wants."""
+    """The requested session id."""
     sdk_servers: tuple[str, ...] = ()
-    """MCP servers that live in the caller."""
+    """Names of MCP servers inside the caller."""
     refused: tuple[str, ...] = ()
-    """The requests that the agent cannot fulfil, each with its reason."""
+    """Requests that the agent cannot fulfil, each with a reason."""
 
 
 class BadOption(TurnwireError):
-    """An option with an invalid value."""
+    """An option has an invalid value."""
 
 
 def wanted(argv: Sequence[str], can: Capabilities) -> Wanted:
-    """Read the options that an SDK gives a CLI; raises BadOption."""
+    """Read the command line that an SDK gives a CLI. Raises BadOption."""
     reader = _Reader(can)
     for name, value in _pairs(argv):
         reader.read(name, value)
@@ -141,7 +140,7 @@ class Introduced(Struct, frozen=True, kw_only=True):
     sdk_servers: frozenset[str] = frozenset()
     """MCP servers inside the caller. The TypeScript SDK names them only here."""
     refused: tuple[str, ...] = ()
-    """The requests that the agent cannot fulfil, by name."""
+    """Names of requests that the agent cannot fulfil."""
 
 
 def introduced(body: JsonObject, can: Capabilities) -> Introduced:
@@ -152,7 +151,7 @@ def introduced(body: JsonObject, can: Capabilities) -> Introduced:
     for name, value in body.items():
         match name, value:
             case _ if not value or value == [""]:
-                pass  # nothing is wanted
+                pass  # nothing is requested
             case "hooks", dict():
                 refused += [f"hooks.{event}" for event, matchers in value.items() if matchers]
             case "sdkMcpServers", list() if can.mcp_servers:
@@ -208,7 +207,7 @@ class _Reader:
                 self._if_possible(name, possible=self._can.resume_at != "nothing", resume_at=value)
             case "effort" | "system-prompt" | "append-system-prompt":
                 option = name.replace("-", "_")
-                if value:  # the SDKs give an empty system prompt where none is wanted
+                if value:  # the SDKs pass an empty system prompt to request none
                     self._if_possible(name, possible=option in self._can.options, **{option: value})
             case "add-dir":
                 folders = [*self._command.get("add_dirs", []), value or ""]

@@ -1,8 +1,7 @@
-"""Pass an agent's requests to a caller as `can_use_tool`, and its answers back. A pure table of open requests.
+"""Pass an agent's permission requests to the caller as `can_use_tool`, and its answers back. A pure table of open requests.
 
-Permission modes of Claude Code are implemented here by the answers: `bypassPermissions` allows, `acceptEdits` allows edits
-below
-the workspace, `dontAsk` denies. `allowedTools` are allowed, by Claude Code's names.
+turnwire implements Claude Code's permission modes here. `bypassPermissions` allows everything. `acceptEdits` allows edits
+below the workspace. `dontAsk` denies. `allowedTools` are allowed, by Claude Code's names.
 """
 
 from collections.abc import Callable
@@ -23,7 +22,7 @@ from turnwire.sidecar.streams.sdk.calls import EDITS, Call, questions_of
 from turnwire.sidecar.streams.sdk.options import OWN_MODES, Wanted
 
 BY = "stdio"
-"""The decider in `permission_resolved`."""
+"""Value of `by` in `permission_resolved`."""
 
 CALLER_GONE = "the caller has closed its stream before it answered"
 NOBODY = "Nobody can be asked: the program answers no permission questions."
@@ -48,7 +47,7 @@ class _Asked:
 
 
 class Permissions:
-    """The questions of one session."""
+    """The open requests of one session."""
 
     def __init__(
         self,
@@ -58,7 +57,7 @@ class Permissions:
         new_id: Callable[[], str] = lambda: str(uuid4()),
     ) -> None:
         self.mode = wanted.mode
-        """The permission mode, in Claude Code's word or the agent's."""
+        """The permission mode: Claude Code's or the agent's own."""
         self._asks = wanted.asks
         self._allowed = set(wanted.allowed)
         self._workspace = workspace
@@ -68,7 +67,7 @@ class Permissions:
         self._is_gone = False
 
     def ask(self, session: AgentSession, event: ev.PermissionRequest, call: Call) -> None:
-        """Decide by the mode, or ask the caller."""
+        """Decide by the permission mode, or ask the caller."""
         asked = _Asked(session, event, call)
         if self._is_allowed(call):
             self._allow(asked)
@@ -117,7 +116,7 @@ class Permissions:
             )
 
     def answered(self, response: ControlResponse) -> None:
-        """Handle an answer of the caller. An answer without an open request is skipped."""
+        """Handle an answer of the caller. An answer without an open request is ignored."""
         asked = self._open.pop(response.request_id, None)
         if asked is None:
             return
@@ -133,14 +132,14 @@ class Permissions:
                 self._deny(asked, response.error or UNREADABLE)
 
     def over(self, pending_id: str) -> None:
-        """Cancel a request to the caller that needs no answer any more."""
+        """Withdraw a request that no longer needs an answer."""
         for request_id, asked in list(self._open.items()):
             if asked.event.pending_id == pending_id:
                 del self._open[request_id]
                 self._say(ControlCancelRequest(request_id))
 
     def caller_gone(self) -> None:
-        """Deny the caller's open requests and all future ones."""
+        """Deny the open requests and all future ones."""
         self._is_gone = True
         opened, self._open = list(self._open.values()), {}
         for asked in opened:
@@ -179,7 +178,7 @@ class Permissions:
         self._allow(asked, next((option for update, option in offered if update in remembered), ""))
 
     def _remember(self, update: JsonObject) -> None:
-        """Remember for the session what the caller wants remembered and the agent cannot express."""
+        """Store for this session a permission that the agent cannot store itself."""
         match update:
             case {"type": "addRules", "behavior": "allow", "rules": list(rules)}:
                 self._allowed.update(
@@ -195,7 +194,7 @@ class Permissions:
                 pass
 
     def _allow(self, asked: _Asked, option: str = "") -> None:
-        """Answer with an option: the agent's option with this id, or the one that allows the call once."""
+        """Answer with the option of this id, or by default with the one that allows the call once."""
         event = asked.event
         assert isinstance(event, ev.PermissionRequest)
         ids = [one.option_id for one in event.permission_options]
@@ -219,7 +218,7 @@ class Permissions:
         try:
             asked.session.answer(event.pending_id, answer, BY)
         except AnswerRefused:
-            pass  # somebody has decided before: a rule, a timeout, the end of the turn
+            pass  # already decided: by a rule, a timeout, or the end of the turn
 
     def _decline(self, asked: _Asked, message: str | None = None) -> None:
         self._reply(asked, QuestionAnswer(action="decline", message=message))
@@ -253,7 +252,7 @@ class Permissions:
 
 
 def suggestions(event: ev.PermissionRequest, call: Call) -> list[tuple[JsonObject, str]]:
-    """Return the suggestions that a caller may send back to be asked less, each with the agent's option for it."""
+    """Return the permission updates to suggest to a caller, each with the matching option of the agent."""
     found: list[tuple[JsonObject, str]] = []
     for option in event.permission_options:
         if option.kind != "allow_always":
@@ -263,7 +262,7 @@ def suggestions(event: ev.PermissionRequest, call: Call) -> list[tuple[JsonObjec
             mode = option.option_id.removeprefix(ALWAYS_MODE)
             update = {"type": "setMode", "mode": mode, "destination": SESSION_RULE}
         else:
-            # what the agent will remember it says in its own words alone, and it may be less than the whole tool
+            # The agent describes in its own words what it will remember, which may be less than the whole tool.
             rule = {"toolName": call.name, "ruleContent": option.name}
             destination = option.destination or SESSION_RULE
             update = {"type": "addRules", "rules": [rule], "behavior": "allow", "destination": destination}

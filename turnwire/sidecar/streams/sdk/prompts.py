@@ -1,4 +1,4 @@
-"""Convert a prompt in Claude Code's form to a session's: its text, and its images. Pure."""
+"""Convert a prompt in Claude Code's form to a session's text and images. Pure."""
 
 from turnwire.adapter.session.attachments import Attachment, AttachmentRefused, decode_attachment
 from turnwire.protocol.claude.blocks import ImageBlock, TextBlock
@@ -7,7 +7,7 @@ from turnwire.protocol.json_values import text_at
 
 
 def read_prompt(prompt: User) -> tuple[str, list[Attachment]]:
-    """Return the text and the images. Raises AttachmentRefused for content that other agents do not take."""
+    """Return the text and the images. Raises AttachmentRefused for content that other agents do not accept."""
     texts: list[str] = []
     images: list[Attachment] = []
     for number, block in enumerate(prompt.blocks):

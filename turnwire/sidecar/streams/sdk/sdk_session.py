@@ -1,8 +1,8 @@
-"""`turnwire stdio` over an agent of any family: a caller that speaks Claude Code's stream-json, and a session of turnwire.
+"""`turnwire stdio` over an agent of any family: a caller that speaks Claude Code's stream-json, and a turnwire session.
 
-encoder.py writes the agent's events as Claude's lines. The session fulfils the caller's requests, or refuses them with an error
-that names them.
-When the caller is gone, open requests are denied, its prompts are still served, and then the agent is stopped.
+encoder.py writes the agent's events as Claude's lines. The session fulfils the caller's requests, or refuses them with an
+error that names them. When the caller is gone, open requests are denied, its prompts are still answered, and then the
+agent is stopped.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ from turnwire.sidecar.streams.stdio.bridge import whole_request
 Tap = Callable[[SessionInput, Sequence[ev.AgentEvent]], None]
 
 MOST_PROMPTS = 1000
-"""Most prompts that may wait for the agent. Beyond that turnwire would have to stop reading, and could not receive an interrupt."""
+"""Maximum number of waiting prompts. With more, turnwire would have to stop reading and could not receive an interrupt."""
 
 NOT_YET = "the agent has not been started; send `initialize` or a prompt first"
 
@@ -80,11 +80,11 @@ class SdkSession:
         see: Tap,
         on_named: Callable[[str], None],
     ) -> None:
-        """Make a session that starts its agent once the caller requests something of it.
+        """Create a session. It starts its agent once the caller requests something from it.
 
         Args:
             wanted: the requests in the caller's command line.
-            options: options of the agent's start.
+            options: start options of the agent.
             agent: the agent's name.
             see: called with each input and its events.
             on_named: called with the agent's own session id.
@@ -111,7 +111,7 @@ class SdkSession:
         """Set when the caller needs the agent, or is gone."""
         self._is_wanted = False
         self._is_closed = False
-        """The caller has closed its stream."""
+        """True if the caller has closed its stream."""
         self._closed = asyncio.Event()
         self._session: asyncio.Future[AgentSession] = asyncio.get_running_loop().create_future()
         self._permissions = Permissions(wanted, options.workspace, self._say)
@@ -121,20 +121,20 @@ class SdkSession:
         self._asked_servers: dict[str, asyncio.Future[JsonObject]] = {}
         self._prompts: asyncio.Queue[User] = asyncio.Queue(MOST_PROMPTS)
         self._open: set[str] = set()
-        """Prompts that were sent and have no result."""
+        """Ids of prompts that were sent and have no result."""
         self._taken_back: set[str] = set()
         self._unsaid = 0
-        """Number of the caller's prompts that the agent has not received yet."""
+        """Number of the caller's prompts that have not reached the agent."""
         self._refused: list[str] = list(wanted.refused)
         """Requests that cannot be fulfilled. If there are any, nothing is done."""
         self._cannot: list[str] = []
-        """The same, as it turned out when the agent was started."""
+        """The same, found when the agent started."""
         self._stopping: asyncio.Task[None] | None = None
         self._ended: Ended | None = None
         self._first_mode: str | None = None
 
     async def run(self) -> int:
-        """Serve the caller until either side has gone; returns the exit code, of a signal -N. Raises OutputLost."""
+        """Serve the caller until either side is gone. Returns the exit code, or -N for signal N. Raises OutputLost."""
         try:
             async with asyncio.TaskGroup() as self._tasks:
                 loops = [
@@ -160,7 +160,7 @@ class SdkSession:
         except (CommandError, ProgramNotFound, SandboxUnavailable, OSError) as error:
             if not self._session.done():
                 self._session.set_exception(error)
-                self._session.exception()  # that nobody waits for it is no error
+                self._session.exception()  # mark it as retrieved: nobody waits for it
             await self._closed.wait()
             return 1
         return self._exit_code()
@@ -232,7 +232,7 @@ class SdkSession:
     def _on_notice(self, notice: SessionNotice) -> None:
         match notice.code:
             case "initialize_failed":
-                pass  # who waits for the agent is told so
+                pass  # whoever waits for the agent gets the error
             case "mcp_failed" | "hooks_not_run":
                 self._cannot.append(notice.message)
             case _:
@@ -286,7 +286,7 @@ class SdkSession:
                 pass
 
     async def _say_prompts(self) -> None:
-        """Tell the agent the caller's prompts, in their order."""
+        """Send the caller's prompts to the agent, in order."""
         while True:
             prompt = await self._prompts.get()
             try:
@@ -349,7 +349,7 @@ class SdkSession:
                 return await session.control(body)
 
     def _introduce(self, body: JsonObject) -> None:
-        """Handle `initialize`, or refuse it and all prompts: a caller need not wait for the answer."""
+        """Handle `initialize`, or refuse it and all prompts. A caller may send prompts before it gets the answer."""
         asked = introduced(body, self._can)
         is_late = self._is_wanted and bool(asked.changes or not asked.sdk_servers <= set(self._sdk_servers))
         late = ["initialize came after the first prompt"] if is_late else []
@@ -385,7 +385,7 @@ class SdkSession:
         }
 
     async def _set_mode(self, session: AgentSession, mode: str) -> JsonObject:
-        """Change the mode: to the agent's own mode with this name, else to one that turnwire implements."""
+        """Change the mode: to the agent's own mode of this name, or else to one that turnwire implements."""
         modes = self._facts.agent_modes
         if mode in modes or mode not in OWN_MODES:
             await session.set_permission_mode(mode)
@@ -407,7 +407,7 @@ class SdkSession:
             self._started.set()
 
     def _end_if_done(self) -> None:
-        """Stop the agent once the caller is gone and all its prompts are served."""
+        """Stop the agent once the caller is gone and all its prompts are answered."""
         is_idle = not self._open and not self._unsaid
         if self._is_closed and is_idle and self._session.done() and self._session.exception() is None:
             self._stop()
@@ -445,7 +445,7 @@ class SdkSession:
 
 
 async def serve(make: Callable[[], SdkSession], stop_timeout: float) -> int:
-    """Serve the caller; after a signal that asks to stop, all is over within `stop_timeout` seconds. Returns the exit code."""
+    """Serve the caller. After a stop signal everything ends within `stop_timeout` seconds. Returns the exit code."""
     serving = asyncio.current_task()
     assert serving is not None
     received: list[signal.Signals] = []

@@ -1,9 +1,8 @@
 """The command line of `turnwire stdio`: its own options first, then the options of the CLI.
 
-The official SDK starts a CLI with dozens of options. turnwire does not know them and passes them on in their order.
-So a new option of an SDK and a CLI needs no change here. Options that the CLI needs for stream-json are added if they are
-missing.
-The two options of miriad-code are removed: Claude Code refuses to start with unknown options.
+The official SDK starts a CLI with dozens of options. turnwire passes them on unchanged, so new options need no change
+here. Options that the CLI needs for stream-json are added if missing. The two options of miriad-code are removed, because
+Claude Code refuses unknown options.
 """
 
 from collections.abc import Sequence
@@ -43,11 +42,11 @@ SPEAKS = (
 
 
 class UsageError(TurnwireError):
-    """A wrong call. The message says what is wrong."""
+    """The command line is wrong. The message says why."""
 
 
 SPEC_1_FLAG, SPEC_1_DATABASE = "--stdio", "--db"
-"""The command line of miriad-code; a CLI keeps its sessions itself, so the database has no use."""
+"""Options of miriad-code. A CLI stores its sessions itself, so the database is not used."""
 
 
 class Arguments(Struct, frozen=True):
@@ -58,21 +57,21 @@ class Arguments(Struct, frozen=True):
     agent: str | None = None
     config: Path | None = None
     rest: tuple[str, ...] = ()
-    """For the CLI."""
+    """Options for the CLI."""
 
     @property
     def asks_version(self) -> bool:
-        """True when only the version is wanted."""
+        """True if only the version is requested."""
         return self.rest[:1] in (("-v",), ("--version",))
 
     @property
     def asks_help(self) -> bool:
-        """True when only the usage is wanted."""
+        """True if only the usage text is requested."""
         return self.rest[:1] in (("-h",), ("--help",))
 
 
 def read_arguments(argv: Sequence[str]) -> Arguments:
-    """Read the command line; raises UsageError."""
+    """Parse the command line. Raises UsageError."""
     own: dict[str, str] = {}
     rest = list(argv)
     while rest:
@@ -98,7 +97,7 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
 
 
 def foreign_options(rest: Sequence[str]) -> list[str]:
-    """Return the options of an agent other than Claude Code, without those that its caller passes to a Claude Code."""
+    """Return the options for an agent other than Claude Code, without those that its caller would pass to Claude Code."""
     given = {option.partition("=")[0] for option in rest}
     return [] if given & {name for name, _ in SPEAKS} else list(rest)
 
@@ -122,7 +121,7 @@ def cli_options(rest: Sequence[str]) -> list[str]:
     missing = [f"{name}={value}" for name, value in SPEAKS if name not in given]
     if missing and not {"-p", "--print"} & given:
         missing.insert(0, "-p")
-    # the CLI demands it for stream-json output
+    # the CLI requires it for stream-json output
     if "--verbose" not in given:
         missing.append("--verbose")
     return [*missing, *rest]

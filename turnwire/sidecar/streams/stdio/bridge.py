@@ -1,10 +1,9 @@
-"""What `turnwire stdio` does with each line of either side; pure.
+"""Decide what `turnwire stdio` does with each line of either side. Pure.
 
-Lines of a caller in Claude's dialect are relayed byte for byte. For other callers this is the agent of the miriad-code
-protocol. It runs one turn at a time. Prompts that arrive meanwhile are queued with their position. They are injected at
-the next opportunity, joined by a blank line. That opportunity is a tool's end, before the next model call: the CLI calls a
-hook there and waits for its answer, so a prompt that is written before the answer joins this turn. Prompts without
-such an opportunity start the next turn.
+Lines of a caller in Claude's dialect are relayed byte for byte. For other callers the bridge is the agent of the
+miriad-code protocol. It runs one turn at a time. Prompts that arrive meanwhile are queued with their position. They are
+injected when the next tool ends, before the next model call, joined by a blank line. The CLI calls a hook there and waits
+for its answer, so a prompt before the answer joins this turn. If no tool runs, they start the next turn.
 """
 
 from collections import deque
@@ -52,10 +51,10 @@ OUR_HOOK = "turnwire_tool_ended"
 OUR_GREETING = "turnwire_initialize"
 
 QUEUE_LIMIT = 64 * 1024 * 1024
-"""Most bytes of waiting prompts. More are refused: if turnwire stopped reading, it could not receive an interrupt."""
+"""Maximum bytes of waiting prompts; more are refused. If turnwire stopped reading, it could not receive an interrupt."""
 
 CALLER_GONE = "the caller has closed its stream before it answered"
-"""The reason of a denial when the caller can no longer answer."""
+"""Reason of a denial when the caller can no longer answer."""
 
 TOOL_ENDS = ("PostToolUse", "PostToolUseFailure")
 OUR_MATCHER: JsonObject = {"matcher": None, "hookCallbackIds": [OUR_HOOK]}
@@ -73,20 +72,20 @@ HINTS = frozenset(
         "title",
     }
 )
-"""Fields of `initialize` that an agent may pass over: it does no other work without them."""
+"""Fields of `initialize` that an agent may ignore, because they do not change its work."""
 
 
 class BridgeOutput(Struct):
-    """What to do, in this order on each side."""
+    """Lines to write on each side, in order."""
 
     to_caller: list[bytes] = []
     """Lines, each with its end, or pieces of one."""
     to_cli: list[bytes] = []
     """Lines, each with its end, or pieces of one."""
     notices: list[str] = []
-    """Sentences for humans about lines that are dropped."""
+    """Sentences for people about dropped lines."""
     seen: list[SessionInput] = []
-    """The inputs of the session between us and the CLI."""
+    """Session inputs between turnwire and the CLI."""
     close: bool = False
     """Close the CLI's stdin, after the lines."""
 
@@ -100,9 +99,9 @@ class StdioBridge:
         self._agent = agent.host()
         self._miriad = MIRIAD.agent()
         self._relays = caller is CLAUDE and agent is CLAUDE
-        # an agent that is not Claude Code has a queue of its own and tells of it
+        # other agents have their own queue and report on it
         self._queues = caller is not CLAUDE and agent is CLAUDE
-        # the lines of any other agent are not what their messages would be in the caller's dialect
+        # Lines of other agents are not written as the caller's dialect would write them.
         self._is_claude = agent is CLAUDE
         self._is_spec_1 = caller is MIRIAD
         self._queue: deque[User] = deque()
@@ -114,16 +113,16 @@ class StdioBridge:
         self._greeting: JsonObject | None = None
         self._greeters: list[str] = []
         self._hooks: set[str] = set()
-        # what waits for the end of a line that passes in pieces
+        # output that waits for the end of a line that passes in pieces
         self._splits_to_caller = False
         self._later_to_caller: list[bytes] = []
         self._splits_to_cli = False
         self._later_to_cli: list[bytes] = []
-        # the denial of each question that the caller has not answered
+        # prepared denials of questions that the caller has not answered, by request
         self._open: dict[str, ControlResponse] = {}
 
     def on_pause(self) -> BridgeOutput:
-        """Write text to the caller that waited for more: the CLI has been silent for a while."""
+        """Write text to the caller that waited for more, because the CLI has been silent for a while."""
         return self._behind_pieces(BridgeOutput(to_caller=self._caller.pause()))
 
     def on_caller_line(self, line: bytes, end: bytes = b"\n") -> BridgeOutput:
@@ -146,7 +145,7 @@ class StdioBridge:
         return BridgeOutput(to_cli=[data])
 
     def on_caller_overlong(self, line: OversizeLine) -> BridgeOutput:
-        """Handle the end of such a line. A relayed CLI has received it; for other dialects it is refused."""
+        """Handle the end of such a line. A relayed CLI has already received it; for other dialects it is refused."""
         if not self._relays:
             return BridgeOutput(self._refused(malformed(line)).lines)
         if outermost(line.head, ("type",)).get("type") == "user":
@@ -175,7 +174,7 @@ class StdioBridge:
         return BridgeOutput([data])
 
     def on_cli_overlong(self, line: OversizeLine) -> BridgeOutput:
-        """Handle the end of such a line. A relayed caller has received it; other callers are told of its loss."""
+        """Handle the end of such a line. A relayed caller has already received it; others get an error."""
         message = malformed(line)
         moves = BridgeOutput(seen=[Received(line.head, message)])
         if self._relays:
@@ -187,14 +186,14 @@ class StdioBridge:
         else:
             text = f"{message.reason} of {LIMIT}: what the agent says there is lost"
             self._say(SystemFailure(message=text, session_id=self._session_id), moves)
-            # newer CLIs write the type of a result behind its text
+            # newer CLIs write a result's type after its text
             if self._is_running and outermost(line.head, ("type",)).get("type") in (None, "result"):
                 self._say(_failed(text, self._session_id), moves)
                 self._turn_ended(moves)
         return moves
 
     def on_close(self) -> BridgeOutput:
-        """The caller has closed our stdin. Its requests are still fulfilled, and requests to it are denied."""
+        """Handle the end of the caller's stream. Its requests are still fulfilled. Requests to it are denied."""
         self._is_closed = True
         moves = BridgeOutput(close=self._relays or not self._is_running)
         for denial in self._open.values():
@@ -203,7 +202,7 @@ class StdioBridge:
         return moves
 
     def on_exit(self, ended: Ended) -> BridgeOutput:
-        """The CLI has exited. A running turn has failed, and the caller is told so if its dialect can express it."""
+        """Handle the exit of the CLI. A running turn has failed; the caller learns it if its dialect can express it."""
         moves = BridgeOutput(seen=[ended])
         if self._is_running and not self._relays:
             how = f"was ended by {ended.signal}" if ended.signal else f"exited with code {ended.exit_code}"
@@ -232,7 +231,7 @@ class StdioBridge:
                 moves.to_caller += self._refused(message).lines
                 return
             case Malformed(reason=reason):
-                # garbage kills CLIs; a CLI that lives is of more use than the same death
+                # Invalid lines kill CLIs. Keep this one alive, although a direct caller would have killed it.
                 if reason != BLANK:
                     cut = "" if end else ", where stdin ended"
                     dropped = f"a line of the caller is no message and was dropped: {len(line)} bytes{cut}"
@@ -249,13 +248,13 @@ class StdioBridge:
         moves.seen.append(Sent(line, message))
 
     def _refused(self, message: Malformed) -> Exchange:
-        """Answer that a line of the caller is refused: the caller may wait for a result."""
+        """Answer a refused line, because the caller may wait for a result."""
         if message.asks is not None:
             return self._caller.write(failure(message.asks, message.reason))
         return self._caller.refuse(message, f"a line of yours is not taken: {message.reason}")
 
     def _control(self, line: bytes, moves: BridgeOutput) -> None:
-        """Handle a request in miriad-code's words that looked like one of Claude's, since their prompts look alike."""
+        """Handle a miriad-code request that looked like one of Claude's."""
         heard = self._miriad.read(line)
         moves.to_caller += heard.lines
         for message in heard.messages:
@@ -272,7 +271,7 @@ class StdioBridge:
             case ControlRequest(request_id, GetStatus()) if self._queues:
                 self._say(success(request_id, self._status()), moves)
             case ControlRequest(request_id, Interrupt()) if self._queues and not self._is_running:
-                # miriad-code has no word for it, and must not take the next failure for a cancelled turn
+                # miriad-code cannot express it, and must not take the next failure for a cancelled turn
                 idle = failure(request_id, "no turn runs") if self._is_spec_1 else success(request_id, {})
                 self._say(idle, moves)
             case ControlRequest(request_id, request) if request.subtype == "initialize":
@@ -282,14 +281,12 @@ class StdioBridge:
                     self._open.pop(message.request_id, None)
                 self._tell(message, moves)
             case Unknown() | Malformed():
-                pass  # the dialect has complained where it has a word for that
+                pass  # the dialect has reported it, if it can
             case _:
                 self._pass_on(line, message, moves)
 
     def _initialize(self, request_id: str, body: JsonObject, moves: BridgeOutput) -> None:
-        """Introduce the caller with everything that it passes, and our hook beside its own. What cannot be passed is refused by
-        name.
-        """
+        """Send the caller's `initialize` to the CLI, with turnwire's hook added. Refuse by name what cannot be passed on."""
         given = [name for name, value in body.items() if value and name != "subtype"]
         problem: str | None = None
         if not self._is_claude:
@@ -311,7 +308,7 @@ class StdioBridge:
             self._introduce(body, moves)
 
     def _introduce(self, body: JsonObject, moves: BridgeOutput) -> None:
-        """Introduce the caller to the CLI, once: the CLI reads only the first introduction."""
+        """Send `initialize` to the CLI once. The CLI reads only the first one."""
         if self._is_introduced:
             return
         self._is_introduced = True
@@ -324,7 +321,7 @@ class StdioBridge:
         self._tell(ControlRequest(OUR_GREETING, UnknownRequest(whole)), moves)
 
     def _told_of(self, greeting: JsonObject) -> JsonObject:
-        """Return an answer to `initialize`, completed with what the wires between the caller and the agent do not carry."""
+        """Return an answer to `initialize`, completed with what the protocols in between do not carry."""
         caller, agent = self._dialects
         lost: JsonObject = {**caller.untold, **agent.untaken}
         return {**greeting, "turnwire": {"not_carried": lost}}
@@ -372,7 +369,7 @@ class StdioBridge:
                 self._tell(failure(request_id, words), moves)
                 return
             case ControlRequest(request_id, request) if not self._relays:
-                # a CLI that is relayed denies by itself when its caller goes
+                # a relayed CLI denies by itself when its caller is gone
                 if self._is_closed:
                     self._tell(denied(request_id, request), moves)
                     return
@@ -401,7 +398,7 @@ class StdioBridge:
             moves.close = True
 
     def _inject(self, moves: BridgeOutput) -> None:
-        """Say all that waits, as one message."""
+        """Send all waiting prompts as one message."""
         if not self._queue:
             return
         waiting = list(self._queue)
@@ -460,7 +457,7 @@ class StdioBridge:
 
 
 def _unfit(prompt: User) -> str | None:
-    """Return why a prompt would start an empty turn; None if it would not."""
+    """Return why a prompt would start an empty turn; None if it is fine."""
     if unknown := [block for block in prompt.blocks if not isinstance(block, PROMPT_BLOCKS)]:
         said = to_json(unknown[0])
         kind = (text_at(said, "type") or "no type") if isinstance(said, dict) else f"{said!r:.40}"
@@ -479,7 +476,7 @@ def _unread(line: OversizeLine, whose: str) -> str:
 
 
 def whole_request(request: AnyRequest, line: bytes) -> JsonObject:
-    """Return the body of a request as it was written, including fields without a model."""
+    """Return the body of a request as written, including fields without a model."""
     if isinstance(request, UnknownRequest) and isinstance(request.raw, dict):
         return request.raw
     said = scrub_json(generic.load(line))
@@ -488,7 +485,7 @@ def whole_request(request: AnyRequest, line: bytes) -> JsonObject:
 
 
 def _unfit_hooks(hooks: Json) -> str | None:
-    """Return what is wrong with hooks to which ours cannot be added; None if nothing is."""
+    """Return why turnwire's hook cannot be added to these hooks; None if it can."""
     if hooks is None:
         return None
     if not isinstance(hooks, dict) or not all(isinstance(matchers, list) for matchers in hooks.values()):
@@ -510,12 +507,12 @@ def _listed(names: list[str]) -> str:
 
 
 def denied(request_id: str, request: AnyRequest) -> ControlResponse:
-    """Return the answer to a request of the CLI whose caller is gone: everything that can be denied is denied."""
+    """Return the answer to a CLI's request when the caller is gone: a denial wherever possible."""
     match request:
         case CanUseTool():
             return answer_permission(request_id, Deny(CALLER_GONE))
         case HookCallback(input={"hook_event_name": "PreToolUse"}):
-            # a hook that fails forbids nothing
+            # a failing hook forbids nothing
             decision: JsonObject = {
                 "hookEventName": "PreToolUse",
                 "permissionDecision": "deny",
@@ -531,7 +528,7 @@ def denied(request_id: str, request: AnyRequest) -> ControlResponse:
 
 
 def joined(prompts: list[User]) -> User:
-    """Return prompts as one, joined by a blank line; block after block where one is more than text."""
+    """Join prompts: texts with a blank line, or block after block if one has more than text."""
     texts = [_text(prompt) for prompt in prompts]
     whole = [text for text in texts if text is not None]
     content: str | list[AnyBlock] = (
@@ -543,7 +540,7 @@ def joined(prompts: list[User]) -> User:
 
 
 def _text(prompt: User) -> str | None:
-    """Return a prompt's text if it contains only text; otherwise None."""
+    """Return a prompt's text, if it is only text; otherwise None."""
     texts = [block.text for block in prompt.blocks if isinstance(block, TextBlock)]
     return "\n".join(texts) if len(texts) == len(prompt.blocks) else None
 

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from turnwire.sidecar.streams.stdio.observed import Observed
 
 LEAST_VERSION = "2.0.0"
-"""The lowest version that the official SDK accepts. Reported for agents without a version of their own."""
+"""The lowest version that the official SDK accepts. Reported for agents that have no version."""
 
 PATIENCE = 0.5
-"""Seconds that the end may wait for a collector: the official SDK waits for us, and kills us after five."""
+"""Seconds to wait for a collector at the end. The official SDK kills turnwire after five."""
 
 
 def run(argv: Sequence[str]) -> int:
@@ -71,7 +71,7 @@ async def _serve(
     observed: "Observed | None",
     traced: Mapping[str, str],
 ) -> int:
-    # whole, as if the caller had started the CLI itself: it has chosen it for a CLI
+    # the full environment, because the caller meant to start a CLI itself
     environment = {**os.environ, **agent.env, **traced}
     if agent.family != "claude":
         from turnwire.sidecar.streams.sdk.command import serve_any  # noqa: PLC0415 - a relay needs none of it
@@ -108,9 +108,9 @@ def _version(agent: Agent, settings: Settings) -> int:
 
 
 def _ended(code: int) -> int:
-    """Return the exit code. If an exporter still waits for a collector, exit at once."""
+    """Return the exit code. If an exporter is still waiting for a collector, exit at once."""
     if any(one.name == STILL_SENDING for one in threading.enumerate()):
-        # threads that write to stderr while the interpreter ends can be its death
+        # a thread that writes to stderr while the interpreter ends can crash it
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

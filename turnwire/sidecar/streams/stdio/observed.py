@@ -1,4 +1,4 @@
-"""The recording and the spans of a session of `turnwire stdio`, if they are wanted."""
+"""Record a session of `turnwire stdio` and make its spans, if configured."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,7 +19,7 @@ class Observed:
         self._on_turn_ended = on_turn_ended
 
     def see(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
-        """See one thing that happened."""
+        """Pass on one input and its events."""
         for observer in self._observers:
             observer(item, events)
         if any(type(event) is Complete for event in events):
@@ -27,13 +27,13 @@ class Observed:
 
 
 class ObservedInputs:
-    """The same for a relayed CLI: its events are made here."""
+    """The same for a relayed CLI: translates the inputs to events first."""
 
     def __init__(self, observed: Observed) -> None:
         self._observed = observed
         self._core = new_core()
 
     def on_inputs(self, inputs: Sequence[SessionInput]) -> None:
-        """Observe inputs, in order."""
+        """Pass on inputs, in order."""
         for item, events in happenings(self._core, inputs):
             self._observed.see(item, events)

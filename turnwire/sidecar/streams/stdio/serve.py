@@ -1,10 +1,8 @@
-"""`turnwire stdio`: the sidecar as one agent on this process's own stdin and stdout.
+"""Run `turnwire stdio` between a caller on stdin and stdout and a CLI.
 
-Lines are read with all of their bytes, and written to the CLI as in every session (adapter/session/lines.py). The bridge is
-between the CLI
-and the caller. A separate task reads the caller, so that neither side waits for the other. A caller that reads stdout slowly
-slows the CLI down.
-The CLI's stderr is forwarded to ours.
+Lines are read with all their bytes, and written to the CLI as in every session (adapter/session/lines.py). The bridge
+decides what to do with each. A separate task reads the caller, so neither side waits for the other. A caller that reads
+stdout slowly slows the CLI down. The CLI's stderr is forwarded.
 """
 
 import asyncio
@@ -33,17 +31,17 @@ Observe: TypeAlias = Callable[[Sequence[SessionInput]], None]
 
 STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
 SIGNAL_GRACE = 3.0
-"""Seconds that a CLI has to go after a signal; less than the official SDK waits before it kills us."""
+"""Seconds that a CLI has to exit after a signal. The official SDK waits longer before it kills turnwire."""
 
 UNSAID = 8 * 1024 * 1024
-"""Bytes that may wait to be written to the CLI before the caller is no longer read."""
+"""Maximum bytes that wait to be written to the CLI. Above it the caller is not read."""
 
 LAST_WORDS = 10.0
-"""Seconds that a reader of stderr has to take the rest after the CLI has exited."""
+"""Seconds that a reader of stderr has to read the rest after the CLI has exited."""
 
 
 PAUSE_S = 0.5
-"""Seconds of the CLI's silence after which text no longer waits for a call of the same message."""
+"""Seconds of silence after which held-back text is written, without waiting for a call in the same message."""
 
 
 async def serve(
@@ -93,14 +91,14 @@ def _kill(process: CliProcess) -> None:
 
 
 class Relay:
-    """The caller on one side, the CLI on the other."""
+    """Joins the caller and the CLI."""
 
     def __init__(self, process: CliProcess, spoken: Dialect, agent: Dialect, observe: Observe) -> None:
         self._process = process
         self._spoken = spoken
         self._agent = agent
         self._observe = observe
-        # the CLI is read on however much waits to be said to it: the caller is made to wait instead
+        # The CLI is always read. If much waits to be written to it, the caller waits instead.
         self._lines = Lines(process, most_posted=sys.maxsize)
         self._output = Output(1)
         self._errors = Output(2)
@@ -109,7 +107,7 @@ class Relay:
         """Set when the CLI has written something."""
 
     async def run(self) -> Exit:
-        """Join them until the CLI has gone, and return how it ended; raises OutputLost."""
+        """Run until the CLI is gone, and return how it ended. Raises OutputLost."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 others = [
@@ -156,7 +154,7 @@ class Relay:
             await self._lines.below(UNSAID)
 
     async def _notice_pauses(self) -> None:
-        """Write text that waits for more of its message once the CLI has been silent for a moment: it may write no more."""
+        """Write held-back text once the CLI has been silent for a moment, because it may write no more."""
         while True:
             await self._heard.wait()
             self._heard.clear()
@@ -189,7 +187,7 @@ class Relay:
                 await self._errors.put(chunk)
             await self._errors.flush()
         except OutputLost:
-            self._process.discard_stderr()  # a caller may do without it
+            self._process.discard_stderr()  # a caller may not read it
 
     def _joined(self, first_line: bytes = b"") -> StdioBridge:
         """Return the bridge. The caller's first line decides its dialect, if nothing else does."""
@@ -197,7 +195,7 @@ class Relay:
             spoken = self._spoken
             if spoken.name == "auto":
                 spoken = DIALECTS[recognise([first_line]) or CLAUDE.name]
-            # to a caller of Claude's dialect an agent whose dialect is not known is Claude, byte for byte
+            # For a caller of Claude's dialect, an agent of unknown dialect is Claude, byte for byte.
             agent = CLAUDE if self._agent.name == "auto" else self._agent
             self._bridge = StdioBridge(spoken, agent)
         return self._bridge
@@ -211,7 +209,7 @@ class Relay:
             try:
                 await self._errors.put(notices.encode())
             except OutputLost:
-                pass  # as above: the caller may do without it
+                pass  # a caller may not read it, as above
 
     def _post(self, moves: BridgeOutput) -> None:
         self._observe(moves.seen)
@@ -222,7 +220,7 @@ class Relay:
 
 
 async def _within(seconds: float, task: asyncio.Task[None]) -> None:
-    """Wait for a task for so many seconds at most, and cancel it then."""
+    """Wait for a task for at most this many seconds, then cancel it."""
     try:
         async with asyncio.timeout(seconds):
             await task
