@@ -119,16 +119,12 @@ def _parts(
             said = outermost(received.line, ("method", "id"))
             output.refuse_unasked(said.get("id"), said.get("method"))
 
-    async def close() -> None:
-        """Nothing was opened beside the agent."""
-
     return FamilyParts(
         session=session,
         client=client,
         on_received=on_received,
         on_exit=session.refuse,
         background=[_begin(session, client, context.notify), session.serve(), session.end_left_commands()],
-        close=close,
     )
 
 

@@ -49,6 +49,10 @@ class AgentClient(Protocol):
         ...
 
 
+async def _nothing_to_close() -> None:
+    """Do nothing: only the agent was opened."""
+
+
 class FamilyParts(Struct, Generic[Agent], frozen=True, kw_only=True):
     """The family's parts for the loop, once its process runs."""
 
@@ -56,13 +60,13 @@ class FamilyParts(Struct, Generic[Agent], frozen=True, kw_only=True):
     """The session."""
     client: AgentClient
     """Reads and writes."""
-    on_received: Callable[[Received], None]
-    """Handles a line beside the core. Never waits."""
     on_exit: Callable[[ProcessGone], None]
     """Releases what waits for the agent, which has exited."""
-    background: Sequence[Coroutine[Any, Any, None]]
+    on_received: Callable[[Received], None] = lambda _: None
+    """Handles a line beside the core. Never waits."""
+    background: Sequence[Coroutine[Any, Any, None]] = ()
     """Background coroutines, such as the greeting; they are cancelled when the session ends."""
-    close: Callable[[], Awaitable[None]]
+    close: Callable[[], Awaitable[None]] = _nothing_to_close
     """Closes what the session opened in addition to the agent."""
 
 

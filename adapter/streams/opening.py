@@ -1,9 +1,16 @@
-"""Start a session with an agent that takes prompts as JSON lines and see to its end."""
+"""Start an agent that writes JSON lines, and see to its end.
+
+`stream_agents` runs agents that stay alive and take prompts as JSON lines. adapter/one_shot/family.py describes agents that
+take one prompt and exit. Both open their sessions here.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Generic
+
+from msgspec import Struct
 
 from turnwire.adapter.capabilities import Capabilities
 from turnwire.adapter.family import AgentFamily, resume_at_unsupported
@@ -13,6 +20,7 @@ from turnwire.adapter.permissions.grants import GrantStore
 from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
 from turnwire.adapter.process.cli import CliProcess, find_program
 from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.adapter.session.agent_wire import AgentWire
 from turnwire.adapter.session.inbox import Inbox
 from turnwire.adapter.session.loop import (
     FamilyParts,
@@ -23,6 +31,7 @@ from turnwire.adapter.session.loop import (
 )
 from turnwire.adapter.session.notices import Notify
 from turnwire.adapter.streams.client import StreamClient
+from turnwire.adapter.streams.json_agent import Client, JsonAgent, StartedAgent
 from turnwire.adapter.streams.session import StreamSession
 from turnwire.adapter.streams.wire import StreamWire
 from turnwire.adapter.streams.words import Words
@@ -33,22 +42,52 @@ from turnwire.normalize.streams.core import StreamCore
 from turnwire.protocol.json_wire import JsonLine
 
 
-def stream_agents(family: Family, words: Words, capabilities: Capabilities) -> AgentFamily:
-    """Return how agents of a family are run that stay alive and take prompts as JSON lines on standard input."""
+class JsonAgents(Struct, Generic[Client], frozen=True, kw_only=True):
+    """How the agents of a family are run."""
+
+    family: Family
+    """The family."""
+    capabilities: Capabilities
+    """What they can do, in every version."""
+    argv: Callable[[SessionOptions], Sequence[str]]
+    """Returns the command to start."""
+    client: Callable[..., Client]
+    """Makes the reader and writer of their lines, as StreamClient."""
+    wire: Callable[[StreamCore], AgentWire]
+    """Makes the reader of their permission requests."""
+    session: Callable[[StartedAgent[Client]], JsonAgent[Client]]
+    """Makes a session."""
+
+
+def json_agents(agents: JsonAgents[Client]) -> AgentFamily:
+    """Return a family that can be run."""
+    name = agents.family.name
     return AgentFamily(
-        family.name,
-        family.core,
-        lambda _: capabilities,
-        partial(_open, family, words, capabilities),
-        partial(resume_at_unsupported, family.name),
+        name,
+        agents.family.core,
+        lambda _: agents.capabilities,
+        partial(_open, agents),
+        partial(resume_at_unsupported, name),
+    )
+
+
+def stream_agents(family: Family, words: Words, capabilities: Capabilities) -> AgentFamily:
+    """Return a family whose agents stay alive and take prompts as JSON lines on standard input."""
+    return json_agents(
+        JsonAgents(
+            family=family,
+            capabilities=capabilities,
+            argv=lambda options: options.executable,
+            client=StreamClient,
+            wire=lambda core: StreamWire(core, words),
+            session=lambda started: StreamSession(started, words),
+        )
     )
 
 
 @asynccontextmanager
 async def _open(
-    family: Family,
-    words: Words,
-    capabilities: Capabilities,
+    agents: JsonAgents[Client],
     options: SessionOptions,
     *,
     core: Core | None = None,
@@ -56,35 +95,31 @@ async def _open(
     audit: AuditTrail | None = None,
     grants: GrantStore | None = None,
     notify: Notify = lambda _: None,
-) -> AsyncIterator[StreamSession]:
+) -> AsyncIterator[JsonAgent[Client]]:
     """Run an agent while the context is open; the arguments and errors are those of an Opener (adapter/family.py)."""
     if not options.executable or not options.executable[0]:
         raise CommandError("executable", "no program to run; give the agent's command")
     find_program(options.executable[0], options.environment)
-    stream_core = core if isinstance(core, StreamCore) else family.core()
-    if not isinstance(stream_core, StreamCore):
-        raise CommandError("family", f"{family.name} has its own core and needs its own opener")
+    own = core if isinstance(core, StreamCore) else agents.family.core()
+    if not isinstance(own, StreamCore):
+        raise CommandError("family", f"{agents.family.name} has its own core and needs its own opener")
+    argv = agents.argv(options)
     process = await CliProcess.spawn(
-        options.executable,
+        argv,
         workspace=options.workspace,
         environment=options.environment,
         watchdog=watchdog,
         sandbox=options.box,
     )
-    context = SessionContext(core=stream_core, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
+    context = SessionContext(core=own, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
 
-    async def build_session(tasks: asyncio.TaskGroup) -> FamilyParts[StreamSession]:
-        inbox, wire = Inbox(options.ahead), StreamWire(stream_core, words)
+    async def build_session(tasks: asyncio.TaskGroup) -> FamilyParts[JsonAgent[Client]]:
+        inbox, wire = Inbox(options.ahead), agents.wire(own)
 
         def on_sent(item: Sent) -> None:
             executor.handle(item)
 
-        client = StreamClient(
-            process,
-            family.wire(),
-            on_sent=on_sent,
-            line_limit=options.line_limit,
-        )
+        client = agents.client(process, agents.family.wire(), on_sent=on_sent, line_limit=options.line_limit)
         executor = session_executor(
             context,
             wire,
@@ -94,26 +129,19 @@ async def _open(
             process=process,
             tasks=tasks,
         )
-        session = StreamSession(
-            options,
-            process=process,
-            client=client,
-            words=words,
-            capabilities=capabilities,
-            inbox=inbox,
-            executor=executor,
+        session = agents.session(
+            StartedAgent(
+                options=options,
+                argv=argv,
+                process=process,
+                client=client,
+                capabilities=agents.capabilities,
+                inbox=inbox,
+                executor=executor,
+            )
         )
-
-        async def close() -> None:
-            """Nothing but the agent was opened."""
-
         return FamilyParts(
-            session=session,
-            client=client,
-            on_received=lambda _: None,
-            on_exit=session.gone,
-            background=[session.serve()],
-            close=close,
+            session=session, client=client, on_exit=session.gone, background=session.background()
         )
 
     async with run_session(process, options, notify, build_session) as session:
@@ -121,12 +149,13 @@ async def _open(
 
 
 class _Output:
-    """What is decided becomes lines."""
+    """Writes decisions as lines."""
 
-    def __init__(self, client: StreamClient, wire: StreamWire, inbox: Inbox) -> None:
+    def __init__(self, client: StreamClient, wire: AgentWire, inbox: Inbox) -> None:
         self._client = client
         self._wire = wire
-        self._inbox = inbox
+        self.publish: Callable[[list[InputWithEvents]], None] = inbox.put
+        self.failed: Callable[[Exception], None] = inbox.fail
 
     def on_asked(self, request: AgentRequest | UnreadableRequest) -> None:
         """Note nothing: each request is answered once."""
@@ -135,9 +164,3 @@ class _Output:
         for message in self._wire.replies(request, reply):
             if isinstance(message, JsonLine):
                 self._client.say(message.value)
-
-    def publish(self, batch: list[InputWithEvents]) -> None:
-        self._inbox.put(batch)
-
-    def failed(self, error: Exception) -> None:
-        self._inbox.fail(error)

@@ -1,94 +1,47 @@
-"""One running agent of such a family: prompts wait here, and one at a time is on the wire."""
+"""A running agent that takes prompts as JSON lines: prompts wait in a queue, and it gets one at a time."""
 
 import asyncio
-import signal
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 from uuid import uuid4
 
 import msgspec
 
-from turnwire.adapter.capabilities import Capabilities
-from turnwire.adapter.options import SessionOptions
-from turnwire.adapter.process.cli import CliProcess
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
-from turnwire.adapter.session.attachments import Attachment, AttachmentRefused
-from turnwire.adapter.session.executor import SessionExecutor
-from turnwire.adapter.session.inbox import Inbox
-from turnwire.adapter.session.lines import fail
-from turnwire.adapter.session.running_agent import RunningAgent
 from turnwire.adapter.streams.client import StreamClient
+from turnwire.adapter.streams.json_agent import JsonAgent, StartedAgent
 from turnwire.adapter.streams.words import Words
 from turnwire.normalize.events import Queued, Withdrawn
 from turnwire.normalize.inputs import Announced
-from turnwire.normalize.vocabulary import Priority
 from turnwire.protocol.json_values import JsonObject
 
 MOST_PROMPTS = 1000
-"""Prompts that may wait."""
+"""Maximum number of waiting prompts."""
 
 
-class StreamSession(RunningAgent):
-    """A running agent."""
+class StreamSession(JsonAgent[StreamClient]):
+    """A running agent that stays alive between prompts."""
 
-    version: str | None = None
-    """turnwire does not ask such an agent for its version. Its own report is in `session_info`."""
-
-    def __init__(
-        self,
-        options: SessionOptions,
-        *,
-        process: CliProcess,
-        client: StreamClient,
-        words: Words,
-        capabilities: Capabilities,
-        inbox: Inbox,
-        executor: SessionExecutor,
-    ) -> None:
-        super().__init__(
-            options,
-            process=process,
-            argv=options.executable,
-            lines=client.lines,
-            inbox=inbox,
-            executor=executor,
-        )
-        self.capabilities = capabilities
-        """What it can do."""
-        self._client = client
+    def __init__(self, started: StartedAgent[StreamClient], words: Words) -> None:
+        super().__init__(started)
         self._words = words
         self._waiting: deque[tuple[str, JsonObject]] = deque()
         self._is_saying = False
         self._has_waiting = asyncio.Event()
-        self.initialized.set_result({})
 
-    async def prompt(
-        self,
-        text: str,
-        *,
-        attachments: Sequence[Attachment] = (),
-        priority: Priority = "next",
-        uuid: str | None = None,
-        trace: Mapping[str, str] | None = None,
-    ) -> str:
-        """Say something to the agent when its turn is over, and return the prompt's uuid.
+    def background(self) -> Sequence[Coroutine[Any, Any, None]]:
+        """Return the one task that sends prompts."""
+        return [self._serve()]
 
-        Raises:
-            AttachmentRefused: there is one; these agents take none.
-            ProcessGone, RequestTimeout, RequestFailed: there is no agent that could be spoken to.
-        """
-        del trace
-        if attachments:
-            raise AttachmentRefused("this agent does not accept attachments; name the file in the prompt")
-        uuid = uuid or str(uuid4())
-        self._put(uuid, self._words.prompt(text, uuid), first=priority == "now")
-        if priority == "now":
+    async def _prompt(self, text: str, uuid: str, *, at_once: bool) -> None:
+        self._put(uuid, self._words.prompt(text, uuid), first=at_once)
+        if at_once:
             await self.interrupt()
-        return uuid
 
     async def say(self, words: bytes) -> None:
-        """Say a JSON object as it is, when the turn is over; raises as `prompt` does."""
+        """Send a JSON object as it is, when the turn is over; raises as `prompt` does."""
         self._put(str(uuid4()), msgspec.json.decode(words, type=dict), first=False)
 
     def _put(self, uuid: str, words: JsonObject, *, first: bool) -> None:
@@ -105,13 +58,13 @@ class StreamSession(RunningAgent):
             self.executor.handle(Announced(Queued(position=place, prompt=uuid)))
         self._has_waiting.set()
 
-    async def serve(self) -> None:
-        """Say the prompts, one after another, until the agent is gone; the one task that does."""
+    async def _serve(self) -> None:
+        """Send the prompts, one after another, until the agent is gone."""
         try:
             while True:
                 await self._has_waiting.wait()
                 if self.stopping is not None:
-                    self.withdraw_all()
+                    self._withdraw_all()
                     return
                 _, words = self._waiting.popleft()
                 if not self._waiting:
@@ -121,10 +74,9 @@ class StreamSession(RunningAgent):
                 await self._turns.over(self._turns.running)
                 self._is_saying = False
         except ProcessGone:
-            pass  # its end is told by whoever reads
+            pass  # the reader reports its end
 
-    def withdraw_all(self) -> None:
-        """Take back what waits: the agent is gone and will hear nothing more."""
+    def _withdraw_all(self) -> None:
         waiting = [uuid for uuid, _ in self._waiting]
         self._waiting.clear()
         self._has_waiting.clear()
@@ -132,12 +84,12 @@ class StreamSession(RunningAgent):
             self.executor.handle(Announced(Withdrawn(prompt=uuid)))
 
     def gone(self, reason: ProcessGone) -> None:
-        """Let go what waits for the agent, which has gone."""
-        fail(self.initialized, reason)
-        self.withdraw_all()
+        """Release what waits for the agent, which has exited."""
+        super().gone(reason)
+        self._withdraw_all()
 
     async def withdraw(self, uuid: str) -> bool:
-        """Take back a prompt that still waits, and tell whether it did."""
+        """Withdraw a waiting prompt. Returns False if it does not wait."""
         found = next((one for one in self._waiting if one[0] == uuid), None)
         if found is None:
             return False
@@ -147,56 +99,14 @@ class StreamSession(RunningAgent):
         self.executor.handle(Announced(Withdrawn(prompt=uuid)))
         return True
 
-    async def interrupt(
-        self, deadline: float | None = None, *, escalate_after: float | None = None
-    ) -> JsonObject:
-        """Stop the running turn; what waits goes on after it. Raises RequestTimeout and ProcessGone.
-
-        With `escalate_after`, the whole agent is stopped when the turn has not ended so many seconds later.
-        """
-        turn = self._turns.running
-        if turn is None:
-            return {}
-        await self._stop_turn()
-        patience = escalate_after or deadline or self.options.control_deadline
-        if await self._turns.over_within(patience, turn):
-            return {}
-        if escalate_after is None:
+    async def _escalate(self, patience: float, *, is_asked: bool) -> None:
+        if not is_asked:
             raise RequestTimeout("interrupt", patience)
         await self.stop("hung")
-        return {}
-
-    async def control(self, request: JsonObject, deadline: float | None = None) -> JsonObject:
-        """Do the one request that there is, {"subtype": "interrupt"}; raises RequestFailed for any other."""
-        if request.get("subtype") == "interrupt":
-            return await self.interrupt(deadline)
-        raise RequestFailed(
-            f"this agent has no control request {request.get('subtype')!r}; the only one is interrupt"
-        )
-
-    async def set_model(self, model: str | None) -> JsonObject:
-        """Raise RequestFailed: the model cannot be changed."""
-        raise RequestFailed(
-            f"this agent cannot change its model to {model!r} while it runs; start another session"
-        )
-
-    async def set_permission_mode(self, mode: str) -> JsonObject:
-        """Raise RequestFailed: there are no modes."""
-        raise RequestFailed(f"this agent has no permission modes, so {mode!r} cannot be set")
-
-    async def _end_turn(self) -> None:
-        turn = self._turns.running
-        if turn is None:
-            return
-        try:
-            await self._stop_turn()
-        except ProcessGone:
-            return
-        await self._turns.over(turn)
 
     async def _stop_turn(self) -> None:
         words = self._words.interrupt()
         if words is None:
-            self.process.signal(signal.SIGINT)
+            await super()._stop_turn()
         else:
             await self._client.say(words)
