@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from redis_topologies import cluster
 
-from journals import MemoryOpener, RedisOpener, RedisProcess, SqliteOpener
+from journals import ArchiveOpener, MemoryOpener, RedisOpener, RedisProcess, SqliteOpener
 from turnwire.journal.base import Journal
 from turnwire.testing.journal_contract import FakeClock, Opener
 
@@ -46,7 +46,9 @@ def redis_cluster() -> Iterator[str]:
             runner.run(running.__aexit__(None, None, None))
 
 
-@pytest.fixture(params=["memory", "sqlite", "redis", pytest.param("cluster", marks=pytest.mark.long)])
+@pytest.fixture(
+    params=["memory", "sqlite", "redis", "archive", pytest.param("cluster", marks=pytest.mark.long)]
+)
 def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
     match request.param:
         case "memory":
@@ -55,6 +57,9 @@ def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
             return SqliteOpener(tmp_path / "journal.db")
         case "cluster":
             return RedisOpener(request.getfixturevalue("redis_cluster"), f"{uuid.uuid4().hex}:")
+        case "archive":
+            archiving: RedisProcess = request.getfixturevalue("redis_server")
+            return ArchiveOpener(archiving.url, f"{uuid.uuid4().hex}:", tmp_path / "archive")
         case _:
             server: RedisProcess = request.getfixturevalue("redis_server")
             return RedisOpener(server.url, f"{uuid.uuid4().hex}:")

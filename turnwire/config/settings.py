@@ -293,6 +293,10 @@ class Settings(BaseSettings):
     """Number of Redis replicas that must have an event before any frontend gets it. A failover then loses nothing that a frontend has seen."""
     redis_prefix: str = Field(default=DEFAULT_PREFIX, pattern=r"^[A-Za-z0-9._-]{1,64}:$")
     """Prefix of all keys in that Redis. Fleets with different prefixes can share a Redis. All workers and hubs of a fleet need the same one."""
+    archive_after_s: float | None = Field(default=None, ge=1)
+    """Seconds that a session of a worker must be quiet before its events go from Redis into a file of `archive_dir`. Frontends still read them. By default events stay in Redis."""
+    archive_dir: Path | None = None
+    """Directory for these files. All workers and hubs of a fleet must share it and run as the same user. Several machines need a network file system. By default `archive` in `state_dir`."""
     worker: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
     """Name of this worker in a fleet. Hubs (`turnwire hub`) then reach the sessions of `serve`. Needs the redis journal. Keep the name and the state directory: sessions are found by them."""
     worker_labels: Names = []
@@ -475,6 +479,11 @@ class Settings(BaseSettings):
         except UnknownJournal:
             return given  # the field's own check says so, and whose it is
         return {**given, "journal": kind.name, "redis_url" if kind is REDIS else "journal_url": address}
+
+    @property
+    def archive_folder(self) -> Path:
+        """Directory with the events of quiet sessions."""
+        return self.state_dir / "archive" if self.archive_dir is None else self.archive_dir.expanduser()
 
     @property
     def journal_kind(self) -> JournalPlugin:

@@ -34,6 +34,8 @@ def journal_options(settings: Settings) -> JournalOptions:
         worker=settings.worker,
         replicas=settings.redis_replicas,
         prefix=settings.redis_prefix,
+        archive_dir=settings.archive_folder,
+        archive_after_s=settings.archive_after_s,
     )
 
 

@@ -23,6 +23,7 @@ from turnwire.fleet.timing import Timing
 from turnwire.fleet.worker import Worker
 from turnwire.fleet.worker_sessions import WorkerSessions
 from turnwire.journal.base import JournalUnavailable
+from turnwire.journal.redis.archive import identity_of
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.sessions.live_host import LiveHost
 from turnwire.tracing.metrics.measurements import LEASE_AGE, ORDERS, ROUND_TRIP, Measurement
@@ -56,7 +57,7 @@ async def working(
     worker = Worker(
         store,
         WorkerSessions(name, host, journal),
-        partial(_about, settings, name, host),
+        partial(_about, settings, name, host, _archive_of(settings)),
         place_of(settings.state_dir),
         Timing(lease_s=settings.fleet_lease_s),
     )
@@ -110,7 +111,11 @@ def place_of(state_dir: Path) -> str:
     return known
 
 
-def _about(settings: Settings, name: str, host: LiveHost) -> WorkerSummary:
+def _archive_of(settings: Settings) -> str:
+    return "" if settings.archive_after_s is None else identity_of(settings.archive_folder)
+
+
+def _about(settings: Settings, name: str, host: LiveHost, archive: str) -> WorkerSummary:
     return WorkerSummary(
         name=name,
         version=VERSION,
@@ -119,6 +124,7 @@ def _about(settings: Settings, name: str, host: LiveHost) -> WorkerSummary:
         workspaces=[str(folder) for folder in host.workspaces()],
         agents=list(host.agents()),
         group=settings.worker_group,
+        archive=archive,
         sessions=len(host.sessions()),
         max_sessions=settings.max_sessions,
         processes=host.processes,

@@ -34,6 +34,8 @@ class WorkerSummary(msgspec.Struct, frozen=True, kw_only=True):
     """What sessions may be created with, the default one first."""
     group: str | None = None
     """Workers of one group see the same files: any of them may take a session whose worker is gone."""
+    archive: str = ""
+    """Id of the directory with the events of its quiet sessions (`archive_dir`); empty where it moves none."""
     sessions: int = 0
     """How many it has."""
     max_sessions: int

@@ -30,6 +30,8 @@ class WorkerStatus(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     group: str | None
     labels: list[str]
+    archive: str
+    """Id of the directory with the events of its quiet sessions; empty where it moves none."""
     lease_left_s: float
     """Seconds that its lease is good unless it is renewed."""
     sessions: int
@@ -90,6 +92,7 @@ class Operator:
                     version="" if about is None else about.version,
                     group=None if about is None else about.group,
                     labels=[] if about is None else about.labels,
+                    archive="" if about is None else about.archive,
                     lease_left_s=lease.left_ms / 1000,
                     sessions=counts.get(lease.worker, 0),
                     max_sessions=0 if about is None else about.max_sessions,

@@ -42,6 +42,10 @@ class JournalOptions(Struct, frozen=True, kw_only=True):
     """Number of replicas that must have an event before it is readable."""
     prefix: str = DEFAULT_PREFIX
     """How the names of all keys begin, on a server that others use, too."""
+    archive_dir: Path | None = None
+    """Directory with the old events of quiet sessions, for a journal in Redis."""
+    archive_after_s: float | None = None
+    """Seconds that a session is quiet before its events go there. None: events stay where they are."""
 
 
 class OpenJournal(Protocol):
@@ -100,6 +104,8 @@ async def _open_redis(options: JournalOptions, retention: "Retention") -> "Journ
         prefix=options.prefix,
         owner=options.worker,
         replicas=options.replicas,
+        archive_dir=options.archive_dir,
+        archive_after_s=options.archive_after_s,
     )
 
 

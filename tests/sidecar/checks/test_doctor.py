@@ -19,7 +19,10 @@ from real_cli import real_cli
 from recordings import recording, recordings
 from turnwire.config.settings import Settings
 from turnwire.config.state_directory import journal_file, located
+from turnwire.fleet.messages import WorkerSummary, encode
+from turnwire.fleet.store import FleetStore
 from turnwire.journal.base import Entry
+from turnwire.journal.redis.archive import identity_of
 from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire.journal.sqlite.lock import FileLock
 from turnwire.sidecar.checks.doctor import checks
@@ -277,6 +280,45 @@ async def test_a_folder_for_recordings_that_is_a_file_is_broken(tmp_path: Path) 
     (tmp_path / "file").write_text("")
     found = await checks.recordings(Settings(record=True, record_dir=tmp_path / "file"))
     assert (found.status, found.remedy) == ("broken", "name another folder with --record-dir")
+
+
+async def test_a_directory_for_old_events_is_compared_with_the_ones_of_running_workers(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "archive"
+    with tempfile.TemporaryDirectory(prefix="redis-") as place:
+        server = RedisProcess(Path(place))
+        server.start()
+        try:
+            settings = Settings(
+                journal="redis", redis_url=server.url, archive_dir=folder, worker="w", archive_after_s=60
+            )
+            plain = settings.model_copy(update={"archive_after_s": None})
+            assert "archive_after_s moves them" in (await checks.archive(plain)).found
+            own = identity_of(folder)
+            store = FleetStore(server.url)
+            for name, archive in (("w", own), ("other", "another")):
+                about = WorkerSummary(
+                    name=name, version="1", host="build-7", workspaces=[], agents=[], archive=archive,
+                    max_sessions=1, max_processes=1,
+                )  # fmt: skip
+                await store.renew(name, "i", "p", encode(about), 60_000, begins=True)
+                await store.join(name)
+                found = await checks.archive(settings)
+                assert found.status == ("ok" if name == "w" else "note")
+            assert "other on build-7" in found.found
+            await store.close()
+            folder.chmod(0o500)
+            if os.geteuid():
+                assert "takes no files" in (await checks.archive(settings)).found
+        finally:
+            server.kill()
+            folder.chmod(0o700)
+    # Redis is away: the finding before says so
+    assert (await checks.archive(settings)).status == "ok"
+    (tmp_path / "file").write_text("")
+    wrong = settings.model_copy(update={"archive_dir": tmp_path / "file"})
+    assert (await checks.archive(wrong)).status == "broken"
 
 
 @pytest.mark.parametrize("keeps", [True, False], ids=["keeps a file", "keeps none"])

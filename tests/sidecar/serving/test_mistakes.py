@@ -160,6 +160,7 @@ KEEPING = [
     wrong("serve --journal redis://127.0.0.1:{free}/0 " + DEMO, "127.0.0.1:{free}", "Check that it runs"),
     wrong("hub", "--journal redis://HOST:PORT/0", code=2),
     wrong("serve --worker a " + DEMO, "worker", "give --journal redis://"),
+    wrong("serve " + DEMO, "archive_after_s", "set worker, too", TURNWIRE_ARCHIVE_AFTER_S="60"),
     wrong("serve --state-dir note.txt " + DEMO, "note.txt", "Check the path"),
     wrong("serve --state-dir /proc/x " + DEMO, "/proc/x", "Check the path"),
     wrong(

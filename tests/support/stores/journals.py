@@ -3,11 +3,13 @@
 import subprocess
 import time
 from pathlib import Path
+from urllib.parse import unquote
 
 import attached
 
 from turnwire.journal.base import KEEP_ALL, Journal, Retention
 from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.redis.archive import Archive
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire.testing.journal_contract import FakeClock
@@ -50,6 +52,41 @@ class RedisOpener:
         return await RedisJournal.open(
             self._url, retention, prefix=self._prefix, clock=clock, steady=clock.steady
         )
+
+
+class ArchivedJournal(RedisJournal):
+    """A worker's journal that has all events in files as soon as they are readable."""
+
+    async def flush(self) -> None:
+        await super().flush()
+        await self.archive_quiet()
+
+    async def _move_quiet(self, archive: Archive) -> None:
+        """Leave it to `flush`."""
+
+
+class ArchiveOpener(RedisOpener):
+    """Opens the journal of a worker whose events are in files; each life claims all logs of the one before."""
+
+    def __init__(self, url: str, prefix: str, folder: Path) -> None:
+        super().__init__(url, prefix)
+        self._folder = folder
+
+    async def __call__(self, retention: Retention = KEEP_ALL, clock: FakeClock | None = None) -> Journal:
+        clock = clock or FakeClock()
+        journal = await ArchivedJournal.open(
+            self._url,
+            retention,
+            prefix=self._prefix,
+            clock=clock,
+            steady=clock.steady,
+            owner="w",
+            archive_dir=self._folder,
+            archive_after_s=0,
+        )
+        for found in self._folder.glob("*.archive"):
+            await journal.claim(unquote(found.name.split(".", maxsplit=1)[0]))
+        return journal
 
 
 class RedisProcess:

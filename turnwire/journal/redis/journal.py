@@ -10,6 +10,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from typing import Self
 
 from redis.exceptions import (
@@ -41,6 +42,8 @@ from turnwire.journal.damage import DamagedNumbers, is_json_object
 from turnwire.journal.log_index import LogIndex
 from turnwire.journal.reading.cache import TailCache
 from turnwire.journal.reading.paging import Watchers, page_of, place
+from turnwire.journal.redis.archive import Archive
+from turnwire.journal.redis.archive_file import ArchivedEvent
 from turnwire.journal.redis.server import LogState, Ownership, RedisServer
 from turnwire.journal.rows import Append, EventRow, Extent
 from turnwire.journal.timestamps import MICROSECONDS, Clock, now, stamp
@@ -64,6 +67,9 @@ ANSWERED_S = 1.0
 """Seconds after which a server that is only read, and has not answered, is reported. Both together are less than two."""
 SWEEP_S = 60.0
 """How often idle logs are looked over for retention by age."""
+
+MOVE_S = 1.0
+"""Least time between two looks for quiet sessions."""
 
 _OF_THE_SERVER = (
     "OOM", "LOADING", "BUSY", "MISCONF", "READONLY", "MASTERDOWN", "NOREPLICAS", "CLUSTERDOWN", "TRYAGAIN",
@@ -107,6 +113,8 @@ class RedisJournal:
         self._cache = TailCache()
         self._watchers = Watchers()
         self._backlog = Backlog(BACKLOG_BYTES)
+        self._archive: Archive | None = None
+        """Where events of quiet sessions are, if they may be in files."""
         self._damage = DamagedNumbers(f"the Redis at {server.name}")
         self._subscription_error: JournalUnavailable | None = None
         """Why it is not heard what other sidecars write."""
@@ -137,11 +145,14 @@ class RedisJournal:
         owner: str | None = None,
         reads_only: bool = False,
         replicas: int = 0,
+        archive_dir: Path | None = None,
+        archive_after_s: float | None = None,
     ) -> Self:
         """Connect to the server and learn what logs it has; raises JournalUnavailable.
 
         With an `owner`, a worker of a fleet, it has the logs alone that are begun or claimed by it, and others' take nothing of it.
         One that `reads_only` leaves retention to those who write. What `replicas` replicas do not have yet is not readable.
+        Events of an owner's sessions that are quiet for `archive_after_s` go to files in `archive_dir`, from where all journals read them.
         """
         server = RedisServer(url, prefix, owner, replicas=replicas)
         try:
@@ -156,6 +167,11 @@ class RedisJournal:
             journal = cls(server, epoch, retention, clock, ages)
             journal._take_over(states)
             journal._reads_only = reads_only
+            if archive_dir is not None:
+                journal._archive = Archive(server, archive_dir, archive_after_s if owner else None, retention)
+                if journal._archive.after_s is not None:
+                    await journal._archive.begin()
+                    journal._tasks.keep("journal archive", journal._move_quiet(journal._archive))
             if owner is None:
                 journal._listening = journal._tasks.keep("journal news", journal._listen())
             journal._writing = journal._tasks.keep("journal writer", journal._write())
@@ -260,7 +276,8 @@ class RedisJournal:
         try:
             rows = await self._server.events(session, seq - 1, seq, 1) if seq > 0 else []
             if not rows:
-                return None
+                found = await self._from_file(session, seq - 1, seq, 1, 0)
+                return WholeEntry(found[0].whole or found[0].event, found[0].raw) if found else None
             whole, raw = await self._server.beside(session, seq)
         except RedisError as error:
             raise self._server.explain(error) from error
@@ -285,6 +302,8 @@ class RedisJournal:
         known = self._logs.get_or_add(session)
         known.extent, known.deleted, known.accepted = extent, True, max(known.accepted, extent.last)
         self._cache.forget(session, known.extent.first)
+        if self._archive is not None:
+            await self._archive.forget(session)
 
     async def delete_from(self, session: str, former: Ownership) -> int:
         """Delete the events of a session whose owner is gone, and let nobody claim its log again.
@@ -298,6 +317,8 @@ class RedisJournal:
         if extent is not None and (known := self._logs.find(session)) is not None:
             known.extent, known.deleted = extent, True
             self._cache.forget(session, extent.first)
+        if extent is not None and self._archive is not None:
+            await self._archive.forget(session)
         return fence
 
     async def retain(self) -> None:
@@ -589,11 +610,22 @@ class RedisJournal:
         extent, begin = self._logs.get_or_add(session).extent, after + 1
         usual = max(1, extent.size // max(1, extent.last - extent.first + 1))
         rows: list[EventRow] = []
+        in_file = self._archive is not None and self._archive.reaches(session, begin)
+        asked_file = in_file or self._archive is None
         try:
             while after < last and len(rows) < count and (size > 0 or not rows):
                 # The server can be told a count alone; what is asked for is about what there is room for.
                 ask = min(count - len(rows), 1 + max(size, 0) // usual)
-                more = await self._server.events(session, after, last, ask)
+                if in_file:
+                    found = await self._from_file(session, after, last, ask, size)
+                    more, in_file = [EventRow(row.seq, row.micros, row.event) for row in found], False
+                    if not more:
+                        continue
+                else:
+                    more = await self._server.events(session, after, last, ask)
+                    if not rows and not asked_file and (not more or more[0].seq > begin):
+                        in_file = asked_file = True
+                        continue
                 for row in more:
                     size -= len(row.event)
                     if rows and (size < 0 or row.seq != rows[-1].seq + 1):
@@ -609,6 +641,50 @@ class RedisJournal:
         if not rows and begin <= last:
             self._note_lost(session, begin, last)
         return rows
+
+    async def _from_file(
+        self, session: str, after: int, last: int, count: int, size: int
+    ) -> list[ArchivedEvent]:
+        """Return events that are in a file, and not in the server any more. Raises ArchiveUnreadable and RedisError."""
+        after = max(after, self._logs.get_or_add(session).extent.first - 1)
+        if self._archive is None or after >= last:
+            return []
+        return await self._archive.read(session, after, last, count, size)
+
+    async def archive_quiet(self) -> None:
+        """Move the events of quiet sessions into files now. Raises JournalUnavailable."""
+        if self._archive is None or self._archive.after_s is None:
+            return
+        before = self._ages() - int(self._archive.after_s * MICROSECONDS)
+        try:
+            for known in self._logs:
+                first, last = known.extent.first, known.extent.last
+                if known.deleted or known.micros > before or known.accepted != last:
+                    continue
+                if known.session in self._server.unreadable or self._archive.is_moved(
+                    known.session, first, last
+                ):
+                    continue
+                await self._archive.move(known.session, self._server.fence(known.session))
+            await self._archive.sweep()
+        except RedisError as error:
+            raise self._server.explain(error) from error
+        except OSError as error:
+            raise JournalUnavailable(
+                f"Old events cannot be moved into files: {error.strerror or error}."
+            ) from error
+
+    async def _move_quiet(self, archive: Archive) -> None:
+        assert archive.after_s is not None
+        while True:
+            await asyncio.sleep(max(MOVE_S, min(SWEEP_S, archive.after_s)))
+            heed_cancellation()
+            try:
+                await self.archive_quiet()
+            except JournalUnavailable:
+                pass  # of Redis the writer tells; of a file the archive has
+            except Exception:
+                log.exception("old events could not be moved into files; it is tried again")
 
     def _note_lost(self, session: str, first: int, last: int) -> None:
         first = max(first, self._logs.get_or_add(session).extent.first)

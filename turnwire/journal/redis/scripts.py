@@ -1,7 +1,8 @@
 """The Lua that Redis runs for the journal: each script is one atomic step on one session's keys.
 
 A session has a stream of events (`SEQ-0`: t time, s bytes kept, e event) and two hashes. `state` has first, last,
-size, micros, writer and deleted. In a fleet it also has owner and fence. `beside` has what was cut. KEYS are always
+size, micros, writer and deleted. In a fleet it also has owner and fence. While old events are in a file, `archive` names
+it, and `archived` has its parts, as `LAST:MICROS:BYTES` of each. `beside` has what was cut. KEYS are always
 stream, state, beside. What is absent is an empty argument; what is there has a `+` before it.
 """
 
@@ -35,8 +36,27 @@ local function number(value)
     return string.format('%.0f', value)
 end
 
+-- The parts of the file with old events: the newest number, the newest time and the bytes of each.
+local function archived()
+    local parts = {}
+    for last, micros, size in string.gmatch(redis.call('HGET', state, 'archived') or '', '(%d+):(%d+):(%d+)') do
+        parts[#parts + 1] = {tonumber(last), tonumber(micros), tonumber(size)}
+    end
+    return parts
+end
+
+local function set_archived(parts, from)
+    if from > #parts then return redis.call('HDEL', state, 'archive', 'archived') end
+    local held = {}
+    for index = from, #parts do
+        held[#held + 1] = number(parts[index][1]) .. ':' .. number(parts[index][2]) .. ':' .. number(parts[index][3])
+    end
+    redis.call('HSET', state, 'archived', table.concat(held, ' '))
+end
+
 -- Drops from the front; negative limits are none. The newest event stays unless it is too old. What others took out of the
--- stream is passed over in one step, and an entry that has no time or weight is as old and as light as can be.
+-- stream is passed over in one step, and an entry that has no time or weight is as old and as light as can be. Of a file whole parts
+-- are dropped, and of a part only the count drops some.
 local function retain(max_count, max_bytes, oldest)
     local first, last, size = extent()
     local keep, excess, dropped = first, 0, 0
@@ -48,6 +68,16 @@ local function retain(max_count, max_bytes, oldest)
     end
     -- Mostly nothing is to be dropped, and the oldest event alone tells so.
     local next, going, count = first, keep > first or excess > 0 or oldest > 0, 1
+    local parts = going and archived() or {}
+    local kept = 1
+    for _, part in ipairs(parts) do
+        if not (part[1] < keep or (dropped < excess and part[1] < last) or part[2] < oldest) then
+            going = false
+            break
+        end
+        next, dropped, kept = part[1] + 1, dropped + part[3], kept + 1
+    end
+    if kept > 1 then set_archived(parts, kept) end
     while going do
         local entries = redis.call('XRANGE', stream, number(next) .. '-0', number(last), 'COUNT', count)
         for _, entry in ipairs(entries) do
@@ -152,6 +182,7 @@ else
     if ARGV[1] ~= '' then redis.call('HSET', state, 'owner', ARGV[1], 'fence', ARGV[2]) end
 end
 redis.call('DEL', stream, beside)
+redis.call('HDEL', state, 'archive', 'archived')
 redis.call('HSET', state, 'first', number(last + 1), 'size', '0', 'deleted', '1')
 return held()
 """
@@ -168,6 +199,7 @@ if known[1] and not (known[1] == ARGV[1] and known[2] == ARGV[2]) then return {0
 local fence = number(tonumber(ARGV[2]) + 1)
 last = last or cleared(0)
 redis.call('DEL', stream, beside)
+redis.call('HDEL', state, 'archive', 'archived')
 redis.call('HSET', state, 'first', number(last + 1), 'last', number(last), 'size', '0', 'deleted', '1', 'owner', '', 'fence', fence)
 return {tonumber(fence), last + 1, last, 0}
 """
@@ -184,6 +216,10 @@ local last = math.max(found, newest and tonumber(string.match(newest[1], '^%d+')
 if last > wanted then return 0 end
 if found == wanted and extent() then return 2 end
 local first, size, next = wanted + 1, 0, '-'
+for index, part in ipairs(archived()) do
+    if index == 1 then first = counted(redis.call('HGET', state, 'first')) or first end
+    size = size + part[3]
+end
 while newest do
     local entries = redis.call('XRANGE', stream, next, '+', 'COUNT', 256)
     for _, entry in ipairs(entries) do
@@ -212,6 +248,27 @@ if not (former and micros and deleted) then return unreadable() end
 local fence = number(former + 1)
 redis.call('HSET', state, 'owner', ARGV[2], 'fence', fence)
 return {tonumber(fence), first, last, size, micros, deleted}
+"""
+)
+
+ARCHIVE = (
+    _RETAIN
+    + """
+-- owner, fence, last, file, parts, former: the file has all events up to `last`, those of the file `former` too, where there is one.
+-- Returns 0 where the log is another by now
+local refusal = fenced(ARGV[1], ARGV[2])
+if refusal then return refusal end
+local first, last = extent()
+if not last or first > last or number(last) ~= ARGV[3] or owned()[1] ~= ARGV[1] then return 0 end
+-- Else some of what was to be read from the stream may have been in another file by then.
+if string.match(redis.call('HGET', state, 'archive') or '', '^[^ ]*') ~= ARGV[6] then return 0 end
+redis.call('HSET', state, 'archive', ARGV[4], 'archived', ARGV[5])
+-- Retention may have taken some since the file was begun.
+local parts, kept = archived(), 1
+while parts[kept][1] < first do kept = kept + 1 end
+if kept > 1 then set_archived(parts, kept) end
+redis.call('DEL', stream, beside)
+return 1
 """
 )
 

@@ -4,6 +4,7 @@ redis-py's answers are loosely typed; what comes back is given its type here and
 """
 
 import logging
+import socket
 import uuid
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,9 @@ from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 from turnwire._runtime.task_owner import heed_cancellation
 from turnwire.journal.base import JournalUnavailable, LogUnreadable, Retention
 from turnwire.journal.damage import is_json_object
+from turnwire.journal.redis.archive_file import ArchivedEvent, Part
 from turnwire.journal.redis.connection import NOT_BY_DIGEST, connect, digest
-from turnwire.journal.redis.scripts import ADOPT, APPEND, CLAIM, DELETE, DELETE_FROM, EPOCH, RETAIN
+from turnwire.journal.redis.scripts import ADOPT, APPEND, ARCHIVE, CLAIM, DELETE, DELETE_FROM, EPOCH, RETAIN
 from turnwire.journal.rows import Append, EventRow, Extent
 
 log = logging.getLogger(__name__)
@@ -42,6 +44,19 @@ class Ownership:
     """Name of the worker; NOBODY for a log that was deleted while its worker was gone."""
     fence: int
     """Grows with each owner, and each life of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveReference:
+    """The file with a log's old events."""
+
+    name: str
+    host: str
+    """Machine that wrote it."""
+    last: int
+    """Newest number in it that the log still has."""
+    first_part: int
+    """Newest number of its first part that the log still has."""
 
 
 UNREADABLE = "JOURNAL the state of the log cannot be read"
@@ -275,6 +290,65 @@ class RedisServer:
         found = await self._redis.xrange(self._keys(session)[0], f"{after + 1}-0", f"{last}-0", count)
         rows = cast("list[tuple[bytes, dict[bytes, bytes]]]", found)
         return [row for key, fields in rows if (row := _event(key, fields)) is not None]
+
+    async def rows(self, session: str, after: int, last: int, count: int) -> list[ArchivedEvent]:
+        """Return at most `count` events after one number and not beyond another, with what was cut from each. Raises RedisError."""
+        found = await self.events(session, after, last, count)
+        if not found:
+            return []
+        names = [name for row in found for name in (f"{row.seq}w", f"{row.seq}r")]
+        cut = cast("list[bytes | None]", await self._redis.hmget(self._keys(session)[2], names))
+        return [
+            ArchivedEvent(row.seq, row.micros, row.event, whole and whole[1:], raw and raw[1:])
+            for row, whole, raw in zip(found, cut[::2], cut[1::2], strict=True)
+        ]
+
+    async def archive_of(self, session: str) -> ArchiveReference | None:
+        """Return the file with a log's old events, if there is one. Raises RedisError."""
+        found = await self._redis.hmget(self._keys(session)[1], ["archive", "archived"])
+        archive, archived = cast("list[bytes | None]", found)
+        name, _, host = (_text(archive or b"") or "").partition(" ")
+        lasts = [part.partition(b":")[0] for part in (archived or b"").split()]
+        if not name or "/" in name or not lasts:
+            return None
+        try:
+            return ArchiveReference(name, host, _counted(lasts[-1]), _counted(lasts[0]))
+        except ValueError as error:
+            raise RedisError(f"the file of session {session!r} cannot be read ({error})") from error
+
+    async def set_archive(
+        self, session: str, last: int, name: str, parts: Sequence[Part], former: str
+    ) -> bool:
+        """Note that a file has all events of a log up to its `last`, and drop them here; False where the log is another by now.
+
+        `former`: the file that had some of them, empty without one. Raises RedisError. Then it may have been done all the same.
+        """
+        held = " ".join(f"{part.last}:{part.micros}:{part.size}" for part in parts)
+        file = f"{name} {socket.gethostname()}"
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.eval(ARCHIVE, 3, *self._keys(session), *self._fence(session), last, file, held, former)
+        (found,) = await self._replicated(pipeline, [session])
+        if isinstance(found, RedisError):
+            if str(found).startswith("FENCED "):
+                return False
+            raise found
+        return bool(found)
+
+    async def archives(self, files: Sequence[tuple[str, int]]) -> list[str | None]:
+        """Return of files, given by session and fence, which file the log names instead: empty for none, None where that is not ours to say.
+
+        It is the owner's to say, and anybody's of a log that is nobody's. A later owner's file is not. Raises RedisError.
+        """
+        pipeline = self._redis.pipeline(transaction=False)
+        for session, _ in files:
+            pipeline.hmget(self._keys(session)[1], ["archive", "owner", "fence"])
+        named: list[str | None] = []
+        for (_, fence), row in zip(files, await pipeline.execute(raise_on_error=False), strict=True):
+            archive, owner, held = (None, None, None) if isinstance(row, RedisError) else row
+            is_ours = owner is not None and _text(owner) in {self._owner, NOBODY}
+            is_past = held is not None and held.isdigit() and fence <= int(held)
+            named.append((_text(archive or b"") or "").partition(" ")[0] if is_ours and is_past else None)
+        return named
 
     async def adopt(self, session: str, last: int) -> bool:
         """Let a log that the server lost events of go on after a number; False when others have written beyond it."""

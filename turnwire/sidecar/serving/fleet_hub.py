@@ -26,6 +26,7 @@ async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = Fals
         prefix=settings.redis_prefix,
         reads_only=True,
         replicas=settings.redis_replicas,
+        archive_dir=settings.archive_folder,
     )
     store = FleetStore(settings.redis_url, settings.redis_prefix)
     try:

@@ -70,6 +70,10 @@ async def serve(
         raise ConfigurationError(
             "setting worker: a worker of a fleet keeps its events in Redis, which its hubs read; give --journal redis://HOST:PORT/0, too"
         )
+    if settings.archive_after_s is not None and settings.worker is None:
+        raise ConfigurationError(
+            "setting archive_after_s: only a worker of a fleet moves events of quiet sessions into files; set worker, too, or remove it"
+        )
     rulebook = read_rulebook(settings.rules)
     for warning in rulebook.warnings:
         log.warning("%s: %s", settings.rules, warning)

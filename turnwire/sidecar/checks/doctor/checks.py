@@ -47,7 +47,7 @@ async def examine(settings: Settings, recording: Path | None, family: str | None
     if settings.journal_kind.durable and settings.journal_kind is not SQLITE:
         looks.append(records)
     if settings.journal_kind is REDIS:
-        looks.append(redis)
+        looks += [redis, archive]
     if settings.record:
         looks.append(recordings)
     looks.append(collector)
@@ -278,6 +278,54 @@ async def redis(settings: Settings) -> Finding:
             "set `appendonly yes` in its configuration",
         )
     return Finding("redis", "ok", "answers, and keeps an append-only file")
+
+
+async def archive(settings: Settings) -> Finding:
+    """Check that the directory with old events can be used, and is the one that the fleet's running workers have."""
+    folder = settings.archive_folder
+    try:
+        from redis.exceptions import RedisError  # noqa: PLC0415 - an optional extra
+
+        from turnwire.fleet.operating import Operator  # noqa: PLC0415 - as above
+        from turnwire.journal.redis.archive import identity_of  # noqa: PLC0415 - as above
+
+        own = await asyncio.to_thread(identity_of, folder, makes=False)
+    except ImportError:
+        return Finding(
+            "archive", "note", "not looked at without the client of Redis", "pip install 'turnwire[redis]'"
+        )
+    except OSError as error:
+        return Finding(
+            "archive",
+            "broken",
+            f"{folder} cannot be read: {error.strerror or error}",
+            "correct it, or name another archive_dir",
+        )
+    moves = settings.archive_after_s is not None
+    if moves and folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
+        return Finding(
+            "archive", "broken", f"{folder} takes no files", "correct its mode, or name another archive_dir"
+        )
+    try:
+        operator = Operator(settings.redis_url, settings.redis_prefix)
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                workers = (await operator.status()).workers
+        finally:
+            await operator.close()
+    except (JournalUnavailable, RedisError, OSError, TimeoutError):
+        workers = []  # the finding before tells of it
+    others = [f"{one.worker} on {one.host}" for one in workers if one.archive and one.archive != own]
+    if others:
+        return Finding(
+            "archive",
+            "note",
+            f"{folder} is not the directory of {', '.join(others)}: old events of their sessions cannot be read here",
+            "set archive_dir to one directory that all workers and hubs share",
+        )
+    if not moves and not own:
+        return Finding("archive", "ok", "events of quiet sessions stay in Redis; archive_after_s moves them")
+    return Finding("archive", "ok", f"events of quiet sessions are in {folder}")
 
 
 async def recordings(settings: Settings) -> Finding:
