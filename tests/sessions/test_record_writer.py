@@ -53,3 +53,74 @@ async def test_a_record_saved_while_an_older_one_is_written_is_written_too() -> 
     await writer.flush()
     await writer.flush()
     assert await store.list() == [replace(RECORD, state="idle")]
+
+
+class BlockingSessions(MemorySessions):
+    """A store whose puts and deletions wait until they are let go, as a database under load does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting: list[asyncio.Event] = []
+        self.more = asyncio.Event()
+
+    async def _wait(self) -> None:
+        gate = asyncio.Event()
+        self.waiting.append(gate)
+        self.more.set()
+        await gate.wait()
+
+    async def put(self, record: SessionRecord) -> None:
+        await self._wait()
+        await super().put(record)
+
+    async def delete(self, session: str) -> None:
+        await self._wait()
+        await super().delete(session)
+
+    async def let_go(self) -> None:
+        """Let the newest of those that wait go, until none waits any more."""
+        while True:
+            self.more.clear()
+            for _ in range(5):
+                await asyncio.sleep(0)
+            if not self.waiting:
+                return
+            self.waiting.pop().set()
+
+
+async def test_a_record_that_is_kept_is_not_overwritten_by_an_older_one() -> None:
+    store = BlockingSessions()
+    writer = RecordWriter(store)
+    writer.save(replace(RECORD, session="first"))
+    writer.save(RECORD)
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+        tasks.create_task(writer.flush())
+        await store.more.wait()
+        # the flush has looked at what is unwritten, and is at the first session's record
+        newest = replace(RECORD, state="idle")
+        tasks.create_task(writer.keep(newest))
+        await store.let_go()
+    assert newest in await store.list()
+
+
+async def test_two_writes_of_a_record_are_not_side_by_side() -> None:
+    store = BlockingSessions()
+    writer = RecordWriter(store)
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+        tasks.create_task(writer.keep(RECORD))
+        await store.more.wait()
+        newest = replace(RECORD, state="idle")
+        tasks.create_task(writer.keep(newest))
+        await store.let_go()
+    assert await store.list() == [newest]
+
+
+async def test_a_session_that_is_forgotten_while_its_record_is_written_stays_forgotten() -> None:
+    store = BlockingSessions()
+    writer = RecordWriter(store)
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+        tasks.create_task(writer.keep(RECORD))
+        await store.more.wait()
+        tasks.create_task(writer.forget("s"))
+        await store.let_go()
+    assert await store.list() == []
