@@ -5,7 +5,7 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from turnwire.client import Answer, CommandFailed, commands, connect
 from turnwire.client.events import (
     Complete,
     MessageChunk,
+    PermissionCancelled,
     PermissionRequest,
     PermissionResolved,
     QuestionRequest,
@@ -26,7 +27,7 @@ from turnwire.client.events import (
     TurnStarted,
     UserMessage,
 )
-from turnwire_process import DEADLINE, TURNWIRE, turnwire
+from turnwire_process import DEADLINE, TURNWIRE, Served, turnwire
 from waiting import until
 
 pytestmark = pytest.mark.long
@@ -65,7 +66,10 @@ def kill(folder: Path, word: str) -> None:
 def told(frontend: Frontend) -> list[str]:
     """Prompts, texts, calls and ends, in the order of the log."""
     found: list[str] = []
-    for event in frontend.events:
+    seen = set[int]()
+    for seq, event in zip(frontend.seqs, frontend.events, strict=True):
+        assert seq not in seen, f"{seq} came twice"
+        seen.add(seq)
         match event:
             case UserMessage():
                 found.append(f"> {event.text}")
@@ -193,3 +197,90 @@ async def test_a_conversation_goes_into_a_terminal_and_back_and_is_answered_from
             (file,) = (tmp_path / "home" / ".claude" / "projects").glob("*/*.jsonl")
             assert [one for one in told(frontend) if one != "complete"] == kept(file)
             assert told(frontend).count("complete") == len(frontend.seen(TurnStarted)) == 5
+
+
+async def allowed(place: Terminal, made: Path) -> None:
+    """Allow the call that makes a file: the key is repeated, since one that comes with the dialog is not taken."""
+    async with asyncio.timeout(DEADLINE):
+        while not made.exists():
+            if "Do you want to proceed?" in place.text():
+                place.keys("1")
+            with suppress(TimeoutError):
+                await until(made.exists, 3)
+
+
+async def test_kills_of_the_sidecar_while_a_turn_runs_in_the_terminal_lose_and_double_nothing(
+    tmp_path: Path,
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    with scripted_messages_api() as api:
+        setup = real_setup(tmp_path, api, str)
+        welcomed(tmp_path / "home", project, setup.env["ANTHROPIC_API_KEY"])
+        (tmp_path / "turnwire.toml").write_text(
+            f'agent = "claude"\n[agents.claude]\ncommand = {json.dumps(list(setup.argv))}\n'
+        )
+        env = {**setup.env, "TURNWIRE_STATE_DIR": str(tmp_path / "state")}
+
+        async def again(served: Served, stack: AsyncExitStack) -> tuple[Served, Frontend]:
+            """Kill a sidecar and start another one in its place."""
+            await served.kill()
+            serve = ("serve", "--port", served.base.rpartition(":")[2])
+            found = await stack.enter_async_context(turnwire(tmp_path, *serve, placed=False, env=env))
+            client = await stack.enter_async_context(connect(found.url))
+            return found, await Frontend(client, session).caught_up()
+
+        async with AsyncExitStack() as stack:
+            run = ("run", "--workspace", str(project))
+            served = await stack.enter_async_context(turnwire(tmp_path, *run, env=env))
+            client = await stack.enter_async_context(connect(served.url))
+            frontend = await Frontend(client, client.known_sessions[0].session).caught_up()
+            session = frontend.session
+            await frontend.turn(plan([text("headless-one")]))
+            async with in_its_interface(tmp_path, setup, "one") as place:
+                await typed(
+                    place,
+                    plan(
+                        [text("interface-two"), tool_use("Bash", command="echo 1 >one")],
+                        [tool_use("Bash", command="touch two; until [ -e go ]; do sleep 0.1; done")],
+                        [text("interface-three")],
+                    ),
+                )
+                await frontend.until(PermissionRequest)
+                # while a dialog waits
+                served, frontend = await again(served, stack)
+                await allowed(place, project / "one")
+                await allowed(place, project / "two")
+                await frontend.until(PermissionResolved)
+                # while a call runs
+                served, frontend = await again(served, stack)
+                assert frontend.client.known_sessions[0].in_terminal
+                # only the request that nobody could answer from here any more; the call of the other runs
+                assert len(frontend.seen(PermissionCancelled)) == 1
+                (project / "go").touch()
+                await frontend.until(Complete, lambda _: len(frontend.seen(Complete)) == 2)
+                # while nothing happens, and twice in a row
+                served, frontend = await again(served, stack)
+                served, frontend = await again(served, stack)
+                await typed(place, plan([text("interface-four")]))
+                await frontend.until(Complete, lambda _: len(frontend.seen(Complete)) == 3)
+                # while nobody follows
+                await served.kill()
+                await typed(place, plan([text("interface-five")]))
+                await place.sees("interface-five")
+                serve = ("serve", "--port", served.base.rpartition(":")[2])
+                served = await stack.enter_async_context(turnwire(tmp_path, *serve, placed=False, env=env))
+                client = await stack.enter_async_context(connect(served.url))
+                frontend = await Frontend(client, session).caught_up()
+                if len(frontend.seen(Complete)) < 4:
+                    await frontend.until(Complete, lambda _: len(frontend.seen(Complete)) == 4)
+                await client.command(commands.NativeTakeBack(session=session))
+                await place.sees("over", "brkint", "extproc")
+                assert place.is_as_found
+            await frontend.turn(plan([text("headless-six")]))
+            (file,) = (tmp_path / "home" / ".claude" / "projects").glob("*/*.jsonl")
+            assert [one for one in told(frontend) if one != "complete"] == kept(file)
+            begun = [one.operation_id for one in frontend.seen(TurnStarted)]
+            assert [one.operation_id for one in frontend.seen(Complete)] == begun
+            assert len(set(begun)) == 5
+            assert not [one for one in frontend.seen(Complete) if one.data.is_error]

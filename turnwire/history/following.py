@@ -150,12 +150,9 @@ class Follower:
             if found := [happened for _, happened in self._reader.read(line, agent)]:
                 yield found
 
-    def skip(self, read: Mapping[str, int] | None = None) -> None:
-        """Take all that is there as known, the end of its last turn as well. What `more` returns follows it.
-
-        `read`: only what was read before, as `read` said.
-        """
-        for _ in self.first(read):
+    def skip(self) -> None:
+        """Take all that is there as known, the end of its last turn as well. What `more` returns follows it."""
+        for _ in self.first():
             pass
         self.close()
 

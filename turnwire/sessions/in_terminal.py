@@ -31,6 +31,7 @@ from turnwire.config.settings import Settings
 from turnwire.history.following import follower_of
 from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.wire import frames
+from turnwire.journal.base import JournalError
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import Decision
@@ -43,8 +44,9 @@ from turnwire.sessions.hosted import refuse
 from turnwire.sessions.launch import family_of
 from turnwire.sessions.live import LiveSession
 from turnwire.sessions.prompt_history import SentPrompt
-from turnwire.sessions.records.options import RecordOptions, with_options
+from turnwire.sessions.records.options import RecordOptions
 from turnwire.sessions.records.sandbox import sandbox_of
+from turnwire.sessions.records.take_up import ReadTo
 
 log = logging.getLogger(__name__)
 
@@ -145,6 +147,12 @@ class InTerminal:
         self.file: Path | None = None
         self.folder: Path | None = None
         """Where the socket of its hooks is."""
+        self.read: ReadTo | None = None
+        """How far that is in the log."""
+        self.is_taken_up = False
+        """Whether an earlier sidecar began it."""
+        self.opens_read = False
+        """Whether `read` is of the conversation that it has opened: the log may have a part of it."""
         self.opened: tuple[str, Path, bool] | None = None
         """A conversation that it has opened and that is not followed yet: id, file, and whether it has a past."""
         self.asked: dict[str, _Asked] = {}
@@ -162,14 +170,18 @@ class InTerminal:
 
     def kept(self) -> JsonObject:
         """Return what the next sidecar must know."""
+        conversation, file = self.conversation, self.file
+        if self.opens_read and self.opened is not None:
+            conversation, file, _ = self.opened
         return {
             "host": self.host,
             "owner": self.owner.kept(),
             "program": None if self.program is None else self.program.kept(),
             "since": self.since,
             "folder": None if self.folder is None else str(self.folder),
-            "conversation": self.conversation,
-            "file": None if self.file is None else str(self.file),
+            "conversation": conversation,
+            "file": None if file is None else str(file),
+            **({} if self.read is None else self.read.kept()),
         }
 
     def observe(self, event: AgentEvent) -> None:
@@ -194,6 +206,15 @@ def _again(folder: Path) -> Path:
             (folder / "hooks").unlink(missing_ok=True)
             return folder
     return Path(tempfile.mkdtemp(prefix="turnwire-"))
+
+
+def _unreadable(file: Path) -> str | None:
+    """Return why a file cannot be read; None if it can."""
+    try:
+        with file.open("rb"):
+            return None
+    except OSError as error:
+        return f"{file}: {error.strerror}"
 
 
 class Terminals:
@@ -270,12 +291,14 @@ class Terminals:
     async def again(
         self, session: LiveSession, spawn: Callable[[LiveSession, InTerminal, Path], None]
     ) -> None:
-        """Go on with an interface that an earlier sidecar has begun, or take in what it did until its end. Raises JournalError, OSError."""
+        """Go on with an interface that an earlier sidecar has begun, or take in what it did until its end.
+
+        Raises JournalError, OSError, and ValueError for a record that does not say who has the conversation.
+        """
         kept = RecordOptions.from_record(session.record).terminal or {}
         owner = _Process.of(kept.get("owner"))
         if owner is None:
-            session.amend(options=with_options(session.record, terminal=None).options)
-            return
+            raise ValueError("the record does not say which process has the conversation")
         family = family_of(session.record, self._settings)
         held = InTerminal(
             text_at(kept, "host") or "", owner.pid, family.interface_hooks and family.interface_hooks()
@@ -283,20 +306,16 @@ class Terminals:
         held.owner, held.program = owner, _Process.of(kept.get("program"))
         if isinstance(since := kept.get("since"), float):
             held.since = since
-        held.conversation = text_at(kept, "conversation") or None
-        folder, file, read = text_at(kept, "folder"), text_at(kept, "file"), kept.get("read")
+        conversation, file = text_at(kept, "conversation"), text_at(kept, "file")
+        folder = text_at(kept, "folder")
         held.folder = _again(Path(folder)) if folder else Path(tempfile.mkdtemp(prefix="turnwire-"))
-        follower = None
-        if file:
-            held.file = Path(file)
-            with suppress(ValueError):
-                follower = await asyncio.to_thread(follower_of, held.file)
-        known = (
-            {name: end for name, end in read.items() if isinstance(end, int)}
-            if isinstance(read, dict)
-            else {}
-        )
-        await session.hand_over(held, follower, known)
+        held.is_taken_up = True
+        if conversation and file:
+            held.opened, held.read, held.opens_read = (conversation, Path(file), True), ReadTo.of(kept), True
+        await session.hand_over(held, None)
+        if held.opened is not None and (trouble := await asyncio.to_thread(_unreadable, Path(file))):
+            text = f"The conversation's file cannot be read, so what is said in the terminal is not shown: {trouble}"
+            await session.announce(ev.Notice(kind="in_terminal", level="warning", text=text))
         spawn(session, held, held.folder)
 
     async def end(self, command: frames.NativeEnd) -> JsonValue:
@@ -319,7 +338,10 @@ class Terminals:
                         async with asyncio.timeout(LOOK_S):
                             await held.look.wait()
                     held.look.clear()
-                    await self._look(session, held)
+                    try:
+                        await self._look(session, held)
+                    except JournalError as error:
+                        self._read_again(session, held, error)
         finally:
             for asked in held.asked.values():
                 asked.settle(None)
@@ -420,6 +442,20 @@ class Terminals:
         asked.settle(held.hooks.answer(request, outcome.reply))
         await session.hear([outcome.decision])
 
+    def _read_again(self, session: LiveSession, held: InTerminal, error: JournalError) -> None:
+        """Have the next look publish what the log did not take, from the last place that it has."""
+        log.warning(
+            "what was said in a terminal is published later",
+            extra={"session": session.session, "error": str(error)},
+        )
+        if (
+            held.opened is None
+            and held.read is not None
+            and held.conversation is not None
+            and held.file is not None
+        ):
+            held.opened, held.opens_read = (held.conversation, held.file, True), True
+
     async def _look(self, session: LiveSession, held: InTerminal) -> None:
         async with self._alone(session.session):
             await self._open(session, held)
@@ -448,14 +484,21 @@ class Terminals:
         if held.opened is None:
             return
         conversation, file, is_old = held.opened
-        if not file.is_file() or file.stat().st_size == 0:
-            return
         try:
-            follower = await asyncio.to_thread(follower_of, file)
+            if file.stat().st_size == 0:
+                return
+            if held.opens_read and held.read is not None:
+                await session.take_up(file, held.read)
+            else:
+                follower = await asyncio.to_thread(follower_of, file)
+                if not is_old:
+                    # a kill or a failure of the journal may now leave a part of it in the log
+                    held.opens_read = True
+                    await session.keep_unread()
+                await session.read_on(follower, is_known=is_old)
         except (OSError, ValueError):
             return  # its first line is not whole yet
-        held.opened, held.conversation, held.file = None, conversation, file
-        await session.read_on(follower, is_known=is_old)
+        held.opened, held.conversation, held.file, held.opens_read = None, conversation, file, False
         session.moved_to(conversation)
         await session.keep_terminal()
 
@@ -492,6 +535,8 @@ class Terminals:
         name = f"terminal-{uuid4()}"
         call = hooks.read(said, name)
         if call.opened and call.file is not None and call.conversation not in (None, held.conversation):
+            if held.opened is not None and held.opened[0] != call.conversation:
+                held.opens_read = False
             held.opened = call.conversation, call.file, call.is_old
         held.look.set()
         if call.request is None:

@@ -40,6 +40,7 @@ from turnwire.sessions.records.options import RecordOptions, with_options
 from turnwire.sessions.records.recovery import close_left_open
 from turnwire.sessions.records.resume_point import NEW, ResumePoint
 from turnwire.sessions.records.sandbox import sandbox_of
+from turnwire.sessions.records.take_up import ReadTo, taken_up
 from turnwire.sessions.services import SessionServices
 from turnwire.sessions.state import ObservedState, short
 from turnwire.sessions.trace_context import Caller, context_event, headers, variables
@@ -237,11 +238,35 @@ class LiveSession:
             added = await asyncio.to_thread(self._follower.more)
             if added:
                 await self._pipeline.feed(added)
-                self.note_terminal()
-            if not over and self._pipeline.core.busy and (settled := self._follower.settle()):
+            settled = self._follower.settle() if not over and self._pipeline.core.busy else ()
+            if settled:
                 await self._pipeline.feed(settled)
             if over:
                 await self._close_turn()
+            if added or settled:
+                # a log that cannot be written now is written later, and so is the mark; an older one is exact, too
+                with suppress(JournalError):
+                    await self._mark()
+
+    async def keep_unread(self) -> None:
+        """Have it written that nothing is read of the conversation that the interface has opened. Raises JournalError."""
+        async with self._following:
+            await self._close_turn()
+            await self._services.journal.flush()
+            if self.in_terminal is not None:
+                self.in_terminal.read = self._read_to({})
+        await self.keep_terminal()
+
+    async def _mark(self) -> None:
+        """Note how far the conversation's file is in the log, once that is written. Raises JournalError."""
+        if self.in_terminal is not None and self._follower is not None:
+            read = self._follower.read
+            await self._services.journal.flush()
+            self.in_terminal.read = self._read_to(read)
+            self.note_terminal()
+
+    def _read_to(self, files: Mapping[str, int]) -> ReadTo:
+        return ReadTo(files, self._services.journal.last(self.session), self._pipeline.core.turns)
 
     async def _close_turn(self) -> None:
         """End the turn of a conversation that nobody adds to."""
@@ -255,20 +280,24 @@ class LiveSession:
         """Whether a turn is open."""
         return self._state.state in {"running", "waiting"}
 
-    async def hand_over(
-        self, held: "InTerminal", follower: Follower | None, read: Mapping[str, int] | None = None
-    ) -> None:
+    async def hand_over(self, held: "InTerminal", follower: Follower | None) -> None:
         """Let the agent's own interface have the conversation. Raises JournalError, OSError.
 
-        A `follower` reads on from what the log has: all that is there, or what was `read`.
+        A `follower` reads on from what the log has: all that is in the file now.
         """
         self.in_terminal = held
         self._state.state = "idle"
-        await self.announce(
-            ev.Notice(kind="in_terminal", level="info", text=f"In the terminal on {held.host} from here on.")
-        )
-        if follower is not None:
-            await self.read_on(follower, is_known=True, read=read)
+        try:
+            await self.announce(
+                ev.Notice(
+                    kind="in_terminal", level="info", text=f"In the terminal on {held.host} from here on."
+                )
+            )
+            if follower is not None:
+                await self.read_on(follower, is_known=True)
+        except BaseException:
+            self.in_terminal, self._state.state = None, "exited"
+            raise
         # a sidecar that is killed leaves a log to be closed
         self.amend(state="idle")
         await self.keep_terminal()
@@ -277,32 +306,50 @@ class LiveSession:
     def note_terminal(self) -> None:
         """Keep what the next sidecar must know of the agent's own interface."""
         if self.in_terminal is not None:
-            read = {} if self._follower is None else self._follower.read
-            kept = {**self.in_terminal.kept(), "read": read}
-            self.amend(options=with_options(self.record, terminal=kept).options)
+            self.amend(options=with_options(self.record, terminal=self.in_terminal.kept()).options)
 
     async def keep_terminal(self) -> None:
         """Have that written before anything else happens: who has the conversation is to be known after a kill."""
         self.note_terminal()
         await self._services.keep(self.record)
 
-    async def read_on(
-        self, follower: Follower, *, is_known: bool, read: Mapping[str, int] | None = None
-    ) -> None:
-        """Follow a file. `is_known`: the log has what is in it now, or what was `read`. Raises JournalError and OSError."""
+    async def read_on(self, follower: Follower, *, is_known: bool) -> None:
+        """Follow a file. `is_known`: the log has what is in it now. Raises JournalError and OSError."""
         async with self._following:
             await self._close_turn()
             if not follower.core_goes_on:
                 self._pipeline.core = follower.core(self.record.turns)
             if is_known:
-                await asyncio.to_thread(follower.skip, read)
+                await asyncio.to_thread(follower.skip)
             else:
                 pieces = follower.first()
                 while batch := await asyncio.to_thread(_some, pieces):
                     await self._pipeline.feed(batch)
-            self._follower = follower
-            self._step(machine.ImportEnds(True))
-            self._step(machine.OpenElsewhere(True))
+            self._follow_file(follower)
+            await self._mark()
+
+    async def take_up(self, file: Path, to: ReadTo) -> None:
+        """Follow a file that an earlier sidecar has followed up to there. Raises JournalError, OSError, ValueError."""
+        async with self._following:
+            limit = self._services.settings.field_limit
+            taken = await taken_up(self._services.journal, self.session, file, to, limit=limit)
+            self._pipeline.core = taken.core
+            self._follow_file(taken.follower)
+            added = await asyncio.to_thread(taken.follower.more)
+            await self._pipeline.publish(taken.unlogged(added))
+            if taken.core.busy:
+                await self._pipeline.publish(taken.unlogged(taken.follower.settle()))
+            if taken.core.busy:
+                # the log has its beginning
+                self._state.observe([ev.TurnStarted(origin="user")])
+            self.amend(state=self._state.state, turns=taken.core.turns)
+            await self._mark()
+            self._services.changed()
+
+    def _follow_file(self, follower: Follower) -> None:
+        self._follower = follower
+        self._step(machine.ImportEnds(True))
+        self._step(machine.OpenElsewhere(True))
 
     def moved_to(self, conversation: str) -> None:
         """Go on with another conversation from here on, as the agent's own interface does after `/clear`."""
@@ -325,6 +372,9 @@ class LiveSession:
         if held is None:
             return
         await self._catch_up(over=True)
+        if held.is_taken_up:
+            # such as the turn of a conversation whose file is not there any more
+            await close_left_open(self._services.journal, self.session, prompts=False)
         self._step(machine.OpenElsewhere(False))
         self.in_terminal = None
         self._state.state = "exited"

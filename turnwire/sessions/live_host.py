@@ -120,7 +120,8 @@ class LiveHost:
     async def take_over(self, record: SessionRecord) -> None:
         """Take over a session of another sidecar, whose log is in this journal now. Raises JournalError."""
         # What its record said of it then is not what its log says.
-        known = await self._closed(replace(record, pid=None, process=None, state="starting"))
+        here = with_options(record, terminal=None)
+        known = await self._closed(replace(here, pid=None, process=None, state="starting"))
         await self._services.keep(known)
         self._registry.sessions[record.session] = LiveSession(known, self._services)
         self._services.changed()
@@ -162,12 +163,29 @@ class LiveHost:
                 log.exception(
                     "a conversation in a terminal cannot be followed", extra={"session": session.session}
                 )
+                await self._give_up(session)
+
+    async def _give_up(self, session: LiveSession) -> None:
+        """Close the log of a conversation in a terminal that cannot be followed; frontends lead it again."""
+        session.in_terminal = None
+        session.amend(state="exited", options=with_options(session.record, terminal=None).options)
+        try:
+            await close_left_open(self._services.journal, session.session)
+        except JournalError as error:
+            log.warning(
+                "the end of a session is not in its log",
+                extra={"session": session.session, "error": str(error)},
+            )
 
     async def _closed(self, record: SessionRecord) -> SessionRecord:
-        """Return a record as it is after the end of its CLI, of which its log is told; raises JournalError."""
+        """Return a record as it is after the end of its CLI, of which its log is told; raises JournalError.
+
+        A turn in the agent's own interface goes on. Its requests cannot be answered from here any more.
+        """
         if record.state == "exited":
             return record
-        left, _ = await close_left_open(self._services.journal, record.session)
+        is_over = RecordOptions.from_record(record).terminal is None
+        left, _ = await close_left_open(self._services.journal, record.session, turns=is_over)
         known = brought_up_to(replace(record, state="exited"), left)
         self._services.save(known)
         return known

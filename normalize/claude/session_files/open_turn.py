@@ -30,6 +30,8 @@ class OpenTurn:
     error: str | None = None
     status: int | None = None
     stop_reason: str | None = None
+    ends_in_text: bool = False
+    """The model's last record has text. One of thinking has the same stop reason, and its text follows in another record."""
     used: dict[str, tuple[str, bool, Tokens]] = field(default_factory=dict)
     """Model, whether it is the main thread's, and tokens, by the answer's key."""
     over: bool = False
@@ -45,13 +47,15 @@ class OpenTurn:
     @property
     def settled(self) -> bool:
         """Return whether the turn is complete, though no prompt follows yet."""
-        is_told = self.over or self.interrupted or self.error is not None or self.stop_reason in _LAST
+        has_ended = self.ends_in_text and self.stop_reason in _LAST
+        is_told = self.over or self.interrupted or self.error is not None or has_ended
         return is_told and self.finished and (self.said or self.interrupted)
 
     def note(self, line: SessionLine, head: MessageHead) -> None:
         """Take a record of the model."""
         self.said = True
         self.stop_reason = head.stop_reason or self.stop_reason
+        self.ends_in_text = any(block.type == "text" for block in head.blocks)
         self.error = head.text if line.is_api_error_message else None
         self.status = line.api_error_status
         self.calls.update(block.id for block in head.blocks if block.type == "tool_use" and block.id)

@@ -5,6 +5,7 @@ the next start reads the log once and appends what it lacks.
 """
 
 import logging
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from msgspec import structs
@@ -76,9 +77,17 @@ class OpenAtEnd:
         for prompt in prompts or ():
             self._queued.pop(prompt, None)
 
-    def closing(self, reason: str = LOST) -> list[AgentEvent]:
-        """Return the events that close what is open, in the order of a turn's end."""
-        found: list[AgentEvent] = [_ended(call, reason) for call in self._calls.values()]
+    @property
+    def turn_is_open(self) -> bool:
+        """Whether a turn has begun and not ended."""
+        return bool(self._turns)
+
+    def closing(self, reason: str = LOST, *, turns: bool = True, prompts: bool = True) -> list[AgentEvent]:
+        """Return the events that close what is open, in the order of a turn's end.
+
+        `turns`: also turns and their calls. `prompts`: also prompts that wait.
+        """
+        found: list[AgentEvent] = [_ended(call, reason) for call in self._calls.values()] if turns else []
         for pending_id, tool_call_id in self._pending.items():
             found.append(
                 ev.PermissionCancelled(
@@ -88,12 +97,13 @@ class OpenAtEnd:
                     reason="process_exited",
                 )
             )
-        for operation_id in self._turns:
+        for operation_id in self._turns if turns else ():
             data = ev.CompleteData(outcome="process_exited", is_error=True, errors=[reason])
             found.append(
                 ev.Complete(session_id=self._session_id, operation_id=operation_id, data=data, error=reason)
             )
-        found += [ev.Withdrawn(session_id=self._session_id, prompt=prompt) for prompt in self._queued]
+        if prompts:
+            found += [ev.Withdrawn(session_id=self._session_id, prompt=prompt) for prompt in self._queued]
         if self._running:
             found.append(ev.ProcessStatus(session_id=self._session_id, state="exited", reason=reason))
         return found
@@ -142,11 +152,8 @@ def brought_up_to(record: SessionRecord, left: OpenAtEnd) -> SessionRecord:
     )
 
 
-async def close_left_open(
-    journal: Journal, session: str, reason: str = LOST
-) -> tuple[OpenAtEnd, list[AgentEvent]]:
-    """Append what the log of a session lacks; return what the log says, and what was appended. Raises JournalError."""
-    left = OpenAtEnd()
+async def logged(journal: Journal, session: str) -> AsyncIterator[tuple[int, AgentEvent]]:
+    """Yield the events of a session's log that can be read, with their numbers. Raises JournalError."""
     cursor = Cursor(journal.epoch, 0)
     # What was accepted and cannot be read yet would be missing.
     await journal.flush()
@@ -161,11 +168,23 @@ async def close_left_open(
                     "an event in the journal cannot be read", extra={"session": session, "seq": envelope.seq}
                 )
                 continue
-            left.observe(event)
+            yield envelope.seq, event
         if page.cursor.seq >= page.last:
             break
         cursor = page.cursor
-    closing = left.closing(reason)
+
+
+async def close_left_open(
+    journal: Journal, session: str, reason: str = LOST, *, turns: bool = True, prompts: bool = True
+) -> tuple[OpenAtEnd, list[AgentEvent]]:
+    """Append what the log of a session lacks; return what the log says, and what was appended. Raises JournalError.
+
+    `turns`: also the ends of turns and calls. `prompts`: also of prompts that wait.
+    """
+    left = OpenAtEnd()
+    async for _, event in logged(journal, session):
+        left.observe(event)
+    closing = left.closing(reason, turns=turns, prompts=prompts)
     if closing:
         await journal.append(session, [Entry(to_json(event)) for event in closing])
         await journal.flush()

@@ -1,0 +1,342 @@
+"""A conversation in the agent's own interface, played by a file that grows and the calls of its hooks; and a killed sidecar."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from host_harness import SOMEBODY, HostHarness, host_harness
+from kept_sessions import kept
+from msgspec import structs
+
+from turnwire.config.rulebook import Rulebook
+from turnwire.hub.host import CommandRefused
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent
+from turnwire.sessions.live import LiveSession
+from turnwire.sessions.live_host import LiveHost
+from turnwire.sessions.records.options import RecordOptions, with_options
+from turnwire.sessions.registry import SessionRegistry
+from waiting import until
+
+LINES = kept("2.1.330", "files-and-shell").file.read_bytes().splitlines(keepends=True)
+IN_TURN = 23
+"""Lines up to a call that has no result yet."""
+FIRST_TURN = 47
+"""Lines up to the end of the first turn."""
+
+
+class Life:
+    """One life of a sidecar, until it is killed."""
+
+    def __init__(self, stage: HostHarness) -> None:
+        self._tasks: list[asyncio.Task[None]] = []
+        self._stage, self._spawn = stage, stage.services.spawn
+        services = structs.replace(stage.services, spawn=self._kept)
+        self.host = LiveHost(services, stage.store, SessionRegistry[LiveSession](), Rulebook())
+
+    def _kept(self, name: str, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = self._spawn(name, work)
+        self._tasks.append(task)
+        return task
+
+    async def kill(self) -> None:
+        """End what it does; records that are not kept are lost."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.wait(self._tasks)
+
+
+class Interface:
+    """The agent's own interface: its process, its file and its hooks."""
+
+    def __init__(self, stage: HostHarness, owner: asyncio.subprocess.Process, hooks: Path) -> None:
+        self.stage, self.owner, self.hooks = stage, owner, hooks
+        self.session = ""
+        self.file = stage.folder / "projects" / "p" / "c.jsonl"
+        self.file.parent.mkdir(parents=True)
+
+    def write(self, end: int) -> None:
+        self.file.write_bytes(b"".join(LINES[:end]))
+
+    async def hook(self, event: str, **more: object) -> dict[str, object]:
+        """Call a hook and return what it answers."""
+        said = {"hook_event_name": event, "session_id": "c", "transcript_path": str(self.file), **more}
+        await until(self.hooks.exists, 60)
+        reader, writer = await asyncio.open_unix_connection(self.hooks)
+        writer.write(json.dumps(said).encode())
+        writer.write_eof()
+        answer = await reader.read()
+        writer.close()
+        return json.loads(answer) if answer else {}
+
+    async def events(self) -> list[AgentEvent]:
+        await self.stage.services.journal.flush()
+        return await self.stage.events(self.session)
+
+    async def sees(self, kind: type[AgentEvent], count: int = 1) -> list[AgentEvent]:
+        return await self.stage.until(self.session, kind, count)
+
+
+@asynccontextmanager
+async def in_terminal(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, first: int = 0
+) -> AsyncIterator[tuple[Interface, Life]]:
+    """A new conversation in the interface, of which the session follows the first lines."""
+    program = folder / "claude"
+    program.write_text(
+        f'#!/bin/sh\nexec {sys.executable} -m turnwire.scripted_agent {folder}/echo.yaml "$@"\n'
+    )
+    program.chmod(0o755)
+    async with host_harness(folder, monkeypatch, agents={"claude": [str(program)]}) as stage:
+        owner = await asyncio.create_subprocess_exec("sleep", "1000")
+        life = Life(stage)
+        stage.host = life.host
+        try:
+            session = await stage.create("claude")
+            begun = await stage.do("native.begin", session, host="box", pid=owner.pid, new=True)
+            assert isinstance(begun, dict)
+            (settings,) = [one for one in begun["argv"] if one.startswith("--settings=")]
+            (hook,) = json.loads(settings.partition("=")[2])["hooks"]["Stop"][0]["hooks"]
+            place = Interface(stage, owner, Path(hook["command"].split()[-1]))
+            place.session = session
+            place.write(first)
+            await place.hook("SessionStart", source="startup")
+            yield place, life
+        finally:
+            if owner.returncode is None:
+                owner.kill()
+            await owner.wait()
+            await until(lambda: all(one.in_terminal is None for one in stage.host.sessions()), 60)
+            await stage.host.stop()
+
+
+def told(events: list[AgentEvent]) -> list[str]:
+    found: list[str] = []
+    for event in events:
+        match event:
+            case ev.UserMessage():
+                found.append(f"> {event.text}")
+            case ev.MessageChunk():
+                found.append(f"said {event.text}")
+            case ev.ToolCall():
+                found.append(f"call {event.tool_call_id}")
+            case ev.ToolUpdate() if event.tool_status != "running":
+                found.append(f"result {event.tool_call_id} {event.tool_status}")
+            case ev.TurnStarted():
+                found.append("started")
+            case ev.Complete():
+                found.append(f"complete {event.data.outcome}")
+            case _:
+                pass
+    return found
+
+
+async def whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the log has of a sidecar that is not killed."""
+    folder.mkdir()
+    async with in_terminal(folder, monkeypatch) as (place, _):
+        for end in (IN_TURN, FIRST_TURN, len(LINES)):
+            place.write(end)
+            await place.hook("Stop")
+        return told(await place.sees(ev.Complete, 2))
+
+
+@pytest.mark.parametrize(
+    ("at", "is_noted"),
+    [
+        (IN_TURN, False),
+        (FIRST_TURN, True),
+        pytest.param(IN_TURN, True, marks=pytest.mark.long),
+        pytest.param(FIRST_TURN, False, marks=pytest.mark.long),
+    ],
+)
+async def test_a_sidecar_killed_in_a_hand_over_costs_the_log_nothing_and_doubles_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, is_noted: bool
+) -> None:
+    expected = await whole(tmp_path / "whole", monkeypatch)
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    async with in_terminal(folder, monkeypatch) as (place, life):
+        place.write(at)
+        await place.sees(ev.ToolCall if at == IN_TURN else ev.Complete)
+        if is_noted:
+            # else the record is older than the log
+            record = life.host.record(place.session)
+            assert record is not None
+            await place.stage.services.keep(record)
+        await life.kill()
+        place.write(at + 1)
+        again = Life(place.stage)
+        place.stage.host = again.host
+        await again.host.restore()
+        (listed,) = again.host.sessions()
+        assert listed.in_terminal == "box"
+        await place.hook("Stop")
+        if at == IN_TURN:
+            await until(lambda: again.host.sessions()[0].state == "running", 60)
+        place.write(len(LINES))
+        assert told(await place.sees(ev.Complete, 2)) == expected
+
+
+async def test_a_request_that_nobody_can_answer_any_more_is_void_after_a_kill_and_its_turn_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_terminal(tmp_path, monkeypatch) as (place, life):
+        place.write(IN_TURN)
+        call = next(one for one in await place.sees(ev.ToolCall) if isinstance(one, ev.ToolCall))
+        given = json.loads(LINES[IN_TURN - 1])["message"]["content"][0]
+        asking = asyncio.create_task(
+            place.hook("PermissionRequest", tool_name=given["name"], tool_input=given["input"])
+        )
+        seen = await place.sees(ev.PermissionRequest)
+        (asked,) = [one for one in seen if isinstance(one, ev.PermissionRequest)]
+        assert asked.tool_call_id == call.tool_call_id
+        await life.kill()
+        assert await asking == {}
+        again = Life(place.stage)
+        place.stage.host = again.host
+        await again.host.restore()
+        events = await place.events()
+        (void,) = [one for one in events if isinstance(one, ev.PermissionCancelled)]
+        assert void.pending_id == asked.pending_id
+        assert not [one for one in events if isinstance(one, ev.Complete)]
+        with pytest.raises(CommandRefused) as refused:
+            await place.stage.do(
+                "permission.respond", place.session, pending_id=asked.pending_id, option_id="allow_once"
+            )
+        assert refused.value.code == "already_answered"
+
+
+async def test_a_file_that_cannot_be_read_after_a_kill_is_told_and_followed_once_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_terminal(tmp_path, monkeypatch) as (place, life):
+        place.write(IN_TURN)
+        await place.sees(ev.ToolCall)
+        await life.kill()
+        aside = place.file.rename(tmp_path / "aside")
+        again = Life(place.stage)
+        place.stage.host = again.host
+        await again.host.restore()
+        notices = [one.text for one in await place.events() if isinstance(one, ev.Notice)]
+        assert f"is not shown: {place.file}: No such file or directory" in notices[-1]
+        aside.rename(place.file)
+        place.write(FIRST_TURN)
+        events = told(await place.sees(ev.Complete))
+        assert events.count("started") == 1
+        assert events[-1] == "complete completed"
+
+
+async def test_a_turn_whose_file_is_gone_ends_with_the_interface(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_terminal(tmp_path, monkeypatch) as (place, life):
+        place.write(IN_TURN)
+        await place.sees(ev.ToolCall)
+        await life.kill()
+        place.file.unlink()
+        place.owner.kill()
+        await place.owner.wait()
+        again = Life(place.stage)
+        place.stage.host = again.host
+        await again.host.restore()
+        await until(lambda: again.host.sessions()[0].in_terminal is None, 60)
+        events = told(await place.events())
+        assert events[-2].endswith(" error")
+        assert events[-1] == "complete process_exited"
+        assert again.host.sessions()[0].state == "exited"
+
+
+async def test_a_record_that_does_not_say_who_has_the_conversation_gives_it_back_to_frontends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_terminal(tmp_path, monkeypatch) as (place, life):
+        place.write(IN_TURN)
+        await place.sees(ev.ToolCall)
+        record = life.host.record(place.session)
+        assert record is not None
+        await life.kill()
+        await place.stage.store.put(replace(with_options(record, terminal={"host": "box"}), state="idle"))
+        again = Life(place.stage)
+        place.stage.host = again.host
+        await again.host.restore()
+        assert told(await place.events())[-1] == "complete process_exited"
+        left = again.host.record(place.session)
+        assert left is not None
+        assert RecordOptions.from_record(left).terminal is None
+        assert again.host.sessions()[0].in_terminal is None
+
+
+async def test_what_the_log_did_not_take_is_published_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_terminal(tmp_path, monkeypatch) as (place, _):
+        place.write(IN_TURN)
+        before = told(await place.sees(ev.ToolCall))
+        journal = place.stage.services.journal
+        journal.full = True  # type: ignore[attr-defined]  # the harness's own
+        place.write(FIRST_TURN)
+        await place.hook("Stop")
+        assert told(await place.events()) == before
+        journal.full = False  # type: ignore[attr-defined]
+        events = told(await place.sees(ev.Complete))
+        assert len(events) == len(set(events))
+        assert events.count("started") == 1
+
+
+async def test_prompts_wait_for_the_end_of_the_interface_and_one_can_be_withdrawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_terminal(tmp_path, monkeypatch) as (place, _):
+        place.write(FIRST_TURN)
+        await place.sees(ev.Complete)
+        stage = place.stage
+        first = await stage.do("prompt", place.session, text="not this")
+        second = await stage.do("prompt", place.session, text="but this")
+        assert isinstance(first, dict)
+        assert isinstance(second, dict)
+        withdrawn = await stage.do("prompt.withdraw", place.session, prompt=first["prompt"])
+        assert withdrawn == {"withdrawn": True}
+        with pytest.raises(CommandRefused) as refused:
+            await stage.do("interrupt", place.session)
+        assert refused.value.code == "in_terminal"
+        await stage.do("native.take_back", place.session)
+        assert stage.host.sessions()[0].wanted_back
+        await stage.do("native.end", place.session, pid=place.owner.pid)
+        seen = await place.sees(ev.Complete, 2)
+        assert [one.prompts for one in seen if isinstance(one, ev.TurnStarted)][-1] == [second["prompt"]]
+        said = "".join(one.text for one in seen if isinstance(one, ev.MessageChunk))
+        assert said.endswith("echo: but this")
+
+
+async def test_an_answer_from_elsewhere_is_what_the_hook_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_terminal(tmp_path, monkeypatch) as (place, _):
+        place.write(IN_TURN)
+        await place.sees(ev.ToolCall)
+        given = json.loads(LINES[IN_TURN - 1])["message"]["content"][0]
+        asking = asyncio.create_task(
+            place.hook("PermissionRequest", tool_name=given["name"], tool_input=given["input"])
+        )
+        seen = await place.sees(ev.PermissionRequest)
+        (asked,) = [one for one in seen if isinstance(one, ev.PermissionRequest)]
+        await place.stage.do(
+            "permission.respond",
+            place.session,
+            pending_id=asked.pending_id,
+            option_id="reject_once",
+            message="no",
+        )
+        answer = await asking
+        assert answer["hookSpecificOutput"] == {
+            "hookEventName": "PermissionRequest",
+            "decision": {"behavior": "deny", "message": "no"},
+        }
+        (resolved,) = [one for one in await place.events() if isinstance(one, ev.PermissionResolved)]
+        assert (resolved.behavior, resolved.by) == ("deny", SOMEBODY.name)
