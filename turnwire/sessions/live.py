@@ -40,7 +40,6 @@ from turnwire.sessions.records.options import RecordOptions, with_options
 from turnwire.sessions.records.recovery import close_left_open
 from turnwire.sessions.records.resume_point import NEW, ResumePoint
 from turnwire.sessions.records.sandbox import sandbox_of
-from turnwire.sessions.records.take_up import ReadTo, taken_up
 from turnwire.sessions.services import SessionServices
 from turnwire.sessions.state import ObservedState, short
 from turnwire.sessions.trace_context import Caller, context_event, headers, variables
@@ -48,6 +47,7 @@ from turnwire.sessions.trace_context import Caller, context_event, headers, vari
 if TYPE_CHECKING:  # few sessions are ever in a terminal or a worktree
     from turnwire.adapter.workspace.worktree_actions import Presence
     from turnwire.sessions.in_terminal import InTerminal
+    from turnwire.sessions.records.take_up import ReadTo
 
 log = logging.getLogger(__name__)
 
@@ -265,7 +265,9 @@ class LiveSession:
             self.in_terminal.read = self._read_to(read)
             self.note_terminal()
 
-    def _read_to(self, files: Mapping[str, int]) -> ReadTo:
+    def _read_to(self, files: Mapping[str, int]) -> "ReadTo":
+        from turnwire.sessions.records.take_up import ReadTo  # noqa: PLC0415 - few conversations are ever in a terminal
+
         return ReadTo(files, self._services.journal.last(self.session), self._pipeline.core.turns)
 
     async def _close_turn(self) -> None:
@@ -328,8 +330,10 @@ class LiveSession:
             self._follow_file(follower)
             await self._mark()
 
-    async def take_up(self, file: Path, to: ReadTo) -> None:
+    async def take_up(self, file: Path, to: "ReadTo") -> None:
         """Follow a file that an earlier sidecar has followed up to there. Raises JournalError, OSError, ValueError."""
+        from turnwire.sessions.records.take_up import taken_up  # noqa: PLC0415 - see above
+
         async with self._following:
             limit = self._services.settings.field_limit
             taken = await taken_up(self._services.journal, self.session, file, to, limit=limit)
