@@ -1,6 +1,6 @@
 """The fleet's test at full size: random kill -9 of hubs, workers and Redis, and what every frontend saw of it.
 
-    python bench/fleet_storm.py [--seed 1] [--seconds 120] [--sessions 40] [--frontends 200] [--clustered]
+    python bench/fleet_storm.py [--seed 1] [--seconds 120] [--sessions 40] [--frontends 200] [--topology cluster]
 
 The same as tests/fleet/test_storm.py, which is shorter. Ends with an error when something was lost, came twice or stayed behind.
 """
@@ -27,7 +27,10 @@ def main() -> None:
     for name in ("seconds", "sessions", "frontends", "hubs", "workers"):
         parser.add_argument(f"--{name}", type=int, default=getattr(Size, name))
     parser.add_argument(
-        "--clustered", action="store_true", help="a Redis Cluster of three nodes instead of one server"
+        "--topology",
+        choices=["one", "cluster", "sentinel"],
+        default="one",
+        help="one Redis, a cluster of three nodes, or a primary with a replica and a sentinel",
     )
     given = vars(parser.parse_args())
     seed = given.pop("seed")
@@ -44,6 +47,8 @@ def main() -> None:
         or outcome.differing
         or outcome.orphans
         or outcome.gaps
+        or outcome.unfinished
+        or outcome.restored
         or outcome.brought_back
         or outcome.answers["internal"]
     ):

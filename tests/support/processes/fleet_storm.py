@@ -8,26 +8,31 @@ import asyncio
 import json
 import os
 import random
+import shutil
 import sys
+import time
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from plain_agent import program_of
 from ports import free_ports
-from redis_topologies import cluster
+from redis import Redis
+from redis_topologies import Node, cluster, replicated
 
 from journals import RedisProcess
 from preloaded import Forked, forked
+from turnwire._runtime.task_owner import TaskOwner
 from turnwire.client import BEGINNING, CommandFailed, TurnwireError, commands, connect
 from turnwire.client.client import Client
 from turnwire.client.feed import Gap
 from turnwire.client.frames import EventFrame
 from turnwire.client.reading import read_frame
+from turnwire.fleet.operating import Operator
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.normalize.events.envelope import Cursor
 from turnwire_process import environment
@@ -115,6 +120,36 @@ async def three_nodes(folder: Path) -> AsyncIterator[tuple[str, Sequence[Server]
         yield f"redis+cluster://{','.join(f'127.0.0.1:{node.port}' for node in nodes)}", nodes
 
 
+class Failing:
+    """A primary and its replica that a sentinel watches: whichever leads is killed, and is back once the other one leads."""
+
+    def __init__(self, primary: Node, replica: Node) -> None:
+        self._leads, self._follows = primary, replica
+
+    def kill(self) -> None:
+        """Kill the one that leads, as a crash does."""
+        self._leads.kill()
+
+    def start(self) -> None:
+        """Wait until the sentinel has made the other one the primary, and start the killed one again, which then follows it."""
+        with Redis(port=self._follows.port) as client:
+            while client.info("replication")["role"] != "master":
+                time.sleep(0.05)  # a sentinel tells nobody of ours
+        self._leads, self._follows = self._follows, self._leads
+        self._follows.start()
+
+
+@asynccontextmanager
+async def watched_by_a_sentinel(folder: Path) -> AsyncIterator[tuple[str, Sequence[Server]]]:
+    """A primary with a replica, both with what they acknowledged on their disks, and the URL of their sentinel."""
+    async with replicated(folder / "nodes", "--appendonly", "yes", "--appendfsync", "always") as nodes:
+        primary, replica, sentinel = nodes
+        yield f"redis+sentinel://127.0.0.1:{sentinel.port}/turnwire", [Failing(primary, replica)]
+
+
+TOPOLOGIES = {"one": one_server, "cluster": three_nodes, "sentinel": watched_by_a_sentinel}
+
+
 class Balancer:
     """Gives each connection to any port that somebody listens on."""
 
@@ -171,8 +206,8 @@ class Size:
     """Seconds between two prompts of a session."""
     redis_kills: float = 0.2
     """Which part of the kills is a redis-server's."""
-    clustered: bool = False
-    """Whether Redis is a cluster of three nodes."""
+    topology: Literal["one", "cluster", "sentinel"] = "one"
+    """One Redis, a cluster of three nodes, or a primary with a replica, of which the one that leads is killed."""
 
 
 @dataclass
@@ -198,10 +233,16 @@ class Outcome:
     """That frontends were told of."""
     brought_back: list[str] = field(default_factory=list)
     """Sessions that were deleted while their worker was gone, and were there again with it."""
+    unfinished: list[str] = field(default_factory=list)
+    """Turns that have not exactly one end."""
+    restored: list[str] = field(default_factory=list)
+    """Frontends that saw anything else than the journal after Redis was put back from a backup."""
     twin: str = ""
     """What a second worker of a name that is taken said."""
     adopted: int = 0
     """Sessions that went to another worker."""
+    archived: int = 0
+    """How often a quiet session's events went to a file."""
 
 
 class Storm:
@@ -222,8 +263,7 @@ class Storm:
     async def run(self) -> Outcome:
         """Begin, storm, come to rest, and compare."""
         async with AsyncExitStack() as stack:
-            topology = three_nodes if self._size.clustered else one_server
-            redis, servers = await stack.enter_async_context(topology(self._folder))
+            redis, servers = await stack.enter_async_context(TOPOLOGIES[self._size.topology](self._folder))
             members, ports = self._members(redis)
             for member in members:
                 stack.push_async_callback(member.kill)
@@ -250,12 +290,17 @@ class Storm:
                 done.set()
                 await asyncio.gather(*followers, service)
             self._compare(logs)
+            if self._size.topology == "one":
+                await self._restore(members, redis, servers[0], url, sessions)
             await self._begin_twin(members[-1])
             await self._delete_what_is_out_of_reach(leading, members[-1])
             for member in reversed(members):
                 await member.end()
             self._outcome.adopted = sum(
                 member.log.count("this worker takes over a session") for member in members
+            )
+            self._outcome.archived = sum(
+                member.log.count("the events of a quiet session are in a file now") for member in members
             )
         self._outcome.orphans = _agents(self._folder)
         return self._outcome
@@ -268,7 +313,8 @@ class Storm:
         config.write_text(
             f"token = {CONTROL!r}\nview_token = {VIEW!r}\nagent = 'echo'\njournal = {redis!r}\nfleet_lease_s = {LEASE_S}\n"
             f"frontend_workspaces = [{str(self._folder / 'work')!r}]\nlog_level = 'info'\nmax_processes = 200\n"
-            f"history = false\nkeep_raw = false\n[agents.echo]\nfamily = 'claude'\ncommand = {command!r}\n"
+            f"history = false\nkeep_raw = false\nredis_replicas = {int(self._size.topology == 'sentinel')}\n"
+            f"archive_after_s = 1\narchive_dir = {str(self._folder / 'archive')!r}\n[agents.echo]\nfamily = 'claude'\ncommand = {command!r}\n"
         )
         ports = free_ports(self._size.hubs)
         members = [
@@ -413,9 +459,68 @@ class Storm:
 
     async def _rest(self, client: Client, sessions: list[str]) -> None:
         """Wait until each session takes a last prompt and is idle."""
+        await self._say_to_all(client, sessions, "last")
+
+    async def _restore(
+        self, members: list[Member], redis: str, server: Server, url: str, sessions: list[str]
+    ) -> None:
+        """Put Redis back from a backup, as docs/fleet.md says; frontends that stay connected then see what the journal has."""
+        backup, data = self._folder / "backup", self._folder / "appendonlydir"
+        server.kill()
+        shutil.copytree(data, backup)
+        await asyncio.to_thread(server.start)
+        seen: dict[str, list[EventFrame]] = {session: [] for session in sessions}
+        anew: set[str] = set()
+
+        async def follow(client: Client, session: str) -> None:
+            after = BEGINNING
+            while True:
+                following = client.follow(session, after)
+                with suppress(CommandFailed):
+                    async for received in following:
+                        after = following.next
+                        if isinstance(received, EventFrame):
+                            seen[session].append(received)
+                        elif isinstance(received, Gap):
+                            assert received.restarted
+                            anew.add(session)
+                            seen[session].clear()
+                await asyncio.sleep(0.2)  # this hub has not heard of the session yet
+
+        async with connect(url, timeout=60) as client, TaskOwner() as tasks:
+            for session in sessions:
+                tasks.keep(f"follows {session}", follow(client, session))
+            # What is said now is not in the backup, and its numbers are given again.
+            await self._say_to_all(client, sessions, "void")
+            said = await self._journaled(redis, sessions)
+            await until(lambda: all(len(seen[one]) >= len(said[one]) for one in sessions))
+            for member in reversed(members):
+                await member.end()
+            server.kill()
+            shutil.rmtree(data)
+            shutil.copytree(backup, data)
+            await asyncio.to_thread(server.start)
+            operator = Operator(redis)
+            await operator.begin_epoch()
+            await operator.close()
+            for member in members:
+                await member.start()
+            await self._say_to_all(client, sessions, "restored")
+            logs = await self._journaled(redis, sessions)
+            with suppress(TimeoutError):  # who has not is found below
+                await until(lambda: all(len(seen[one]) >= len(logs[one]) for one in sessions))
+        self._outcome.restored = [
+            f"{session}: {len(seen[session])} of {len(logs[session])}"
+            for session in sessions
+            if seen[session] != logs[session] or session not in anew
+        ]
+        self._count_ends(logs)
+
+    async def _say_to_all(self, client: Client, sessions: list[str], text: str) -> None:
+        """Say something to each session, again until it is done, and wait until all are idle."""
         for session in sessions:
             for number in range(200):
-                if await self._say(client, session, f"{session} last {number}", repeats=True):
+                if await self._say(client, session, f"{session} {text} {number}", repeats=True):
                     break
                 await asyncio.sleep(0.3)
             else:
@@ -449,7 +554,7 @@ class Storm:
         ]
 
     async def _journaled(self, url: str, sessions: list[str]) -> dict[str, list[EventFrame]]:
-        journal = await RedisJournal.open(url, reads_only=True)
+        journal = await RedisJournal.open(url, reads_only=True, archive_dir=self._folder / "archive")
         logs: dict[str, list[EventFrame]] = {}
         try:
             for session in sessions:
@@ -487,6 +592,7 @@ class Storm:
         effects: Counter[str] = Counter()
         for said in (self._folder / "work").glob("*/said"):
             effects.update(said.read_text().splitlines())
+        self._count_ends(logs)
         outcome.twice = [text for text, count in effects.items() if count > 1]
         over: set[str] = set()
         for log in logs.values():
@@ -502,6 +608,22 @@ class Storm:
         outcome.lost = [
             text for text, prompt in self._accepted.items() if not effects[text] and prompt not in over
         ]
+
+    def _count_ends(self, logs: dict[str, list[EventFrame]]) -> None:
+        for session, log in logs.items():
+            begun: Counter[str | None] = Counter()
+            ended: Counter[str | None] = Counter()
+            for frame in log:
+                event: Any = frame.event
+                if event.type == "turn_started":
+                    begun[event.operation_id] += 1
+                elif event.type == "complete":
+                    ended[event.operation_id] += 1
+            self._outcome.unfinished += [
+                f"{session} {turn}: begun {begun[turn]} times, ended {ended[turn]} times"
+                for turn in begun | ended
+                if begun[turn] != 1 or ended[turn] != 1
+            ]
 
 
 async def _service(members: list[Member], done: asyncio.Event) -> None:
