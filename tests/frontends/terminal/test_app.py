@@ -7,6 +7,7 @@ from functools import partial
 
 import msgspec
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 
 from console_decisions import OPTIONS
@@ -16,15 +17,21 @@ from turnwire.client.values import JsonValue
 from turnwire.frontends.terminal import deciding, panels, screens
 from turnwire.frontends.terminal.app import Attached
 from turnwire.frontends.terminal.composer import Composer
+from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire.frames import AnyCommand
 from turnwire.normalize.events import (
     AgentEvent,
+    Complete,
+    CompleteData,
+    ContextWindow,
     MessageChunk,
     PermissionRequest,
     QuestionRequest,
     SessionMode,
+    UserMessage,
 )
 from turnwire.normalize.payloads import ShellExecPayload
+from turnwire.normalize.payloads.files import ContentPart
 from turnwire.normalize.payloads.work import ShellExec
 from waiting import until
 
@@ -347,3 +354,93 @@ async def test_keys_are_told_and_the_session_goes_on_when_it_is_left() -> None:
 
 def test_ticks_are_a_second() -> None:
     assert pytest.approx(1) == deciding.TICK_S * deciding.ARMED_AFTER
+
+
+async def test_keys_that_come_in_the_same_instant_as_f2_go_to_the_request() -> None:
+    async with screen(asking("npm publish")) as seen:
+        await seen.sees("y or 1: Allow")
+        for key in ("a", "f2", "x", "z"):
+            seen.app.post_message(Key(key, key if len(key) == 1 else None))
+        await seen.pilot.pause()
+        assert seen.app.query_one(Composer).text == "a"
+        assert seen.app.focused is seen.app.query_one(panels.Decision)
+
+
+@pytest.mark.usefixtures("_quick")
+async def test_a_key_that_comes_in_the_same_instant_as_the_escape_that_leaves_a_request_decides_nothing() -> (
+    None
+):
+    async with screen(asking("npm publish")) as seen:
+        await seen.sees("y or 1: Allow")
+        await seen.pilot.press("f2")
+        panel = seen.app.query_one(panels.Decision)
+        await until(lambda: panel._gate.armed)
+        for key in ("escape", "y"):
+            seen.app.post_message(Key(key, key if len(key) == 1 else None))
+        await until(lambda: seen.app.focused is seen.app.query_one(Composer))
+        assert not seen.did("permission.respond")
+
+
+USED: dict[str, JsonValue] = {
+    "answers": 2,
+    "input_tokens": 10,
+    "output_tokens": 2_000,
+    "cache_read_input_tokens": 1_000_000,
+    "cache_creation_input_tokens": 0,
+    "estimated_usd": 0.0,
+}
+
+
+async def _two_days(_: AnyCommand) -> JsonValue:
+    days: list[JsonValue] = [
+        {**USED, "group": {"day": "2026-01-01"}, "cost_usd": 1.5, "cost_is_whole": True},
+        {**USED, "group": {"day": "2026-01-02"}, "cost_usd": 2.5, "cost_is_whole": False},
+        {**USED, "group": {"day": None}, "cost_usd": None, "cost_is_whole": False},
+    ]
+    return {"usage": days, "complete": False}
+
+
+async def test_f7_shows_what_was_used() -> None:
+    done = Complete(
+        data=CompleteData(outcome="completed", is_error=False, cost_usd=0.25, input_tokens=7, output_tokens=3)
+    )
+    context = ContextWindow(context_window_size=200_000, context_window_used=1_234)
+    async with screen(done, context) as seen:
+        seen.where.host.handlers["library.usage"] = _two_days
+        await until(lambda: seen.app.conversation.facts.context is not None)
+        await seen.pilot.press("f7")
+        await seen.sees("Context        1,234 of 200,000 tokens")
+        await seen.sees("The last turn  7 tokens in, 3 out, $0.25")
+        await seen.sees("2026-01-02       1,000,010       2,000       2.50+")
+        await seen.sees("unknown          1,000,010       2,000     unknown")
+        await seen.sees("Not all conversations are read yet.")
+        lines = seen.text()
+        assert lines.index("2026-01-02") < lines.index("2026-01-01")
+        await seen.pilot.press("f7")
+        await until(lambda: "All conversations" not in seen.text())
+
+
+async def _no_history(_: AnyCommand) -> JsonValue:
+    raise CommandRefused("no_history", "the setting `history` is off")
+
+
+async def test_f7_says_why_the_hub_does_not_tell_what_was_used() -> None:
+    async with screen() as seen:
+        seen.where.host.handlers["library.usage"] = _no_history
+        await seen.pilot.press("f7")
+        await seen.sees("the setting `history` is off")
+        await seen.sees("Nothing is known yet.")
+
+
+async def test_images_and_documents_are_named() -> None:
+    parts = [
+        ContentPart(type="image", media_type="image/png", size=12_345),
+        ContentPart(type="document", media_type="application/pdf", title="a\x1b[2Jb.pdf"),
+        ContentPart(type="image"),
+    ]
+    async with screen(
+        UserMessage(text="look", parts=parts), MessageChunk(text="here", parts=parts[:1]), size=(120, 24)
+    ) as seen:
+        await seen.sees("> look  [image/png (12 kB), a⟨U+001B⟩[2Jb.pdf (application/pdf), image]")
+        await seen.sees("here")
+        assert seen.text().count("image/png (12 kB)") == 2

@@ -13,16 +13,17 @@ from textual.css.query import NoMatches
 from textual.widgets import Static
 
 from turnwire.client import BEGINNING, CaughtUp, Client, Cursor, EventFrame, Gap, SessionSummary
-from turnwire.client.commands import LibrarySearch, WorkspaceFiles
-from turnwire.client.errors import TurnwireError
+from turnwire.client.commands import LibrarySearch, LibraryUsage, WorkspaceFiles
+from turnwire.client.errors import CommandFailed, TurnwireError
 from turnwire.client.events import PermissionRequest, QuestionRequest
 
 from .composer import Composer
 from .conversation import Conversation, Request
 from .panels import Asked, Decision, Panel
 from .rows import Folded, RowWidget, widget_of
-from .screens import Choose, Find, Help, Leader, Sure, session_choices
+from .screens import Choose, Find, Help, Leader, Sure, Used, session_choices
 from .spelling import visible_line
+from .usage import of_days, of_session
 
 PAGE = 300
 """Events that are asked for first, and with each page of what came before."""
@@ -51,6 +52,7 @@ class Attached(App[str]):
         Binding("f4", "step(1)", "call after", priority=True),
         Binding("f5", "fold_all", "open all", priority=True),
         Binding("f6", "take_back", "take back", priority=True),
+        Binding("f7", "usage", "usage", priority=True),
         Binding("ctrl+o", "sessions", "sessions", priority=True),
         Binding("ctrl+f", "find", "find", priority=True),
         Binding("ctrl+t", "mode", "mode", priority=True),
@@ -368,7 +370,8 @@ class Attached(App[str]):
     def action_decide(self) -> None:
         """Go to what waits."""
         for panel in self.query("#decision"):
-            panel.focus()
+            # at once: `focus` would do so after the keys that have come with this one
+            self.screen.set_focus(panel)
 
     def action_stop(self) -> None:
         """Stop the running turn, or come back to the prompt."""
@@ -498,6 +501,21 @@ class Attached(App[str]):
             await self._load_earlier()
         if session == self.session and not self._go_to(words):
             self._tell("Not found in this session")
+
+    def action_usage(self) -> None:
+        """Show what was used."""
+        if isinstance(self.screen, Used):
+            self.pop_screen()
+        else:
+            self._do(self._show_usage())
+
+    async def _show_usage(self) -> None:
+        try:
+            found = await self._client.command(LibraryUsage(by=["day"]))
+            days = of_days(found.usage, complete=found.complete)
+        except CommandFailed as error:
+            days = [visible_line(str(error))]
+        self.push_screen(Used(of_session(self._summary(), self.conversation.facts), days))
 
     def action_help(self) -> None:
         """Show the keys."""

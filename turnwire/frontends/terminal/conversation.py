@@ -3,6 +3,7 @@
 A row is told again when it changes, by its key, so that a screen redraws that row alone.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -44,7 +45,7 @@ from turnwire.client.events import (
     UserMessage,
     Withdrawn,
 )
-from turnwire.client.payloads import NormalizedPayload
+from turnwire.client.payloads import ContentPart, NormalizedPayload
 
 Kind = Literal["prompt", "text", "thinking", "call", "plan", "notice", "turn", "error"]
 
@@ -69,8 +70,8 @@ class Row:
     """Of a call: why it failed."""
     open: bool = False
     """More of a text may come."""
-    images: int = 0
-    """Images and documents that came with it."""
+    attached: list[str] = field(default_factory=list)
+    """Images and documents that came with it, as people call them."""
     message: str = ""
     """The message that a text is part of."""
     seq: int = 0
@@ -226,7 +227,7 @@ class Conversation:
                         "prompt",
                         event.text,
                         depth=_depth(event.parent_tool_call_id),
-                        images=len(event.parts or ()),
+                        attached=_named(event.parts),
                         status="synthetic" if event.synthetic else "",
                     )
                 )
@@ -237,7 +238,7 @@ class Conversation:
                 row = self._block(seq, event, kind)
                 row.text = text if event.replace else row.text + text
                 if isinstance(event, MessageChunk):
-                    row.images += len(event.parts or ())
+                    row.attached += _named(event.parts)
                 self._put(row)
                 row.open = bool(event.is_delta)
                 if row.open:
@@ -358,6 +359,17 @@ class Conversation:
                 facts.commands = event.available_commands
             case ContextWindow():
                 facts.context = event
+
+
+def _named(parts: Sequence[ContentPart] | None) -> list[str]:
+    """Return what to call images and documents: `report.pdf (application/pdf, 12 kB)`."""
+    named = []
+    for part in parts or ():
+        kind = part.media_type or part.type
+        size = f"{part.size / 1000:.0f} kB" if part.size else ""
+        about = ", ".join(one for one in (kind if part.title else "", size) if one)
+        named.append(f"{part.title or kind} ({about})" if about else part.title or kind)
+    return named
 
 
 def _depth(parent: str | None) -> int:

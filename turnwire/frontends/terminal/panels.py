@@ -114,12 +114,15 @@ class Decision(Panel):
 
     def on_key(self, event: Key) -> None:
         """Take a key that may mean an answer."""
+        if self.screen.focused is not self:
+            return  # it came in the same instant as the Escape that left
         if event.key == "escape":
             event.stop()
             if self._gate.confirming is not None:
                 self._gate.back()
                 self._draw()
             else:
+                self.screen.set_focus(None)
                 self.post_message(self.Left())
         elif (option := self._option_of(event.character or "")) is not None:
             event.stop()

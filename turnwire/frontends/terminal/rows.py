@@ -12,7 +12,7 @@ from textual.widgets import Markdown, Static
 
 from .conversation import Row
 from .showing import Part, body, head
-from .spelling import visible_prose
+from .spelling import ordered, visible_line, visible_prose
 
 LINES = 2000
 """Lines of a part that are drawn below a call; what is to be decided is always drawn whole."""
@@ -30,6 +30,10 @@ _STYLES = {
 }
 
 
+def _attached(row: Row) -> str:
+    return f"[{', '.join(ordered(visible_line(name)) for name in row.attached)}]"
+
+
 class Said(Static):
     """What the agent has said: one widget, however many paragraphs."""
 
@@ -42,8 +46,8 @@ class Said(Static):
 
     @staticmethod
     def _drawn(row: Row) -> RenderableType:
-        images = [Text(f"[{row.images} attached]", "dim")] if row.images else []
-        return Group(RichMarkdown(visible_prose(row.text), hyperlinks=False), *images)
+        attached = [Text(_attached(row), "dim")] if row.attached else []
+        return Group(RichMarkdown(visible_prose(row.text), hyperlinks=False), *attached)
 
 
 class Words(Markdown):
@@ -78,8 +82,8 @@ class Line(Static):
     @staticmethod
     def _text(row: Row) -> Text:
         if row.kind == "prompt":
-            images = f"  [{row.images} attached]" if row.images else ""
-            return Text(f"> {visible_prose(row.text)}{images}", _STYLES.get(row.status, ""))
+            attached = f"  {_attached(row)}" if row.attached else ""
+            return Text(f"> {visible_prose(row.text)}{attached}", _STYLES.get(row.status, ""))
         return Text(head(row), _STYLES.get(row.status, ""))
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
@@ -26,6 +26,7 @@ F2             go to what waits for a decision; Esc leaves it
 F3, F4         the call before, the call after; Enter opens it
 F5             open or fold all calls
 F6             take back the last prompt that waits, to edit it
+F7             what was used: this session, and the last days
 Ctrl+O         sessions      Ctrl+F      find in the conversation
 Ctrl+T         mode          Ctrl+L      model
 PageUp         scroll; at the beginning it loads what came before
@@ -141,6 +142,21 @@ class Help(ModalScreen[None]):
         """Lay it out."""
         with Vertical(classes="dialog"):
             yield Static(Text(HELP))
+
+
+class Used(ModalScreen[None]):
+    """What was used."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,f7", "dismiss", "back")]
+
+    def __init__(self, session: Sequence[str], days: Sequence[str]) -> None:
+        super().__init__()
+        self._lines = ["This session", *session, "", "All conversations", *days]
+
+    def compose(self) -> ComposeResult:
+        """Lay it out."""
+        with VerticalScroll(classes="dialog"):
+            yield Static(Text("\n".join(self._lines)))
 
 
 def session_choices(sessions: Sequence[SessionSummary]) -> list[tuple[str, str]]:
