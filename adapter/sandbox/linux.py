@@ -1,10 +1,11 @@
 """A profile as the arguments of bubblewrap (bwrap(1)); pure.
 
-A later mount hides an earlier one, so outer places come before what is in them. A folder that something protected is in is mounted
+A later mount hides an earlier one, so outer places come before what is in them, by their names. A folder that something protected is in is mounted
 onto itself: a mount cannot be renamed away, and so neither can what is in it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # who only asks whether there can be a sandbox has none
@@ -26,7 +27,12 @@ KERNEL = (
 
 
 def bwrap_arguments(
-    profile: "Profile", *, has_network: bool, folders: Sequence[str] = (), start: str | None = None
+    profile: "Profile",
+    *,
+    has_network: bool,
+    folders: Sequence[str] = (),
+    copies: Mapping[str, str] = MappingProxyType({}),
+    start: str | None = None,
 ) -> list[str]:
     """Return the arguments before the program.
 
@@ -34,6 +40,7 @@ def bwrap_arguments(
         profile: what is seen.
         has_network: it shares the network of this machine.
         folders: which of the hidden places are folders.
+        copies: the copy that is seen in the place of a file.
         start: the folder that the program starts in; the workspace when None.
     """
     arguments = [*NAMESPACES, *([] if has_network else ["--unshare-net"])]
@@ -49,16 +56,19 @@ def bwrap_arguments(
         arguments += ["--tmpfs", place]
     if profile.home not in profile.writable:
         arguments += ["--tmpfs", profile.home]
-    later = [(place, "--ro-bind") for place in profile.readable if _is_private(place, profile)]
-    later += [(place, "--bind") for place in profile.writable]
-    for place, how in sorted(later):
-        arguments += [how, place, place]
-    for place in profile.hidden:
-        arguments += ["--tmpfs", place] if place in folders else ["--ro-bind", "/dev/null", place]
-    for place in _around(profile):
-        arguments += ["--bind", place, place]
-    for place in profile.protected:
-        arguments += ["--ro-bind", place, place]
+    mounts = [(place, ["--bind", place, place]) for place in (*_around(profile), *profile.writable)]
+    mounts += [
+        (place, ["--ro-bind", place, place]) for place in profile.readable if _is_private(place, profile)
+    ]
+    mounts += [(place, ["--bind", copy, place]) for place, copy in copies.items()]
+    mounts += [
+        (place, ["--tmpfs", place] if place in folders else ["--ro-bind", "/dev/null", place])
+        for place in profile.hidden
+    ]
+    mounts += [(place, ["--tmpfs", place]) for place in profile.fresh]
+    mounts += [(place, ["--ro-bind", place, place]) for place in profile.protected]
+    for _, mount in sorted(mounts, key=lambda one: one[0]):  # of one place, the last of these counts
+        arguments += mount
     return [*arguments, "--chdir", start or profile.workspace, "--"]
 
 

@@ -45,7 +45,10 @@ def sandbox_profile(profile: Profile, *, temporary: str, ports: Sequence[int] | 
         ports: the ports of this machine that may be connected to; None for every host.
     """
     lines = [RULES.rstrip()]
-    lines += [f"(allow file-read* (subpath {_quoted(place)}))" for place in (*SYSTEM, *profile.readable)]
+    lines += [
+        f"(allow file-read* (subpath {_quoted(place)}))"
+        for place in (*SYSTEM, *profile.readable, *profile.copied)
+    ]
     lines += [
         f"(allow file-read* file-write* (subpath {_quoted(place)}))"
         for place in (*profile.writable, temporary)

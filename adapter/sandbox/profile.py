@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from turnwire.adapter.permissions.protected import SECRETS
+from turnwire.adapter.sandbox.own_files import own_files
 from turnwire.adapter.sandbox.settings import SandboxSettings
 from turnwire.protocol.errors import TurnwireError
 
@@ -84,6 +85,10 @@ class Profile(Struct, frozen=True, kw_only=True):
     """In a writable place, and not written."""
     hidden: tuple[str, ...]
     """In a visible place, and not there."""
+    fresh: tuple[str, ...] = ()
+    """Folders in a writable place that each program has of its own, empty at first."""
+    copied: tuple[str, ...] = ()
+    """Files of which the sandbox gets a copy."""
     links: Mapping[str, str]
     """Links of the system's root to what they name, such as /bin to usr/bin."""
     made: tuple[str, ...] = ()
@@ -103,7 +108,7 @@ class Profile(Struct, frozen=True, kw_only=True):
         whole = os.path.normpath(os.path.join(self.workspace, spelled))
         if any(_is_in(whole, one) for one in self.hidden):
             return "it is hidden from this session"
-        seen = [*self.readable, *self.writable, *self.links]
+        seen = [*self.readable, *self.writable, *self.copied, *self.links]
         if not _is_in(whole, self.home):
             seen += OWN
         outside = not any(_is_in(whole, one) for one in seen)
@@ -113,11 +118,20 @@ class Profile(Struct, frozen=True, kw_only=True):
                 if outside and whole.startswith("/")
                 else None
             )
-        if "ead-only" not in said and "EROFS" not in said:
+        is_busy = (
+            "resource busy" in said or "EBUSY" in said
+        )  # so the kernel says where a mount would be renamed
+        if not is_busy and "ead-only" not in said and "EROFS" not in said:
             return None
+        if whole in self.copied:
+            return "the sandbox has a copy of it, which is written in its place"
         if any(_is_in(whole, one) for one in self.protected):
+            if not _is_in(whole, self.workspace):
+                return "it starts programs later, so it is protected; sandbox_writable can open it"
             name = os.path.relpath(whole, self.workspace)
             return f"it starts programs later, so it is protected; sandbox_unprotected can free it ({name})"
+        if is_busy:
+            return None
         return "it is outside of the workspace; sandbox_writable can open it"
 
 
@@ -153,13 +167,14 @@ def build_profile(
         spelled = f"{home}{path[1:]}" if path == "~" or path.startswith("~/") else path
         return os.path.realpath(os.path.join(root, spelled))
 
-    state = _state(settings.state, home)
-    writable = {root, *state, *_worktree(root)}
-    for path in map(absolute, settings.writable):
+    own = own_files(settings.state, home)
+    opened = [absolute(path) for path in settings.writable]
+    for path in opened:
         if not os.path.exists(path):
             raise ProfileError(f"{path} of sandbox_writable does not exist; create it or leave it out")
-        writable.add(path)
+    writable = {root, *own.writable, *_worktree(root), *opened}
     readable = {path for path in SYSTEM if os.path.isdir(path) and not os.path.islink(path)}
+    readable |= set(own.readable)
     readable |= set(_programs(program, environment.get("PATH", ""), home))
     readable |= {path for path in map(absolute, settings.readable) if os.path.exists(path)}
     readable |= {path for path in (os.path.realpath("/etc/resolv.conf"),) if os.path.exists(path)}
@@ -177,11 +192,13 @@ def build_profile(
         home=home,
         readable=tuple(sorted(readable - writable)),
         writable=tuple(sorted(writable)),
-        protected=tuple(sorted({*protected, *_later(state)})),
+        protected=tuple(sorted({*protected, *own.protected}.difference(opened))),
         hidden=tuple(
             sorted(path for path in hidden if path not in writable and any(_is_in(path, one) for one in seen))
         ),
         links={path: os.readlink(path) for path in SYSTEM if os.path.islink(path)},
+        fresh=own.fresh,
+        copied=tuple(path for path in own.copied if path not in opened),
         made=tuple(made),
         made_files=tuple(made_files),
     )
@@ -189,69 +206,6 @@ def build_profile(
 
 def _is_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder}/")
-
-
-def _state(places: Iterable[str], home: str) -> list[str]:
-    """Return the agent's own places, made where they are missing: what is bound has to be there."""
-    found = []
-    for place in places:
-        path = Path(home, place)
-        if place.endswith("/"):
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        elif not path.exists():
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.write_text("{}\n", encoding="utf-8")
-            path.chmod(0o600)
-        found.append(os.path.realpath(path))
-    return found
-
-
-LATER = (
-    "opencode.json",
-    "opencode.jsonc",
-    "plugin",
-    "mcp.json",
-    "mcp-config.json",
-    "settings.json",
-    "settings.local.json",
-    "hooks",
-    "plugins",
-    "hooks.json",
-    "config.toml",
-    "extensions",
-)
-"""Names in an agent's own folder that start programs in its later sessions, outside of the sandbox."""
-
-
-MADE_LATER: Mapping[str, Mapping[str, str | None]] = {
-    ".claude": {"settings.json": "{}\n"},
-    ".codex": {"config.toml": "", "hooks.json": '{"hooks": {}}\n'},
-    ".gemini": {"settings.json": "{}\n", "extensions": None},
-    ".qwen": {"settings.json": "{}\n", "extensions": None},
-    "opencode": {"opencode.json": "{}\n", "plugin": None, "plugins": None},
-}
-"""By the name of an agent's own folder: which of these are made where they are missing, with what content; None makes a folder. Otherwise the
-agent could make them."""
-
-
-def _later(state: Iterable[str]) -> Iterator[str]:
-    """Yield what is in the agent's own folders and starts programs later; makes what is missing. Raises ProfileError for a link."""
-    for folder in state:
-        made = MADE_LATER.get(os.path.basename(folder), {})
-        if os.path.basename(folder) == "opencode" and os.path.basename(os.path.dirname(folder)) != ".config":
-            made = {}
-        for name in dict.fromkeys((*LATER, *made)):
-            path = f"{folder}/{name}"
-            if os.path.islink(path):
-                raise ProfileError(f"{path} is a link, which cannot be protected; put the file itself there")
-            if name in made and not os.path.exists(path):
-                content = made[name]
-                if content is None:
-                    os.mkdir(path, 0o700)
-                else:
-                    Path(path).write_text(content, encoding="utf-8")
-            if os.path.exists(path):
-                yield path
 
 
 def _programs(program: str, path: str, home: str) -> Iterator[str]:

@@ -14,12 +14,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
+from types import MappingProxyType
 
 from msgspec import Struct
 
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire.adapter.sandbox import linux, macos
 from turnwire.adapter.sandbox.available import check_available
+from turnwire.adapter.sandbox.copies import Copies
 from turnwire.adapter.sandbox.gate import HostGate
 from turnwire.adapter.sandbox.ports import NoPort, SandboxPorts
 from turnwire.adapter.sandbox.profile import HELD, SAME_FOLDER, Profile, build_profile
@@ -33,13 +35,9 @@ PROXY_PORT = 3128
 """Where the proxy is in the sandbox."""
 
 DROPPED = (
-    "SSH_AUTH_SOCK",
-    "SSH_AGENT_PID",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "XDG_RUNTIME_DIR",
-    "GIT_SSH_COMMAND",
-    "GIT_SSH",
-)
+    "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "DISPLAY", "DOCKER_HOST", "GIT_SSH", "GIT_SSH_COMMAND", "GPG_AGENT_INFO",
+    "SSH_AGENT_PID", "SSH_AUTH_SOCK", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "XAUTHORITY", "XDG_RUNTIME_DIR",
+)  # fmt: skip
 """Variables that name what is not in a sandbox."""
 
 
@@ -75,6 +73,7 @@ class Sandbox:
         tasks: TaskOwner,
         temporary: str | None,
         *,
+        copies: Mapping[str, str] = MappingProxyType({}),
         upstream: Upstream | None = None,
     ) -> None:
         self.level = level
@@ -82,6 +81,7 @@ class Sandbox:
         self.gate = gate
         self._tasks = tasks
         self._temporary = temporary
+        self._copies = copies
         self._proxy = Proxy(gate, upstream)
         self._servers: list[asyncio.Server] = []
         self._networks: list[socket.socket] = []
@@ -103,6 +103,7 @@ class Sandbox:
             self.profile,
             has_network=self.level != "network",
             folders=folders,
+            copies=self._copies,
             start=os.path.realpath(workspace),
         )
         bwrap = shutil.which(linux.PROGRAM) or linux.PROGRAM
@@ -218,12 +219,19 @@ async def open_sandbox(
             settings.api_hosts,
             is_behind=(lambda _: False) if upstream is None else upstream.takes,
         )
-        make(profile)
+        copies = Copies(profile.copied, profile.workspace)
+        try:
+            make(profile)
+        except OSError:
+            copies.close()
+            raise
     except (OSError, ValueError) as error:
         raise SandboxUnavailable(f"there can be no sandbox for this session: {error}") from None
     temporary = tempfile.mkdtemp(prefix="turnwire-") if sys.platform == "darwin" else None
     async with TaskOwner() as tasks:
-        sandbox = Sandbox(settings.level, profile, gate, tasks, temporary, upstream=upstream)
+        sandbox = Sandbox(
+            settings.level, profile, gate, tasks, temporary, copies=copies.places, upstream=upstream
+        )
         try:
             if temporary is not None and settings.level == "network":
                 await sandbox.open_proxy()
@@ -231,6 +239,7 @@ async def open_sandbox(
         finally:
             await sandbox.close()
             unmake(profile)
+            await asyncio.to_thread(copies.close)
             if temporary is not None:
                 shutil.rmtree(temporary, ignore_errors=True)
 

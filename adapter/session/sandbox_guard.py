@@ -33,7 +33,9 @@ _WORDS = (
     "ead-only file system",
     "ermission denied",
     "o such file or directory",
+    "evice or resource busy",
     "EROFS",
+    "EBUSY",
     "EACCES",
     "ENOENT",
     "[Errno ",
@@ -46,10 +48,10 @@ _PATH = r"(?P<{name}>(?:/|\.{{0,2}}/|[\w.~-])[^\s:'\"`\\,;]*)"
 _REFUSED = re.compile(
     # Programs of C and of shells: PATH: Read-only file system; of Node.js: EROFS: read-only file system, open 'PATH'
     _PATH.format(name="first")
-    + r"['\"’]?(?: for (?:reading|writing))?: (?:Read-only file system|Permission denied|No such file or directory)"
-    + r"|(?:EROFS|EACCES|ENOENT): [\w ,-]{0,60} \\*'"
+    + r"['\"’]?(?: for (?:reading|writing))?: (?:Read-only file system|Device or resource busy|Permission denied|No such file or directory)"
+    + r"|(?:EROFS|EBUSY|EACCES|ENOENT): [\w ,-]{0,60} (?:\\*'[^']*' -> )?\\*'"
     + _PATH.format(name="second")
-    + r"|\[Errno (?:30|13|2)\] [\w -]{0,60}: \\*'"
+    + r"|\[Errno (?:30|16|13|2)\] [\w -]{0,60}: \\*'"
     + _PATH.format(name="third")
 )
 

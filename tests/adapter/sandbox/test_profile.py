@@ -44,12 +44,13 @@ def test_outer_places_come_before_what_is_in_them_and_protected_ones_last() -> N
     said = " ".join(bwrap_arguments(PROFILE, has_network=False, folders=["/home/me/project/keys"]))
     order = [
         "--symlink usr/bin /bin", "--ro-bind /usr /usr", "--tmpfs /home/me", "--bind /home/me/.claude /home/me/.claude",
-        "--ro-bind /home/me/.nvm /home/me/.nvm", "--bind /home/me/project /home/me/project", "--ro-bind /dev/null /etc/shadow",
-        "--tmpfs /home/me/project/keys", "--bind /home/me/project/.git /home/me/project/.git",
-        "--ro-bind /home/me/project/.git/hooks /home/me/project/.git/hooks", "--chdir /home/me/project --",
+        "--ro-bind /home/me/.nvm /home/me/.nvm", "--bind /home/me/project /home/me/project",
+        "--bind /home/me/project/.git /home/me/project/.git", "--ro-bind /home/me/project/.git/hooks /home/me/project/.git/hooks",
+        "--tmpfs /home/me/project/keys", "--chdir /home/me/project --",
     ]  # fmt: skip
     places = [said.index(one) for one in order]
     assert places == sorted(places)
+    assert "--ro-bind /dev/null /etc/shadow" in said
     assert "--unshare-net" in said
     assert "--unshare-net" not in bwrap_arguments(PROFILE, has_network=True)
 
@@ -119,13 +120,34 @@ def test_a_worktree_gets_its_repository_and_a_forged_one_nothing(home: Path) -> 
     assert f"{main}/.git" not in build(home, home / "work").writable
 
 
-def test_files_of_the_agent_are_made_and_its_settings_protected(home: Path) -> None:
-    (home / ".claude").mkdir()
-    (home / ".claude" / "settings.json").write_text("{}")
-    profile = build(home, home / "work", state=[".claude/", ".claude.json", ".new/"])
-    assert (home / ".claude.json").read_text() == "{}\n"
-    assert {f"{home}/.claude", f"{home}/.claude.json", f"{home}/.new"} <= {*profile.writable}
-    assert f"{home}/.claude/settings.json" in profile.protected
+def test_a_copy_is_seen_in_the_place_of_its_file_and_a_fresh_folder_is_empty() -> None:
+    profile = Profile(
+        workspace="/w",
+        home="/h",
+        readable=(),
+        writable=("/h/.agent", "/w"),
+        protected=(),
+        hidden=(),
+        links={},
+        fresh=("/h/.agent/tmp",),
+        copied=("/h/.agent.json",),
+    )
+    said = " ".join(bwrap_arguments(profile, has_network=True, copies={"/h/.agent.json": "/c/0"}))
+    assert "--bind /h/.agent /h/.agent --bind /c/0 /h/.agent.json --tmpfs /h/.agent/tmp --bind /w /w" in said
+
+
+def test_what_the_operator_opens_of_an_agents_own_files_is_written(home: Path) -> None:
+    (home / ".codex").mkdir()
+    (home / ".codex" / "config.toml").write_text("")
+    (home / ".claude.json").write_text("{}")
+    state = [".codex/", ".claude.json"]
+    held = build(home, home / "work", state=state)
+    assert f"{home}/.codex/config.toml" in held.protected
+    assert held.copied == (f"{home}/.claude.json",)
+    opened = build(home, home / "work", state=state, writable=["~/.codex/config.toml", "~/.claude.json"])
+    assert f"{home}/.codex/config.toml" not in opened.protected
+    assert opened.copied == ()
+    assert {f"{home}/.codex/config.toml", f"{home}/.claude.json"} <= {*opened.writable}
 
 
 def test_keys_stay_hidden_where_the_workspace_is_the_home_directory(home: Path) -> None:

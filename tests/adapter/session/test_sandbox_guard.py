@@ -33,9 +33,10 @@ PROFILE = Profile(
     home="/home/me",
     readable=("/usr", "/etc"),
     writable=("/home/me/project",),
-    protected=("/home/me/project/.git/hooks",),
+    protected=("/home/me/.codex/rules", "/home/me/project/.git/hooks"),
     hidden=("/etc/shadow",),
     links={},
+    copied=("/home/me/.claude.json",),
 )
 INIT = b'{"type":"system","subtype":"init","session_id":"s","model":"m","tools":[]}'
 CALL = (
@@ -249,6 +250,21 @@ async def test_the_call_is_not_guessed_where_several_run(tmp_path: Path) -> None
         ("OSError: [Errno 30] Read-only file system: '/etc/z'", "/etc/z", "outside of the workspace"),
         ("cat: /home/me/.ssh/id: No such file or directory", "/home/me/.ssh/id", "not in this sandbox"),
         ("head: cannot open '/etc/shadow' for reading: Permission denied", "/etc/shadow", "hidden"),
+        (
+            "error: could not write config file .git/hooks: Device or resource busy",
+            ".git/hooks",
+            "sandbox_unprotected",
+        ),
+        (
+            "Error: EBUSY: resource busy or locked, rename 'a' -> '~/.claude.json'",
+            "~/.claude.json",
+            "has a copy of it",
+        ),
+        (
+            "OSError: [Errno 16] Device or resource busy: '/home/me/.codex/rules'",
+            "/home/me/.codex/rules",
+            "sandbox_writable can open it",
+        ),
     ],
 )
 async def test_what_programs_say_of_refused_files_is_told(
@@ -268,7 +284,12 @@ async def test_what_programs_say_of_refused_files_is_told(
 
 @pytest.mark.parametrize(
     "said",
-    ["cat: gone.txt: No such file or directory", "a: b: c", "cat: /usr/gone: No such file or directory"],
+    [
+        "cat: gone.txt: No such file or directory",
+        "a: b: c",
+        "umount: /mnt: Device or resource busy",
+        "cat: /usr/gone: No such file or directory",
+    ],
 )
 async def test_what_the_sandbox_has_nothing_to_do_with_is_not_told(tmp_path: Path, said: str) -> None:
     line = (

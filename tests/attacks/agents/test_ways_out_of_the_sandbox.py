@@ -1,18 +1,21 @@
 """A hostile agent tries every way out of its sandbox; none leads out, and each refusal is told."""
 
 import asyncio
+import ctypes
 import errno
 import json
 import os
 import shutil
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import ways_out
@@ -62,6 +65,43 @@ ONLY_NETWORK = "reach", "have the proxy", "ask a name server", "resolve a name"
 """What a sandbox of files does not hold."""
 
 
+SOCKETS = "x11", "wayland", "bus", "systemd", "ssh", "gpg", "server"
+"""Facts that are sockets outside."""
+
+LISTED = {"hub": ["127.0.0.1"], "private": ["10.0.0.1"], "both": ["1.1.1.1", "10.0.0.1"]}
+"""Where names of the listed domain lead."""
+
+
+def setuid_program(folder: Path) -> str:
+    """A program that runs as another user: a copy of `id` that is nobody's, or one of the system where we are not root."""
+    made = folder / "setuid"
+    shutil.copy("/usr/bin/id", made)
+    with suppress(PermissionError, OSError):  # in a user namespace there is no user nobody
+        os.chown(made, 65534, -1)
+        made.chmod(0o4755)
+        if subprocess.run([made, "-u"], capture_output=True, text=True, check=True).stdout == "65534\n":
+            return str(made)
+    return next(
+        str(one)
+        for one in map(Path, ("/usr/bin/su", "/usr/bin/passwd", "/usr/bin/mount"))
+        if one.exists() and one.stat().st_mode & stat.S_ISUID
+    )
+
+
+@pytest.fixture(autouse=True)
+def listed_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let names of the listed domain lead to addresses of this machine and of private networks."""
+    real = socket.getaddrinfo
+
+    def getaddrinfo(host: str, port: int, *arguments: Any, **named: Any) -> Any:
+        name, _, domain = str(host).partition(".")
+        if domain != "listed.test":
+            return real(host, port, *arguments, **named)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in LISTED[name]]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+
+
 def own_address() -> str:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
         try:
@@ -93,7 +133,7 @@ class Stage:
             "include.path=../more.gitconfig",
         ):
             subprocess.run(["git", "-C", self.workspace, "config", *setting.split("=")], check=True)
-        for name in ("watch.sh", "more.gitconfig", ".envrc"):
+        for name in ("watch.sh", "more.gitconfig", ".envrc", ".npmrc"):
             (self.workspace / name).write_text("")
         (self.home / ".netrc").write_text("password")
         (self.workspace / ".bash_login").symlink_to("../.netrc")
@@ -102,7 +142,21 @@ class Stage:
         (self.workspace / "linked").mkdir()
         (self.workspace / "linked/.git").symlink_to("../../elsewhere/.git")
         self.facts = {name: str(place) for name, place in places.items()}
+        for inner in (".claude/shell-snapshots", ".codex/app-server-control", ".gnupg", "run/systemd"):
+            (self.home / inner).mkdir(parents=True)
+        (self.home / ".claude/shell-snapshots/other.sh").write_text("other")
+        (self.home / ".claude.json").write_text(json.dumps({"numStartups": 7, "mcpServers": {}}))
         self.facts |= {
+            "variable": self.mark[::-1],
+            "segment": str(int(self.mark[:7], 16)),
+            "setuid": setuid_program(self.workspace),
+            "x11": str(self.home / "run/X7"),
+            "wayland": str(self.home / "run/wayland-0"),
+            "bus": str(self.home / "run/bus"),
+            "systemd": str(self.home / "run/systemd/private"),
+            "ssh": str(self.home / "run/ssh"),
+            "gpg": str(self.home / ".gnupg/S.gpg-agent"),
+            "server": str(self.home / ".codex/app-server-control/app-server-control.sock"),
             "mark": self.mark,
             "address": own_address(),
             "abstract": self.mark,
@@ -116,10 +170,19 @@ class Stage:
         """Begin what listens and runs outside."""
         hub = held.enter_context(socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True))
         self.facts["port"] = str(hub.getsockname()[1])
-        for address in ("\0" + self.mark, self.facts["socket"]):
+        sockets = [ways_out.short(self.facts[name]) for name in SOCKETS]
+        for address in ("\0" + self.mark, self.facts["socket"], "\0X11-" + self.mark, *sockets):
             one = held.enter_context(socket.socket(socket.AF_UNIX))
             one.bind(address)
             one.listen()
+        Path("/dev/shm", self.mark).write_text("secret")
+        held.callback(Path("/dev/shm", self.mark).unlink)
+        libc = ctypes.CDLL(None, use_errno=True)
+        segment = libc.shmget(int(self.facts["segment"]), 4096, 0o1600)  # IPC_CREAT
+        assert segment != -1, os.strerror(ctypes.get_errno())
+        held.callback(libc.shmctl, segment, 0, None)  # IPC_RMID
+        assert libc.mq_open(f"/{self.mark}".encode(), os.O_CREAT | os.O_RDWR, 0o600, None) != -1
+        held.callback(libc.mq_unlink, f"/{self.mark}".encode())
         held.callback(Path(self.facts["socket"]).unlink)
         victim = subprocess.Popen(["/bin/sh", "-c", f"exec sleep 600 # {self.mark}"])
         held.callback(victim.wait)
@@ -137,10 +200,18 @@ class Stage:
         options = SessionOptions(
             workspace=self.workspace,
             executable=[python, "-I", "-S", "agent.py"],
-            environment={"HOME": str(self.home), "PATH": "/usr/local/bin:/usr/bin:/bin"},
+            environment={
+                "HOME": str(self.home),
+                "PATH": "/usr/local/bin:/usr/bin:/bin",
+                **dict.fromkeys(ways_out.VARIABLES, self.facts["bus"]),
+            },
             ask_version=False,
             own_places=[str(self.home / ".local/state/turnwire")],
-            sandbox=SandboxSettings(level=level, state=[".agent/", ".claude/", ".gemini/"]),
+            sandbox=SandboxSettings(
+                level=level,
+                state=[".agent/", ".claude/", ".claude.json", ".codex/", ".config/opencode/", ".gemini/"],
+                hosts=["*.listed.test", f"*.listed.test:{self.facts['port']}"],
+            ),
         )
         async with asyncio.timeout(120), open_session(options) as session:
             reading = asyncio.ensure_future(self._read(session))
@@ -168,14 +239,29 @@ class Stage:
         assert not (self.workspace / ".vscode").exists()
         assert not (self.workspace / ".git/commondir").exists()
         assert not (self.workspace / ".husky").exists()
-        assert (self.home / ".claude/settings.json").read_text() == "{}\n"
+        assert not [
+            name
+            for name in ("settings.json", ".config.json", "commands")
+            if (self.home / ".claude" / name).exists()
+        ]
+        assert (self.home / ".claude/shell-snapshots/other.sh").read_text() == "other"
+        assert not (self.home / ".config/opencode/plugin").exists()
+        own = json.loads((self.home / ".claude.json").read_text())
+        assert own == {
+            "numStartups": 8,
+            "mcpServers": {},
+            "projects": {str(self.workspace): {"lastCost": 0.5}},
+        }
         assert self.victim.poll() is None
         left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
         assert f"{self.mark}-left" not in left
 
 
-async def test_none_of_the_ways_leads_out_and_each_refusal_is_told(tmp_path: Path) -> None:
+async def test_none_of_the_ways_leads_out_and_each_refusal_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stage = Stage(tmp_path)
+    monkeypatch.setenv("TURNWIRE_TEST_VARIABLE", stage.facts["variable"])
     with ExitStack() as held:
         stage.outside(held)
         async with stage.attacked("network") as came:
@@ -194,6 +280,8 @@ async def test_none_of_the_ways_leads_out_and_each_refusal_is_told(tmp_path: Pat
     hosts = {event.target for event in denied if event.kind == "host"}
     port = stage.facts["port"]
     assert {f"127.0.0.1:{port}", "169.254.169.254:80", "10.0.0.1:22", "files.attacker.test:443"} <= hosts
+    assert {f"hub.listed.test:{port}", "private.listed.test:443", "both.listed.test:443"} <= hosts
+    assert "it leads to 10.0.0.1" in told["have the proxy reach one of a listed name's two addresses"]
     paths = {event.target for event in denied if event.kind == "path"}
     assert {
         stage.facts["key"],

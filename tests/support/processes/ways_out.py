@@ -106,8 +106,6 @@ def _(_: dict[str, str]) -> None:
     libc("open_by_handle_at", os.open(".", os.O_RDONLY), handle, os.O_RDONLY)
 
 
-# Writing
-
 reads("read a password by a link in the place of a protected file", lambda _: ".bash_login")
 
 
@@ -121,6 +119,41 @@ def _(_: dict[str, str]) -> None:
     calls = {"x86_64": 250, "aarch64": 219}
     libc("syscall", calls[os.uname().machine], 0, -3, 0)
 
+
+@way("read the variables of turnwire by process 1")
+def _(facts: dict[str, str]) -> None:
+    if facts["variable"].encode() not in Path("/proc/1/environ").read_bytes():
+        raise Refused("process 1 has the variables of the agent alone")
+
+
+reads("read it by the root of the process", lambda facts: f"/proc/self/root{facts['key']}")
+reads("read the memory of the machine", lambda _: "/dev/mem")
+reads("read the shared memory of the machine", lambda facts: f"/dev/shm/{facts['mark']}")
+reads("read another conversation's shell", lambda _: os.path.expanduser("~/.claude/shell-snapshots/other.sh"))
+
+
+@way("attach the shared memory of System V")
+def _(facts: dict[str, str]) -> None:
+    libc("shmget", int(facts["segment"]), 1, 0)
+
+
+@way("open a queue of messages")
+def _(facts: dict[str, str]) -> None:
+    libc("mq_open", f"/{facts['mark']}".encode(), os.O_RDONLY)
+
+
+@way("read it by a link that is exchanged meanwhile")
+def _(facts: dict[str, str]) -> None:
+    Path("mine").write_text("")
+    for number in range(200):
+        os.symlink(facts["key"] if number % 2 else "mine", "new")
+        os.replace("new", "turning")
+        with open("turning", "rb") as file:  # every second one leads outside
+            if file.read(1):
+                return
+
+
+# Writing
 
 writes("write a program of the system", lambda _: "/usr/bin/ls")
 writes("write a setting of the system", lambda _: "/etc/profile")
@@ -140,8 +173,58 @@ writes("write a hook in a folder that git's configuration names", lambda _: ".hu
 writes("write a program that git's configuration names", lambda _: "watch.sh")
 writes("write what git's configuration includes", lambda _: "more.gitconfig")
 writes("write what a shell loads in this folder", lambda _: ".envrc")
-writes("make a missing setting of the agent", lambda _: os.path.expanduser("~/.claude/settings.json"))
+writes("write what npm loads in this folder", lambda _: ".npmrc")
+writes("write a rule of the agent about commands", lambda _: os.path.expanduser("~/.codex/rules/mine.rules"))
 writes("make an extension of the agent", lambda _: os.path.expanduser("~/.gemini/extensions/mine"))
+
+
+def makes(name: str, path: str, content: str = "out") -> None:
+    """A file that can be made, and is not outside: the test looks."""
+
+    def make(_: dict[str, str]) -> None:
+        file = Path(os.path.expanduser(path))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+        raise Refused("it is the sandbox's own and gone at its end")
+
+    WAYS[name] = make
+
+
+SERVER = {"mine": {"command": "/bin/sh", "args": ["-c", "true"]}}
+TRUSTED = {"mcpServers": SERVER, "allowedTools": ["Bash(*)"], "hasTrustDialogAccepted": True, "lastCost": 0.5}
+
+makes("make a missing setting of the agent", "~/.claude/settings.json")
+makes("make a file that takes the place of the agent's own", "~/.claude/.config.json")
+makes("make a command of the agent", "~/.claude/commands/mine.md")
+makes("make a plugin of the agent", "~/.config/opencode/plugin/mine.js")
+
+
+@way("name an MCP server in the agent's own file")
+def _(_: dict[str, str]) -> None:
+    own = {"numStartups": 8, "mcpServers": SERVER, "projects": {os.getcwd(): TRUSTED}}
+    Path(os.path.expanduser("~/.claude.json")).write_text(json.dumps(own))
+    raise Refused("it is a copy, of which only counters are taken back")
+
+
+@way("put a link in the place of the agent's own file")
+def _(facts: dict[str, str]) -> None:
+    os.symlink(facts["key"], os.path.expanduser("~/.claude.json.new"))
+    os.replace(os.path.expanduser("~/.claude.json.new"), os.path.expanduser("~/.claude.json"))
+
+
+def runs(name: str, *command: str) -> None:
+    def run(_: dict[str, str]) -> None:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False
+        )
+        if done.returncode:
+            raise Refused(done.stderr.strip() or f"exit code {done.returncode}")
+
+    WAYS[name] = run
+
+
+runs("set git's folder of hooks", "git", "config", "core.hooksPath", "mine")
+runs("set git's watcher of files", "git", "config", "core.fsmonitor", "./mine.sh")
 
 
 @way("put a folder in the place of a submodule's configuration")
@@ -241,9 +324,13 @@ def _(_: dict[str, str]) -> None:
 
 
 @way("gain privileges by a setuid program")
-def _(_: dict[str, str]) -> None:
-    if "NoNewPrivs:\t1" in Path("/proc/self/status").read_text():
-        raise Refused("no new privileges")
+def _(facts: dict[str, str]) -> None:
+    with subprocess.Popen([facts["setuid"]], stdin=subprocess.PIPE, stdout=-3, stderr=-3) as running:
+        said = Path(f"/proc/{running.pid}/status").read_text()  # Popen has waited for its start
+        running.kill()
+    uids = next(line for line in said.splitlines() if line.startswith("Uid:")).split()[1:]
+    if set(uids) == {str(os.getuid())}:
+        raise Refused(f"{facts['setuid']} runs as user {uids[1]} as well")
 
 
 @way("become another user")
@@ -274,6 +361,22 @@ def _(_: dict[str, str]) -> None:
 @way("make a mount namespace")
 def _(_: dict[str, str]) -> None:
     libc("unshare", 0x20000)
+
+
+@way("make namespaces by clone3")
+def _(_: dict[str, str]) -> None:
+    asked = struct.pack("8Q", 0x10000000 | 0x20000, 0, 0, 0, signal.SIGCHLD, 0, 0, 0)
+    library = ctypes.CDLL(None, use_errno=True)
+    made = library.syscall(435, asked, len(asked))
+    if made == 0:
+        os._exit(0)
+    if made == -1:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    os.waitpid(made, 0)
+
+
+runs("make namespaces by unshare", "unshare", "--user", "--map-root-user", "--mount", "true")
+runs("start a service of the user", "systemd-run", "--user", "--wait", "true")
 
 
 @way("enter the network of process 1's parent")
@@ -351,6 +454,42 @@ connects("reach a socket of the file system", lambda facts: (socket.AF_UNIX, fac
 connects("reach the socket of Docker", lambda _: (socket.AF_UNIX, "/var/run/docker.sock"))
 
 
+def short(path: str) -> str:
+    """A path of a socket that fits into an address, which has 107 bytes; raises OSError where its folder is missing."""
+    folder, _, name = path.rpartition("/")
+    return f"/proc/self/fd/{os.open(folder, os.O_PATH)}/{name}"
+
+
+def connects_to(name: str, fact: str) -> None:
+    connects(name, lambda facts: (socket.AF_UNIX, short(facts[fact])))
+
+
+connects_to("reach the screen by X11", "x11")
+connects(
+    "reach the screen by an abstract socket of X11", lambda facts: (socket.AF_UNIX, "\0X11-" + facts["mark"])
+)
+connects_to("reach the screen by Wayland", "wayland")
+connects_to("reach the bus of the session", "bus")
+connects_to("reach the service manager of the user", "systemd")
+connects_to("reach the agent of ssh", "ssh")
+connects_to("reach the agent of GnuPG", "gpg")
+connects_to("reach the agent's own server outside", "server")
+
+
+@way("find such a socket by a variable")
+def _(_: dict[str, str]) -> None:
+    found = [name for name in VARIABLES if name in os.environ]
+    if not found:
+        raise Refused("no variable names one")
+
+
+VARIABLES = (
+    "DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK",
+    "GPG_AGENT_INFO", "DOCKER_HOST",
+)  # fmt: skip
+"""Variables that name sockets outside."""
+
+
 @way("ask a name server")
 def _(_: dict[str, str]) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
@@ -403,6 +542,9 @@ asks_proxy("have the proxy reach it by 0.0.0.0", lambda facts: f"0.0.0.0:{facts[
 asks_proxy("have the proxy reach the metadata of a cloud", lambda _: "169.254.169.254:80")
 asks_proxy("have the proxy reach a private network", lambda _: "10.0.0.1:22")
 asks_proxy("have the proxy reach a host that nobody allows", lambda _: "files.attacker.test:443")
+asks_proxy("have the proxy reach it by a listed name", lambda facts: f"hub.listed.test:{facts['port']}")
+asks_proxy("have the proxy reach a private network by a listed name", lambda _: "private.listed.test:443")
+asks_proxy("have the proxy reach one of a listed name's two addresses", lambda _: "both.listed.test:443")
 asks_proxy(
     "have the proxy take a second line",
     lambda facts: f"files.attacker.test:443 HTTP/1.1\r\nX: 127.0.0.1:{facts['port']}",

@@ -1,0 +1,194 @@
+"""What of an agent's own folders a sandbox shares, and how.
+
+An agent needs its conversations and its login. The same folders name programs that its later sessions start outside:
+MCP servers, hooks, plugins, trusted folders. A folder with `kept` shares those names alone: the rest that is there is
+read-only, and what is new is gone with the sandbox. In other folders the names that are known are protected.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from turnwire.protocol.errors import TurnwireError
+
+COMMON = (
+    ".env", "agents.config.json", "bin", "cli-config.json", "commands", "config.json", "config.toml", "config.yaml", "config.yml", "cron",
+    "environments.toml", "extensions", "hooks", "hooks.json", "managed_config.toml", "mcp-config.json", "mcp.json", "plugins", "policies",
+    "settings.json", "settings.local.json", "skills", "trustedFolders.json", "trusted_hooks.json",
+)  # fmt: skip
+"""Names that start programs later, in whichever agent's folder; protected where they are there."""
+
+
+class OwnFolder(Struct, frozen=True, kw_only=True):
+    """One agent's own folder below HOME."""
+
+    kept: tuple[str, ...] | None = None
+    """Names in it that are shared to be written, a folder with `/` at its end; None for all that is not protected."""
+    protected: Mapping[str, str | None] = {}
+    """Names that are read-only, made where they are missing: with this content, or as a folder for None. Otherwise the agent could make them."""
+    fresh: tuple[str, ...] = ()
+    """Names that each program of a sandbox has of its own, empty at first."""
+
+
+_EMPTY = "{}\n"
+_NO_SERVERS = '{"mcpServers": {}}\n'
+
+OWN_FOLDERS: Mapping[str, OwnFolder] = {
+    ".claude": OwnFolder(
+        kept=("projects/", "todos/", "tasks/", "plans/", "file-history/", ".credentials.json"),
+        fresh=(
+            ".last-cleanup", ".update.lock", "backups", "cache", "ccr", "chrome", "daemon", "debug", "history.jsonl", "ide",
+            "image-cache", "jobs", "mcp-needs-auth-cache.json", "paste-cache", "session-env", "sessions", "shell-snapshots",
+            "stats-cache.json", "statsig", "telemetry", "traces", "uploads", "usage-data",
+        ),
+    ),
+    ".codex": OwnFolder(
+        protected={
+            "config.toml": "", "managed_config.toml": "", "hooks.json": '{"hooks": {}}\n', ".env": "", "agents": None, "bin": None,
+            "packages": None, "plugins": None, "prompts": None, "rules": None, "skills": None,
+        },
+        fresh=(".tmp", "app-server-control", "app-server-daemon", "shell_snapshots", "tmp"),
+    ),
+    ".config/opencode": OwnFolder(kept=()),
+    ".cache/opencode": OwnFolder(kept=(), fresh=("models.json", "version")),
+    ".local/share/opencode": OwnFolder(protected={"bin": None}),
+    ".gemini": OwnFolder(
+        protected={
+            "settings.json": _EMPTY, "trustedFolders.json": _EMPTY, "trusted_hooks.json": _EMPTY, ".env": "", "acknowledgments": None,
+            "agents": None, "bin": None, "commands": None, "extensions": None, "policies": None, "skills": None, "tmp/bin": None,
+        },
+    ),
+    ".qwen": OwnFolder(
+        protected={
+            "settings.json": _EMPTY, "trustedFolders.json": _EMPTY, ".env": "", "agents": None, "bin": None, "channels": None,
+            "commands": None, "extensions": None, "mcpApprovals.json": _EMPTY, "rules": None, "skills": None, "updates": None, "workflows": None,
+        },
+        fresh=("extension-store", "ide"),  # the store's unfinished transactions are carried out by the next session
+    ),
+    ".copilot": OwnFolder(
+        protected={"mcp-config.json": _NO_SERVERS, "agents": None, "hooks": None, "installed-plugins": None, "pkg": None, "skills": None},
+        fresh=("ide",),
+    ),
+    ".factory": OwnFolder(
+        protected={"mcp.json": _NO_SERVERS, "commands": None, "droids": None, "hooks": None, "plugins": None, "skills": None},
+        fresh=("bin",),
+    ),
+    ".kimi-code": OwnFolder(
+        protected={"mcp.json": _NO_SERVERS, "agents": None, "bin": None, "hooks": None, "plugins": None, "skills": None},
+    ),
+    ".pi": OwnFolder(protected={"agent/bin": None, "agent/extensions": None, "agent/prompts": None, "agent/skills": None}),
+    ".omp": OwnFolder(protected={"agent/extensions": None, "agent/hooks": None, "agent/skills": None, "agent/tools": None}),
+}  # fmt: skip
+"""By the folder's path below HOME."""
+
+COPIED = (".claude.json",)
+"""Files below HOME of which a sandbox gets a copy: copies.py takes back what is harmless."""
+
+
+class OwnFilesError(TurnwireError, ValueError):
+    """An agent's own file cannot be protected; says which and what to do."""
+
+
+class OwnFiles(Struct, frozen=True, kw_only=True):
+    """What a sandbox shares of an agent's own files; absolute paths."""
+
+    writable: tuple[str, ...]
+    readable: tuple[str, ...]
+    protected: tuple[str, ...]
+    fresh: tuple[str, ...]
+    """Folders in a writable one that each program has of its own."""
+    copied: tuple[str, ...]
+
+
+def own_files(places: Iterable[str], home: str) -> OwnFiles:
+    """Return what is shared; makes what is missing, since only what is there can be mounted. Raises OSError and OwnFilesError.
+
+    Args:
+        places: the agent's files and folders below HOME; a folder ends in `/`.
+        home: its home directory, without links.
+    """
+    writable: list[str] = []
+    readable: list[str] = []
+    protected: list[str] = []
+    fresh: list[str] = []
+    copied: list[str] = []
+    for place in places:
+        path = f"{home}/{place.rstrip('/')}"
+        if not place.endswith("/"):
+            _make_file(path, _EMPTY)
+            if place in COPIED:
+                copied.append(path)
+            else:
+                writable.append(os.path.realpath(path))
+            continue
+        Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = OWN_FOLDERS.get(place.rstrip("/"), OwnFolder())
+        if folder.kept is not None:
+            kept = list(_kept(path, folder.kept))
+            writable += kept
+            readable += [one for one in _others(path, folder.fresh) if one not in kept]
+            continue
+        path = os.path.realpath(path)
+        writable.append(path)
+        protected += _protected(path, folder.protected)
+        for name in folder.fresh:
+            Path(path, name).mkdir(mode=0o700, exist_ok=True)
+            fresh.append(_plain(f"{path}/{name}"))
+    return OwnFiles(
+        writable=tuple(writable),
+        readable=tuple(readable),
+        protected=tuple(protected),
+        fresh=tuple(fresh),
+        copied=tuple(copied),
+    )
+
+
+def _kept(folder: str, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        path = f"{folder}/{name.rstrip('/')}"
+        if name.endswith("/"):
+            Path(path).mkdir(mode=0o700, exist_ok=True)
+            yield path
+        elif os.path.isfile(path):
+            yield path
+
+
+def _others(folder: str, fresh: Iterable[str]) -> Iterator[str]:
+    """Yield the files and folders in a folder; a socket in it leads to a program outside."""
+    for name in sorted(set(os.listdir(folder)).difference(fresh)):
+        with suppress(OSError):  # a link that leads nowhere
+            mode = os.stat(f"{folder}/{name}").st_mode
+            if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+                yield f"{folder}/{name}"
+
+
+def _protected(folder: str, made: Mapping[str, str | None]) -> Iterator[str]:
+    for name in dict.fromkeys((*COMMON, *made)):
+        path = f"{folder}/{name}"
+        if name in made:
+            content = made[name]
+            if content is None:
+                Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
+            else:
+                _make_file(path, content)
+        if os.path.lexists(path):
+            yield _plain(path)
+
+
+def _plain(path: str) -> str:
+    """Return a path that no link leads to: bwrap would follow it, and the link itself could be exchanged."""
+    if os.path.realpath(path) != path:
+        raise OwnFilesError(f"{path} is a link, which cannot be protected; put the file itself there")
+    return path
+
+
+def _make_file(path: str, content: str) -> None:
+    Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write(content)
