@@ -8,7 +8,7 @@ import pytest
 
 from turnwire.adapter.sandbox.copies import Copies, harmless_changes, read_object
 
-HARMLESS = {
+HARMLESS: dict[str, Any] = {
     "numStartups": 8,
     "firstStartTime": "2026-01-01T00:00:00.000Z",
     "projects": {"/work": {"lastCost": 0.25, "lastSessionId": "6009f759-9e5a-4b0d-a275-6abaebc3ae0e"}},
@@ -52,8 +52,8 @@ def test_counters_are_taken_back_and_nothing_else(file: Path) -> None:
     both = {
         **DANGEROUS,
         **HARMLESS,
-        "projects": {"/work": {**DANGEROUS["projects"]["/work"], **HARMLESS["projects"]["/work"]}},
-    }  # type: ignore[dict-item]
+        "projects": {"/work": DANGEROUS["projects"]["/work"] | HARMLESS["projects"]["/work"]},
+    }
     assert after(file, both) == {**HARMLESS, "mcpServers": {"yours": {}}}
     assert file.stat().st_mode & 0o777 == 0o640
     assert not (file.parent / ".claude.json.lock").exists()
