@@ -55,6 +55,9 @@ _REFUSED = re.compile(
     + _PATH.format(name="third")
 )
 
+_TEMPORARY = re.compile(r"\.(?:tmp\.\d+\.[0-9a-f]+|[0-9a-f]{6,}\.tmp)\Z")
+"""End of the name of a file that Claude Code or Qwen Code writes beside another, to rename it over that one."""
+
 
 class SandboxGuard:
     """Speaks for the sandbox of one session."""
@@ -161,6 +164,6 @@ class SandboxGuard:
         for line in said.replace("\\n", "\n").split("\n"):
             # almost no line says any of these, and the pattern takes its time
             if any(word in line for word in _WORDS) and (found := _REFUSED.search(line[:LONGEST_LINE])):
-                path = found["first"] or found["second"] or found["third"]
+                path = _TEMPORARY.sub("", found["first"] or found["second"] or found["third"])
                 if (reason := self._profile.why_denied(path, found[0])) is not None:
                     yield Denied("path", path, reason)
