@@ -10,6 +10,7 @@ nearly all lines are of it.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -55,6 +56,11 @@ _OWN: dict[str, str] = {
 }
 """turnwire's own families. Of two that claim a line, the first has it."""
 
+_calls: "dict[type, Callable[[Any], Sequence[ModelCall]]]" = {}
+_exchanges: "dict[type, Callable[[Any], Exchange]]" = {}
+_unread: list[Family] = []
+"""Loaded families whose readers are not in these two yet."""
+
 _WITH_FILES = ("claude", "acp")
 """turnwire's own families with readable session files. Only these are imported to look at a file."""
 
@@ -68,14 +74,11 @@ class UnknownFamily(TurnwireError, KeyError):
 @cache
 def named(name: str) -> Family:
     """Return the family of a name. Raises UnknownFamily. Errors while loading a family are passed on."""
-    if name in _OWN:
-        return _load(_OWN[name])
-    found = _registered().get(name)
+    found = _OWN.get(name) or _registered().get(name)
     if found is None:
         raise UnknownFamily(f"there is no family {name!r}; choose one of {', '.join(FAMILIES)}")
     family = _load(found)
-    _model_calls().update(family.model_calls())
-    _exchanges().update(family.exchanges())
+    _unread.append(family)
     return family
 
 
@@ -147,27 +150,25 @@ FAMILIES: Mapping[str, Family] = _Families()
 def model_calls() -> "ModelCallReaders":
     """Return the readers of calls of the model, for the messages of all loaded families.
 
-    A family of another distribution is included once it is loaded. Before that no message of it exists.
+    A family is included once it is loaded. Before that no message of it exists.
     """
-    return _model_calls()
+    _read()
+    return _calls
 
 
 def exchanges() -> "ExchangeReaders":
     """Return the same of requests and answers."""
-    return _exchanges()
+    _read()
+    return _exchanges
 
 
-@cache
-def _model_calls() -> "dict[type, Callable[[Any], Sequence[ModelCall]]]":
-    from turnwire.normalize.streams.model_calls import MODEL_CALLS
-
-    told = (named(CLAUDE).model_calls(), named(ACP).model_calls(), MODEL_CALLS)
-    return {kind: read for readers in told for kind, read in readers.items()}
-
-
-@cache
-def _exchanges() -> "dict[type, Callable[[Any], Exchange]]":
-    return {**named(CLAUDE).exchanges()}
+def _read() -> None:
+    named(CLAUDE)  # its core is made without loading the family
+    for family in tuple(_unread):
+        _calls.update(family.model_calls())
+        _exchanges.update(family.exchanges())
+        with suppress(ValueError):  # another thread has done the same
+            _unread.remove(family)
 
 
 def new_core(family: str = CLAUDE, *, resumed: bool = False, first_turn: int = 1) -> Core:

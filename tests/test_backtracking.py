@@ -39,8 +39,19 @@ BOUNDED = {
 """Patterns that never see such a text, and why."""
 
 
+COMPILED_LATER = {
+    "turnwire.protocol.visible": (
+        *("_NAMES", "_PROSE", "RIGHT_TO_LEFT", "_RIGHT_TO_LEFT", "_CODE_IN_PROSE", "_IN_JSON"),
+    )
+}
+"""Patterns that a module compiles on their first use."""
+
+
 def patterns() -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[bytes]]]:
-    """All compiled patterns at the top of our modules."""
+    """All patterns at the top of our modules."""
+    for module_name, names in COMPILED_LATER.items():
+        for name in names:
+            yield f"{module_name}.{name}", re.compile(getattr(importlib.import_module(module_name), name))
     for found in pkgutil.walk_packages(turnwire.__path__, "turnwire."):
         if not found.name.endswith("__main__"):
             module: ModuleType = importlib.import_module(found.name)

@@ -5,7 +5,6 @@ stderr. Everything else is a failure, and what that means is decided by adapter/
 """
 
 import asyncio
-import http.client
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -84,6 +83,8 @@ def _read(body: bytes) -> JsonObject:
 
 
 def _post(url: str, body: bytes, timeout: float) -> JsonObject:
+    import http.client  # noqa: PLC0415 - few hooks are servers
+
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=timeout)
     try:

@@ -8,6 +8,9 @@ from fnmatch import fnmatchcase
 
 from turnwire.protocol.errors import TurnwireError
 
+WILDCARDS = frozenset("*?[")
+"""What makes a pattern of a name."""
+
 ALLOWED = (
     *("HOME", "PATH", "SHELL", "USER", "LOGNAME", "TMPDIR", "TERM", "TZ", "LANG", "LC_*", "XDG_*"),
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
@@ -62,4 +65,6 @@ def build_environment(
 
 def is_allowed(name: str, allowed: Sequence[str] = ALLOWED) -> bool:
     """Tell whether a name is on the allow-list."""
-    return any(fnmatchcase(name, pattern) for pattern in allowed)
+    return name in allowed or any(
+        fnmatchcase(name, pattern) for pattern in allowed if not WILDCARDS.isdisjoint(pattern)
+    )

@@ -157,7 +157,7 @@ def _text(text: str) -> str:
 
 def _code(text: str) -> str:
     """Return code whose words from right to left move nothing around them."""
-    return RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", _text(text))
+    return re.sub(RIGHT_TO_LEFT, r"<bdi>\g<0></bdi>", _text(text))
 
 
 def _block(kind: str, text: str) -> str:

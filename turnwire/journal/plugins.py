@@ -6,7 +6,6 @@ setting
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -160,6 +159,8 @@ def journal_plugin(name: str) -> JournalPlugin:
         return _BY_SCHEME[scheme]
     if scheme in BUILT_IN:
         return BUILT_IN[scheme]
+    from importlib.metadata import entry_points  # noqa: PLC0415 - few journals are another's
+
     found = entry_points(group=GROUP)
     for entry in found:
         if entry.name == scheme:

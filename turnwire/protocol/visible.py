@@ -8,6 +8,7 @@ around it, so a second pass keeps it; any other isolate is spelt out.
 """
 
 import re
+from functools import cache
 from typing import Any
 
 _HIDDEN = (
@@ -27,22 +28,22 @@ _WORD = (
     r"\ufb1d-\ufdff\ufe70-\ufefe\U00010800-\U00010fff\U0001e800-\U0001efff]+"
 )
 _ISOLATED = rf"\u2068{_WORD}\u2069"
-_NAMES = re.compile(rf"{_EMOJI}|{_ISOLATED})|(?:[{_HIDDEN}\ud800-\udfff]|\r(?!\n))")
-_PROSE = re.compile(rf"{_EMOJI}|{_ISOLATED}|{_JOINED})|(?:[{_HIDDEN}\ud800-\udfff]|\r(?!\n))")
-RIGHT_TO_LEFT = re.compile(_WORD)
+_NAMES = rf"{_EMOJI}|{_ISOLATED})|(?:[{_HIDDEN}\ud800-\udfff]|\r(?!\n))"
+_PROSE = rf"{_EMOJI}|{_ISOLATED}|{_JOINED})|(?:[{_HIDDEN}\ud800-\udfff]|\r(?!\n))"
+RIGHT_TO_LEFT = _WORD
 """Words in scripts that are written from right to left, as the console has them; none of what is spelt out."""
-_RIGHT_TO_LEFT = re.compile(rf"(?:{_ISOLATED}|(?P<word>{_WORD}))")
-_CODE_IN_PROSE = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)|\Z)|(?P<ticks>(?<!`)`+(?!`))[^\n]+?(?<!`)(?P=ticks)(?!`)",
-    re.MULTILINE | re.DOTALL,
-)
+_RIGHT_TO_LEFT = rf"(?:{_ISOLATED}|(?P<word>{_WORD}))"
+_CODE_IN_PROSE = r"(?ms)^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)|\Z)|(?P<ticks>(?<!`)`+(?!`))[^\n]+?(?<!`)(?P=ticks)(?!`)"
 """What Markdown shows as code. Other notations, such as blocks that are indented, count as prose."""
-_IN_JSON = re.compile(rf"[{_HIDDEN}\ud800-\udfff]")
+_IN_JSON = rf"[{_HIDDEN}\ud800-\udfff]"
+
+_pattern = cache(re.compile)
+"""Compile one of these patterns on its first use: together they cost a start some milliseconds."""
 
 
 def visible(text: str) -> str:
     """Spell out what is not seen; newlines and tabs stay."""
-    return text if text.isascii() and text.isprintable() else _NAMES.sub(_spelt, text)
+    return text if text.isascii() and text.isprintable() else _pattern(_NAMES).sub(_spelt, text)
 
 
 def visible_line(text: str) -> str:
@@ -53,18 +54,18 @@ def visible_line(text: str) -> str:
 def ordered(text: str) -> str:
     """Do the same for code: words from right to left are isolated (U+2068, U+2069), so that they move nothing around them."""
     shown = visible(text)
-    return shown if shown.isascii() else _RIGHT_TO_LEFT.sub(_isolated, shown)
+    return shown if shown.isascii() else _pattern(_RIGHT_TO_LEFT).sub(_isolated, shown)
 
 
 def visible_prose(text: str) -> str:
     """Do the same for prose: between letters that are written joined, joiners stay."""
-    return text if text.isascii() and text.isprintable() else _PROSE.sub(_spelt, text)
+    return text if text.isascii() and text.isprintable() else _pattern(_PROSE).sub(_spelt, text)
 
 
 def ordered_prose(text: str) -> str:
     """Do the same for Markdown: in what it shows as code, words from right to left are isolated."""
     shown = visible_prose(text)
-    return shown if shown.isascii() else _CODE_IN_PROSE.sub(lambda code: ordered(code[0]), shown)
+    return shown if shown.isascii() else _pattern(_CODE_IN_PROSE).sub(lambda code: ordered(code[0]), shown)
 
 
 def ordered_json(value: Any) -> Any:
@@ -80,7 +81,9 @@ def ordered_json(value: Any) -> Any:
 
 def escaped(written: str) -> str:
     """Return a JSON text of the same value that hides nothing and commands no terminal."""
-    return written if written.isascii() and "\x7f" not in written else _IN_JSON.sub(_escape, written)
+    return (
+        written if written.isascii() and "\x7f" not in written else _pattern(_IN_JSON).sub(_escape, written)
+    )
 
 
 def escaped_line(written: bytes) -> bytes:

@@ -45,6 +45,7 @@ HUB = ("turnwire.hub.hub", "turnwire.hub.wire.frames", "websockets")
 OTHER_COMMANDS = ("turnwire.sidecar.cli.live", "turnwire.sidecar.cli.token")
 CORES = ("turnwire.normalize.families", "turnwire.normalize.claude.core")
 EVENTS = ("turnwire.normalize.events", "turnwire.protocol.acp")
+OF_OTHER_AGENTS = ("turnwire.normalize.acp.session_updates", "turnwire.normalize.acp.agents")
 OPTIONAL = ("redis", "yaml", "detect_secrets")
 RARE = (
     "dataclasses",
@@ -87,18 +88,18 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
         (
             ["run", "--help"],
             DRAWS + TRACES + SERVES + ("turnwire.config.settings", "turnwire.hub") + OPTIONAL,
-            290,
+            287,
         ),
         (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 270),
         (
             ["inspect", str(RECORDING), "--json"],
             DRAWS + TRACES + SERVES + ("turnwire.config.settings",),
-            460,
+            456,
         ),
         (
             ["inspect", str(RECORDING)],
             ("structlog", *TRACES, *SERVES, "turnwire.config.settings"),
-            515,
+            510,
         ),
         (
             ["schema", "events"],
@@ -169,7 +170,7 @@ def test_the_scripted_agent_loads_no_settings_and_no_command_line(tmp_path: Path
     assert "turnwire.scripted_agent.claude.claude_session" in modules
     absent = (*DRAWS, *TRACES, *CHECKS, "turnwire.normalize", "turnwire.hub", "importlib.resources")
     assert among(absent, modules) == []
-    assert len(modules) <= 266
+    assert len(modules) <= 260
 
 
 @pytest.mark.long
@@ -191,7 +192,7 @@ async def test_a_sidecar_in_which_nothing_happened_has_loaded_nothing_that_draws
     assert "turnwire.hub.hub" in modules
     assert (
         among(
-            (*DRAWS, *TRACES, *OPTIONAL, "turnwire.hub.schema", "turnwire.normalize.acp.session_updates"),
+            (*DRAWS, *TRACES, *OPTIONAL, "turnwire.hub.schema", *OF_OTHER_AGENTS),
             modules,
         )
         == []
@@ -202,4 +203,4 @@ async def test_a_sidecar_in_which_nothing_happened_has_loaded_nothing_that_draws
         if name.startswith(("turnwire.fleet", "turnwire.fleet", "turnwire.journal.redis"))
     ]
     assert set(of_a_fleet) <= {"turnwire.fleet", "turnwire.fleet.errors"}, "one machine has none"
-    assert len(modules) <= 798
+    assert len(modules) <= 780

@@ -2,10 +2,9 @@
 
 import gzip
 import hashlib
-import mimetypes
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
@@ -14,6 +13,17 @@ from turnwire.hub.server.http import HttpAnswer
 FOLDER = Path(__file__).parents[1] / "static"
 IMMUTABLE = "/assets/"
 """Files under it have a hash of their content in their name."""
+
+
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+}
+"""Suffixes of the console's files. Python's own table takes some milliseconds, and differs between machines."""
 
 
 class StaticFile(Struct, frozen=True, dict=True):
@@ -73,9 +83,6 @@ def load(folder: Path | None = None) -> Mapping[str, StaticFile]:
 
 
 def _static_file(name: str, content: bytes) -> StaticFile:
-    kind, _ = mimetypes.guess_type(name)
-    kind = kind or "application/octet-stream"
-    if kind.startswith("text/") or kind in {"application/javascript", "application/json"}:
-        kind += "; charset=utf-8"
+    kind = _TYPES.get(PurePosixPath(name).suffix, "application/octet-stream")
     caching = "public, max-age=31536000, immutable" if name.startswith(IMMUTABLE) else "no-cache"
     return StaticFile(content, kind, f'"{hashlib.sha256(content).hexdigest()[:32]}"', caching)

@@ -1,6 +1,7 @@
 """The frames that the hub sends. `event` frames are spliced and not modelled here: see normalize/events/envelope.py."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TypeAlias
 
 import msgspec
@@ -255,7 +256,6 @@ OutFrame: TypeAlias = Welcome | Sessions | EventFrame | EventsFrame | CaughtUp |
 """Any frame. `type` names its kind."""
 
 _encode = msgspec.json.Encoder().encode
-_decoder: msgspec.json.Decoder[OutFrame] = msgspec.json.Decoder(OutFrame)
 
 
 def encode(frame: OutFrame) -> bytes:
@@ -265,7 +265,12 @@ def encode(frame: OutFrame) -> bytes:
 
 def decode(text: str | bytes) -> OutFrame:
     """Read a frame; raises msgspec.ValidationError when it is none."""
-    return _decoder.decode(text)
+    return _decoder().decode(text)
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[OutFrame]:
+    return msgspec.json.Decoder(OutFrame)
 
 
 def encode_payload(command_id: str, event: bytes, raw: bytes | None) -> bytes:
