@@ -91,6 +91,8 @@ class Prices:
             if len(self._found) > 1000:  # names come out of files
                 self._found.clear()
             prices = self._found[model] = self._look_up(model)
+        if len(prices) == 1 and prices[0].since is None:
+            return prices[0]
         day = _day(at)
         counting = [one for one in prices if day is None or one.since is None or one.since <= day]
         return counting[-1] if counting else None

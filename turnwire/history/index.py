@@ -39,6 +39,9 @@ VERSION = 5
 BATCH = 32
 """Files that are read between two commits."""
 
+HELD = 1024
+"""Texts of a file that are held until it is known whether they are kept."""
+
 LONGEST = 200_000
 """Characters of a text that can be searched."""
 
@@ -350,10 +353,11 @@ class Index:
         if row is None or row[0] is None:
             return
         self._db.execute("DELETE FROM sessions WHERE id = ? AND path = ?", (row[0], path))
-        self._unsay(row[0])
+        self.unsay(row[0])
         self._db.execute("DELETE FROM answers WHERE session = ?", (row[0],))
 
-    def _unsay(self, session: str) -> None:
+    def unsay(self, session: str) -> None:
+        """Forget texts; within a transaction."""
         self._db.execute(
             "DELETE FROM words WHERE rowid IN (SELECT number FROM said WHERE session = ?)", (session,)
         )
@@ -368,16 +372,13 @@ class Index:
             identity = found.session
             said = _TextBatch(self, f"{identity}\0{file.path}")
             outline = survey_of(path, found.files, said.add).outline()
-            said.done()
             for leaf, title in outline.titles.items():
                 self._db.execute("INSERT OR REPLACE INTO titles VALUES (?, ?)", (leaf, title[:SHOWN]))
             if (outline.turns or outline.answers) and self._is_fuller(identity, file.path, outline.turns):
-                self._db.execute(
-                    "UPDATE said SET session = ? WHERE session = ?", (identity, f"{identity}\0{file.path}")
-                )
+                said.done(identity)
                 self._keep(identity, file, found.files.agent, outline)
             else:
-                self._unsay(f"{identity}\0{file.path}")
+                said.drop()
                 identity = None
         self._db.execute(
             "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", (file.path, file.changed, file.size, identity)
@@ -393,7 +394,7 @@ class Index:
         if row[1] >= turns:
             return False
         self._db.execute("DELETE FROM answers WHERE session = ?", (identity,))
-        self._unsay(identity)
+        self.unsay(identity)
         self._db.execute("UPDATE files SET id = NULL WHERE path = ?", (row[0],))
         return True
 
@@ -418,12 +419,20 @@ class Index:
 
     def say(self, session: str, said: Iterable[tuple[SearchableText, int | None]]) -> None:
         """Take texts in; within a transaction."""
-        for one, seq in said:
-            number = self._db.execute(
-                "INSERT INTO said (session, message, seq, kind) VALUES (?, ?, ?, ?)",
-                (session, one.message, seq, one.kind),
-            ).lastrowid
-            self._db.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, one.text[:LONGEST]))
+        (last,) = self._db.execute("SELECT ifnull(max(number), 0) FROM said").fetchone()
+        rows = [(number, one, seq) for number, (one, seq) in enumerate(said, last + 1)]
+        self._db.executemany(
+            "INSERT INTO said VALUES (?, ?, ?, ?, ?)",
+            ((number, session, one.message, seq, one.kind) for number, one, seq in rows),
+        )
+        self._db.executemany(
+            "INSERT INTO words (rowid, text) VALUES (?, ?)",
+            ((number, one.text[:LONGEST]) for number, one, _ in rows),
+        )
+
+    def name_said(self, name: str, session: str) -> None:
+        """Call texts the session's that were taken in under another name; within a transaction."""
+        self._db.execute("UPDATE said SET session = ? WHERE session = ?", (session, name))
 
     def logged(self, session: str, epoch: str) -> int:
         """Return up to which number the log of one of turnwire's sessions is in the index; 0 for another life's."""
@@ -442,7 +451,7 @@ class Index:
                 if known is not None and known[0] == piece.epoch and known[1] != piece.after:
                     return
                 if known is not None and known[0] != piece.epoch:
-                    self._unsay(identity)
+                    self.unsay(identity)
                     self._db.execute("DELETE FROM answers WHERE session = ?", (identity,))
                 self.say(identity, piece.said)
                 (ended,) = self._db.execute(
@@ -472,7 +481,7 @@ class Index:
         """Forget one of turnwire's sessions."""
         identity = f"{LIVE}:{session}"
         with self._writing():
-            self._unsay(identity)
+            self.unsay(identity)
             for statement in (
                 "DELETE FROM answers WHERE session = ?",
                 "DELETE FROM sessions WHERE id = ?",
@@ -787,23 +796,32 @@ def _block_of(begun: Sequence[float], at: float | None) -> float | None:
 
 
 class _TextBatch:
-    """Gathers what a file says, some at a time."""
+    """Gathers what a file says. Of a long file it is written some at a time, under a name of its own."""
 
-    def __init__(self, index: Index, session: str) -> None:
+    def __init__(self, index: Index, name: str) -> None:
         self._index = index
-        self._session = session
+        self._name = name
         self._held: list[tuple[SearchableText, int | None]] = []
+        self._written = False
 
     def add(self, said: SearchableText) -> None:
         """Take a text in."""
         self._held.append((said, None))
-        if len(self._held) >= 256:
-            self.done()
+        if len(self._held) >= HELD:
+            self._index.say(self._name, self._held)
+            self._held.clear()
+            self._written = True
 
-    def done(self) -> None:
-        """Write what is held."""
-        self._index.say(self._session, self._held)
-        self._held.clear()
+    def done(self, session: str) -> None:
+        """Write the rest, all of it as the conversation's."""
+        if self._written:
+            self._index.name_said(self._name, session)
+        self._index.say(session, self._held)
+
+    def drop(self) -> None:
+        """Keep nothing of it."""
+        if self._written:
+            self._index.unsay(self._name)
 
 
 def query_of(text: str) -> str:

@@ -29,6 +29,9 @@ MAIN = PurePath("main/wire.jsonl")
 LOOKED_AT = 50
 """Lines in which a session file must show that it is one."""
 
+_PIECE = 1 << 16
+"""Bytes that are read of a file at a time to find so many lines."""
+
 
 _SEVERAL = re.compile(rb"\}\s*\{")
 
@@ -64,10 +67,11 @@ def format_of(path: Path) -> KeptFormat | None:
     if in_database(path):
         found = list(islice((line for line in session_lines(path) if isinstance(line, bytes)), LOOKED_AT))
         return _format_of(found, path)
-    framer = LineFramer()
+    framer, found, size = LineFramer(), list[bytes](), 0
     with path.open("rb") as file:
-        chunk = file.read(CHUNK)
-    found = [line for line in framer.feed(chunk) if isinstance(line, bytes) and line.strip()]
+        while len(found) < LOOKED_AT and size < CHUNK and (piece := file.read(_PIECE)):
+            size += len(piece)
+            found += [line for line in framer.feed(piece) if isinstance(line, bytes) and line.strip()]
     if not found and (last := framer.close()) is not None and isinstance(last, bytes):
         found = [last]  # one line alone, which may still be written
     found = [piece for line in found[:LOOKED_AT] for piece in records_in(line)]
@@ -167,13 +171,15 @@ def survey_of(
     from turnwire.tracing.prices import prices  # noqa: PLC0415 - most recordings are no session files
 
     survey = files.survey(prices().estimate)
-    for agent in agent_files(path):
+    agents = agent_files(path)
+    for agent in agents:
         if (call := call_of(agent.path)) is not None:
             survey.calls(agent.agent, call)
     for note in notes_beside(path, files):
         survey.handle(note)
     _look_over(survey, path, None, tell)
-    for agent in agent_files(path, survey.agents()):
+    named = survey.agents()
+    for agent in agent_files(path, named) if named else agents:
         _look_over(survey, agent.path, agent.agent, tell)
     return survey
 

@@ -55,6 +55,8 @@ class Answers:
         self._told: dict[str, CostState] = {}
         """The CLI's latest totals, by model."""
         self._totals: list[float] = []
+        self._names: dict[str, str] = {}
+        """Models' names without provider, date and variant."""
         self.first_model: str | None = None
         """The model that answered first."""
         self.largest: dict[str, int] = {}
@@ -77,7 +79,8 @@ class Answers:
         self.first_model = self.first_model or model
         if of_main:
             tokens = min(sum(counts_of(head.usage)), _MOST)
-            self.largest[model] = max(tokens, self.largest.get(model, 0))
+            if tokens > self.largest.get(model, -1):
+                self.largest[model] = tokens
         place = agent, head.id or line.uuid
         key = line.uuid
         if head.id is not None and line.request_id is not None:
@@ -106,10 +109,10 @@ class Answers:
 
     def __iter__(self) -> Iterator[Answer]:
         """Return all answers with their cost, if it is known."""
-        priced = self._priced()
-        for seen in self._seen.values():
-            counts = _counts(seen.tokens)
-            cost, is_share = self._cost(seen, priced)
+        rows = [(seen, _counts(seen.tokens)) for seen in self._seen.values()]
+        priced = self._priced(rows)
+        for seen, counts in rows:
+            cost, is_share = self._cost(seen, counts, priced)
             yield Answer(
                 seen.key, seen.at, seen.model, *counts[:4], dollars(cost), counts.cache_creation_1h_input_tokens, is_share,
                 seen.origin is not None, seen.origin,
@@ -142,42 +145,62 @@ class Answers:
         known = own or self._totals
         summary.cost_usd = round(sum(own) + summary.other_cost_usd, 10) if known else None
 
-    def _priced(self) -> set[str]:
+    def _priced(self, rows: Sequence[tuple[_Seen, TokenCounts]]) -> set[str]:
         """Return the models whose reported cost equals their tokens at the known prices."""
-        at: dict[str, float | None] = {}
-        by_answers: dict[str, float] = {}
-        for seen in self._seen.values():
-            model = plain_name(seen.model)
-            at[model] = seen.at
-            by_answers[model] = by_answers.get(model, 0.0) + (
-                self._price(seen.model, seen.tokens, seen.at) or 0.0
-            )
-        found = set()
+        found = set[str]()
+        if not self._told:
+            return found
+        of_model: dict[str, list[tuple[_Seen, TokenCounts]]] = {}
+        for row in rows:
+            of_model.setdefault(self._plain_name(row[0].model), []).append(row)
         for model, used in self._told.items():
             told = used.cost_usd - _SEARCH_USD * _count(used.web_search_requests)
+            answered = of_model.get(model, [])
+            at = answered[-1][0].at if answered else None
             # a price may differ for long prompts, and by the day: then each answer by itself tells
-            sums = (self._price(model, used, at.get(model)), by_answers.get(model))
-            if any(one is not None and abs(one - told) <= _NEAR for one in sums):
+            if self._is(told, self._price(model, _counts(used), at)) or (
+                answered
+                and self._is(
+                    told, sum(self._price(seen.model, each, seen.at) or 0.0 for seen, each in answered)
+                )
+            ):
                 found.add(model)
         return found
 
-    def _price(self, model: str, tokens: Tokens | CostState, at: float | None) -> float | None:
-        return None if self._estimate is None else self._estimate(model, _counts(tokens), at)
+    def _is(self, told: float, price: float | None) -> bool:
+        return price is not None and abs(price - told) <= _NEAR
 
-    def _cost(self, seen: _Seen, priced: set[str]) -> tuple[float | None, bool]:
+    def _plain_name(self, model: str) -> str:
+        name = self._names.get(model)
+        if name is None:
+            name = self._names[model] = plain_name(model)
+        return name
+
+    def _price(self, model: str, tokens: TokenCounts, at: float | None) -> float | None:
+        return None if self._estimate is None else self._estimate(model, tokens, at)
+
+    def _cost(self, seen: _Seen, counts: TokenCounts, priced: set[str]) -> tuple[float | None, bool]:
         """Return an answer's cost, and whether it is a share of several answers' cost."""
-        model = plain_name(seen.model)
+        model = self._plain_name(seen.model)
         used = self._told.get(model)
         if seen.cost is not None or used is None or seen.totals >= len(self._totals):
             return seen.cost, False
         if model in priced:
-            return self._price(seen.model, seen.tokens, seen.at), False
-        whole = _weight(used)
-        return (used.cost_usd * _weight(seen.tokens) / whole, True) if whole > 0 else (None, False)
+            return self._price(seen.model, counts, seen.at), False
+        whole = _weight(_counts(used))
+        return (used.cost_usd * _weight(counts) / whole, True) if whole > 0 else (None, False)
 
 
 def counts_of(tokens: Tokens | CostState) -> tuple[int, int, int, int]:
     """Return the tokens sent, written, read from the cache and written to the cache."""
+    counts = (
+        tokens.input_tokens,
+        tokens.output_tokens,
+        tokens.cache_read_input_tokens,
+        tokens.cache_creation_input_tokens,
+    )
+    if min(counts) >= 0 and max(counts) <= _MOST:
+        return counts
     return (
         _count(tokens.input_tokens),
         _count(tokens.output_tokens),
@@ -207,8 +230,8 @@ def _counts(tokens: Tokens | CostState) -> TokenCounts:
     return TokenCounts(*counts_of(tokens), _count(hour))
 
 
-def _weight(tokens: Tokens | CostState) -> float:
-    return sum(count * weight for count, weight in zip(_counts(tokens), _WEIGHTS, strict=True))
+def _weight(counts: TokenCounts) -> float:
+    return sum(count * weight for count, weight in zip(counts, _WEIGHTS, strict=True))
 
 
 def _sum(totals: Sequence[float]) -> float:

@@ -23,6 +23,9 @@ BOOKKEEPING = frozenset(
 )  # fmt: skip
 """Types of lines for the CLI only, in all versions up to 2.1.330."""
 
+QUIET = BOOKKEEPING - {"ai-title", "attachment", "cost-state", "custom-title", "progress", "summary"}
+"""Those that tell a list of conversations nothing but where and in which session they were written."""
+
 _COMMAND = re.compile(r"\s*<command-(?:name|message)>")
 _COMMAND_PART = re.compile(r"<command-(name|args)>([^<]*(?:<(?!/command-)[^<]*)*)</command-\1>")
 _PRINTED = re.compile(r"<(local-command|bash)-(stdout|stderr)>(.*?)</\1-\2>", re.DOTALL)
@@ -74,6 +77,8 @@ def kind_of(line: SessionLine, head: MessageHead, text: str) -> RecordKind:
 
 def typed_command(text: str) -> str | None:
     """Return the command that a human typed; None if the text is no command."""
+    if text and text[0] not in "<U" and not text[0].isspace():
+        return None
     if shell := _SHELL.match(text):
         return f"!{shell[1]}"
     if unknown := _UNKNOWN_COMMAND.fullmatch(text):
@@ -92,7 +97,7 @@ def is_refusal(text: str) -> bool:
 
 def is_output(text: str) -> bool:
     """Return whether the text is a command's output."""
-    return _PRINTED.search(text) is not None
+    return "-std" in text and _PRINTED.search(text) is not None
 
 
 def output_of(text: str) -> str:
@@ -117,7 +122,11 @@ def is_task_end(line: SessionLine) -> bool:
 
 def is_tool_result(head: MessageHead) -> bool:
     """Tell whether it carries results of tools."""
-    return any(block.type == "tool_result" for block in head.blocks)
+    if not isinstance(head.content, str):
+        for block in head.content:
+            if block.type == "tool_result":
+                return True
+    return False
 
 
 def searchable(line: SessionLine, head: MessageHead, kind: RecordKind, text: str) -> list[SearchableText]:
@@ -136,8 +145,9 @@ def searchable(line: SessionLine, head: MessageHead, kind: RecordKind, text: str
     found = [SearchableText(uuid, "text", head.text)] if head.text else []
     for block in head.blocks:
         if block.type == "tool_use" and isinstance(block.input, dict):
-            for key, what in _SEARCHED.items():
-                value = block.input.get(key)
-                if isinstance(value, str) and value:
-                    found.append(SearchableText(uuid, what, value))
+            found += [
+                SearchableText(uuid, what, value)
+                for key, what in _SEARCHED.items()
+                if (value := block.input.get(key)) and isinstance(value, str)
+            ]
     return found

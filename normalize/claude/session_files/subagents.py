@@ -87,9 +87,15 @@ class _WithAgent(msgspec.Struct):
     agent_id: str | None = msgspec.field(default=None, name="agentId")
 
 
+_decode_with_agent = msgspec.json.Decoder(_WithAgent).decode
+
+
 def _agent_of(line: SessionLine) -> str | None:
     """Return the subagent that a result names."""
+    result = bytes(line.tool_use_result)
+    if b'"agentId"' not in result:
+        return None
     try:
-        return msgspec.json.decode(line.tool_use_result, type=_WithAgent).agent_id
+        return _decode_with_agent(result).agent_id
     except (msgspec.MsgspecError, RecursionError):
         return None

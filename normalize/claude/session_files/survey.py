@@ -6,6 +6,7 @@ from turnwire.normalize.claude.session_files.answers import Answers
 from turnwire.normalize.claude.session_files.order import Order
 from turnwire.normalize.claude.session_files.reader import ClaudeReader
 from turnwire.normalize.claude.session_files.records import (
+    QUIET,
     RecordKind,
     is_task_end,
     kind_of,
@@ -17,7 +18,7 @@ from turnwire.normalize.claude.session_files.tree import Tree
 from turnwire.normalize.common.times import moment
 from turnwire.normalize.recordings.session_files import ConversationSummary, Estimate, SearchableText
 from turnwire.protocol.claude import session_lines
-from turnwire.protocol.claude.session_lines import NO_LINE, NO_MESSAGE, MessageHead, SessionLine
+from turnwire.protocol.claude.session_lines import NO_LINE, NO_MESSAGE, Bookkeeping, MessageHead, SessionLine
 
 
 class ClaudeSurvey:
@@ -52,6 +53,10 @@ class ClaudeSurvey:
 
     def handle(self, line: bytes, agent: str | None = None) -> Sequence[SearchableText]:
         """Look at a line."""
+        if agent is None and (quiet := session_lines.bookkeeping(line, QUIET)) is not None:
+            self._summary.lines += 1
+            self._note_place(quiet)
+            return ()
         if not line.strip():
             return ()
         self._summary.lines += 1
@@ -75,9 +80,8 @@ class ClaudeSurvey:
         self._subagents.note(read, head)
         kind = kind_of(read, head, text)
         typed = (typed_command(text or read.content or "") or "") if kind is RecordKind.COMMAND else text
-        uuid = read.uuid
-        if uuid is not None and uuid not in self._tree and read.type not in ("progress", "summary"):
-            self._tree.join(uuid, read, kind, at, typed)
+        if read.uuid is not None and read.type not in ("progress", "summary"):
+            self._tree.join(read.uuid, read, kind, at, typed)
         return () if is_task_end(read) else searchable(read, head, kind, typed)
 
     def outline(self) -> ConversationSummary:
@@ -112,12 +116,7 @@ class ClaudeSurvey:
     def _note(self, line: SessionLine, at: float | None) -> None:
         """Take the facts about the whole conversation from a record of the main file."""
         summary = self._summary
-        summary.session_id = line.session_id or summary.session_id
-        summary.folder = summary.folder or line.cwd
-        # no branch is called HEAD: nothing is checked out by name, or there is no repository
-        if line.git_branch != "HEAD":
-            summary.git_branch = line.git_branch or summary.git_branch
-        summary.version = line.version or summary.version
+        self._note_place(line)
         if at is not None and line.uuid is not None:
             summary.began = at if summary.began is None else min(at, summary.began)
             summary.ended = at if summary.ended is None else max(at, summary.ended)
@@ -132,6 +131,15 @@ class ClaudeSurvey:
                 self._answers.note_totals(line.total_cost_usd, line.model_usage)
             case _:
                 pass
+
+    def _note_place(self, line: SessionLine | Bookkeeping) -> None:
+        summary = self._summary
+        summary.session_id = line.session_id or summary.session_id
+        summary.folder = summary.folder or line.cwd
+        # no branch is called HEAD: nothing is checked out by name, or there is no repository
+        if line.git_branch != "HEAD":
+            summary.git_branch = line.git_branch or summary.git_branch
+        summary.version = line.version or summary.version
 
     def _note_answer(self, line: SessionLine, head: MessageHead, at: float | None, agent: str | None) -> None:
         of_main = agent is None and line.agent_id is None and not line.is_sidechain

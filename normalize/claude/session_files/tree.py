@@ -75,7 +75,9 @@ class Tree:
         return None if self._last is None else self._last.uuid
 
     def join(self, uuid: str, line: SessionLine, kind: RecordKind, at: float | None, text: str) -> None:
-        """Add a new record."""
+        """Add a record, unless there is one of this id."""
+        if uuid in self._nodes:
+            return
         named = line.parent_uuid or line.logical_parent_uuid
         if not named and line.session_id and line.session_id != self._session:
             self._session = self.sessions[uuid] = line.session_id

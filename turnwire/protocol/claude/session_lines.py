@@ -5,6 +5,7 @@ the CLI's own bookkeeping. `message` and `toolUseResult` are left as they came, 
 odd field costs only itself, and a line that says nothing is a value.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -131,12 +132,26 @@ class SessionLine(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     """Of `cost-state`: what each model has used, likewise."""
 
 
+class Bookkeeping(Struct, frozen=True, gc=False, rename="camel"):
+    """What is looked at of a line of bookkeeping, most of which are long and say nothing."""
+
+    type: str = ""
+    uuid: str | None = None
+    is_sidechain: bool | None = None
+    session_id: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    version: str | None = None
+
+
 NO_LINE = SessionLine()
 """What a line is that is no JSON object."""
 
 _RAW = ("message", "tool_use_result")
 _ENCODED = {of.name: of.encode_name for of in msgspec.structs.fields(SessionLine)}
 _decode = msgspec.json.Decoder(SessionLine).decode
+_decode_bookkeeping = msgspec.json.Decoder(Bookkeeping).decode
+_TYPE = b'{"type":"'
 
 
 def read(line: bytes) -> SessionLine:
@@ -147,6 +162,20 @@ def read(line: bytes) -> SessionLine:
         return _decode(line)
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
         return _by_fields(line)
+
+
+def bookkeeping(line: bytes, types: Collection[str]) -> Bookkeeping | None:
+    """Read a line of one of these types without looking at the rest of it; None for any other, and for a record of a conversation.
+
+    It is quick for lines that begin with their type, as the CLI writes them; it does not recognise others.
+    """
+    if not line.startswith(_TYPE) or is_too_deep(line):
+        return None
+    try:
+        found = _decode_bookkeeping(line)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        return None
+    return found if found.type in types and found.uuid is None and not found.is_sidechain else None
 
 
 def _by_fields(line: bytes) -> SessionLine:
@@ -211,7 +240,9 @@ class MessageHead(Struct, frozen=True, gc=False, omit_defaults=True):
     @property
     def text(self) -> str:
         """What it says in words."""
-        return "\n\n".join(block.text for block in self.blocks if block.type == "text" and block.text)
+        if isinstance(self.content, str):
+            return self.content
+        return "\n\n".join(block.text for block in self.content if block.type == "text" and block.text)
 
 
 NO_MESSAGE = MessageHead()
