@@ -1,61 +1,28 @@
 """`<turnwire-session>` in pages of another origin, in chromium: under a strict policy, in a frame, and under attack."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from element_page import PAGE, POLICY, built, site
 from playwright.async_api import Browser, Frame, Locator, Page, expect
 
 from console_page import WAIT_MS, chromium
 from live import Frontend, running, scripted_setup
-from npm_workspace import run
-from recordings import ROOT
 from turnwire.client.events import Complete, PermissionRequest, PermissionResolved
 from turnwire_process import Served
 
 pytestmark = [pytest.mark.long, pytest.mark.node]
 
-ELEMENT = ROOT / "clients" / "element"
-
-POLICY = "default-src 'none'; script-src 'self'; connect-src {hub}; img-src data:; base-uri 'none'; form-action 'none'"
-PAGE = """<!doctype html><title>t</title><script type="module" src="turnwire-session.js"></script>
-<h1>A page</h1><turnwire-session url="{base}" session="{session}" token="{token}"></turnwire-session>"""
 AROUND = """<!doctype html><title>t</title><h1>Around</h1>
 <iframe src="{inner}" width="700" height="560" referrerpolicy="no-referrer"></iframe>"""
 
 
-@asynccontextmanager
-async def site(pages: Mapping[str, tuple[str, bytes, str]]) -> AsyncIterator[str]:
-    """The address of a site: path to content type, content and Content-Security-Policy. Pages may be put in later."""
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        kind, body, policy = pages.get(head.split()[1].decode(), ("text/plain", b"", "default-src 'none'"))
-        writer.write(
-            f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
-            f"Content-Security-Policy: {policy}\r\n\r\n".encode()
-            + body
-        )
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-
-
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The element, built as its package is, once for all tests here."""
-    folder = tmp_path_factory.mktemp("built")
-    asyncio.run(_build(folder))
-    return (folder / "turnwire-session.js").read_bytes()
-
-
-async def _build(folder: Path) -> None:
-    await run("npx", "vite", "build", "-c", ELEMENT / "vite.config.ts", "--outDir", folder, ELEMENT)
+    """The element, built once for all tests here."""
+    return asyncio.run(built(tmp_path_factory.mktemp("built")))
 
 
 class Stage:

@@ -140,6 +140,7 @@ async def test_other_hosts_and_origins_and_callers_without_a_login_are_refused(m
         ):
             answer = await http.get(f"{mounted.agents}/sessions", headers=headers)
             assert answer.status_code == status, headers
+        assert (await http.get(f"{mounted.agents}/sessions?token=of-ann")).status_code == 401
         # a huge body is not read
         answer = await http.post(f"{mounted.agents}/sessions", headers=bearer, content=b"x" * (32 << 20))
         assert answer.status_code == 405

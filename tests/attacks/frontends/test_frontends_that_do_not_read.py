@@ -109,3 +109,49 @@ async def test_twenty_frontends_that_ask_for_large_events_and_never_read(tmp_pat
         assert peak(served) - before < 64 + 6 * (TEXT >> 20)
         for peer in peers:
             peer.close()
+
+
+async def test_a_page_on_the_ai_sdk_that_does_not_read_fills_no_memory(tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    chunk, count = 32 << 10, 1024
+    script.write_text(
+        json.dumps({"fallback": {"steps": [{"text": "x" * chunk * count, "chunk": chunk, "pace": 0}]}})
+    )
+    argv = (sys.executable, "-m", "turnwire.scripted_agent", str(script))
+    env = environment(tmp_path / "home", TURNWIRE_PASS_ENV="PYTHONPATH", TURNWIRE_HISTORY="false")
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    async with (
+        turnwire(tmp_path, "run", "--", *argv, env=env) as served,
+        connect(served.url) as client,
+        turnwire(
+            beside, "usechat", "--connect", served.url, "--port", "0", stdout_lines=1, placed=False
+        ) as door,
+    ):
+        port = int(door.base.rpartition("/ai")[0].rpartition(":")[2])
+        said = {"id": "x", "role": "user", "parts": [{"type": "text", "text": "go on"}]}
+        body = json.dumps({"id": served.session, "trigger": "submit-message", "messages": [said]})
+        loop = asyncio.get_running_loop()
+        peer = socket.socket()
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        peer.setblocking(False)
+        await loop.sock_connect(peer, ("127.0.0.1", port))
+        await loop.sock_sendall(
+            peer,
+            f"POST /ai HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {served.token}\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n{body}".encode(),
+        )
+        assert (await loop.sock_recv(peer, 12)).endswith(b"200")
+        before = peak(door)
+        await largest(client, served.session)  # the turn goes to its end
+        grown = peak(door) - before
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(
+            f"GET /ai/{served.session}/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {served.token}\r\n\r\n".encode()
+        )
+        async with asyncio.timeout(DEADLINE):
+            assert b" 204 " in await reader.readline(), "others are served meanwhile"
+        writer.close()
+        peer.close()
+        # 32 MiB were said; what 256 events hold may wait
+        assert grown < 20

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx2
+import mcp
 import pytest
 from kept_sessions import kept
 from websockets.asyncio.client import connect as open_websocket
@@ -136,6 +138,8 @@ async def test_no_way_leads_to_a_session_that_a_principal_may_not_see(tmp_path: 
             assert (await http(served, f"/sessions/{other}/events", bearer))[0] == 404
             assert (await http(served, "/metrics", bearer))[0] == 403
             await through_agui(tmp_path, served, ann, other, mine.session)
+            await through_ai_sdk(tmp_path, served, ann, other, mine.session)
+            await through_mcp(tmp_path, env, f"{served.base}/#token={ann}", other, mine.session)
             await through_acp(tmp_path, {**env, "TURNWIRE_TOKEN": ann}, served, other, mine.session)
             assert SECRET not in str(mine.events)
             (last,) = [one.last_seq for one in await boss.sessions() if one.session == other]
@@ -164,6 +168,72 @@ async def through_agui(tmp_path: Path, served: Served, ann: str, other: str, own
         assert answers[0].rpartition(b"\r\n\r\n")[2] == answers[1].rpartition(b"\r\n\r\n")[2]
         assert b"RUN_FINISHED" not in answers[0]
         assert b"RUN_FINISHED" in answers[2]
+
+
+async def through_ai_sdk(tmp_path: Path, served: Served, ann: str, other: str, own: str) -> None:
+    beside = tmp_path / "usechat"
+    beside.mkdir()
+    async with (
+        preloaded_turnwire(
+            beside, "usechat", "--connect", served.base, "--port", "0", stdout_lines=1, placed=False
+        ) as door,
+        httpx2.AsyncClient(
+            base_url=door.base.rpartition("/ai")[0],
+            headers={"Authorization": f"Bearer {ann}"},
+            timeout=DEADLINE,
+        ) as http,
+    ):
+        said = {"id": "x", "role": "user", "parts": [{"type": "text", "text": "x"}]}
+
+        async def answers(session: str) -> list[tuple[int, str]]:
+            prompt = {"id": session, "trigger": "submit-message", "messages": [said]}
+            replies = [
+                await http.post("/ai", json=prompt),
+                await http.get(f"/ai/{session}/messages"),
+                await http.get(f"/ai/{session}/stream"),
+                await http.post(f"/ai/{session}/stop"),
+                await http.post(f"/ai/{session}/answer", json={"id": "q", "answers": {}}),
+            ]
+            return [(reply.status_code, reply.text.replace(session, "SESSION")) for reply in replies]
+
+        refused = await answers(other)
+        assert refused == await answers("none-such")
+        assert {status for status, _ in refused} == {404}
+        assert "the-word-of-ann" in (await http.get(f"/ai/{own}/messages")).text
+
+
+async def through_mcp(tmp_path: Path, env: dict[str, str], url: str, other: str, own: str) -> None:
+    server = mcp.StdioServerParameters(
+        command=TURNWIRE[0],
+        args=[*TURNWIRE[1:], "mcp", "--decide", "--connect", url],
+        env=env,
+        cwd=str(tmp_path),
+    )
+    async with asyncio.timeout(DEADLINE), mcp.Client(mcp.stdio_client(server)) as client:
+
+        async def answers(session: str) -> list[str]:
+            found = []
+            for tool, given in (
+                ("prompt", {"text": "x", "seconds": 1}),
+                ("wait", {"seconds": 1}),
+                ("interrupt", {}),
+                ("decide", {"request": "p", "option": "allow_once"}),
+                ("answer_question", {"request": "q", "answers": {"a": "b"}}),
+            ):
+                result: Any = await client.call_tool(tool, {"session": session, **given})
+                assert result.is_error, tool
+                found.append(result.content[0].text.replace(session, "SESSION"))
+            for what in ("transcript", "changes"):
+                with pytest.raises(mcp.MCPError) as refused:
+                    await client.read_resource(f"turnwire://sessions/{session}/{what}")
+                found.append(str(refused.value).replace(session, "SESSION"))
+            return found
+
+        assert await answers(other) == await answers("none-such")
+        listed = str(await client.call_tool("list_sessions", {}))
+        assert (other in listed, own in listed) == (False, True)
+        told = str(await client.read_resource(f"turnwire://sessions/{own}/transcript"))
+        assert "the-word-of-ann" in told
 
 
 async def through_acp(tmp_path: Path, env: dict[str, str], served: Served, other: str, own: str) -> None:

@@ -16,9 +16,13 @@ from turnwire.normalize.events import (
     Complete,
     CompleteData,
     MessageChunk,
+    PermissionOption,
     PermissionRequest,
+    ToolCall,
     TurnStarted,
 )
+from turnwire.normalize.payloads import ShellExecPayload
+from turnwire.normalize.payloads.work import ShellExec
 
 ASKS = PermissionRequest(
     pending_id="p1", permission_title="rm -rf build", permission_options=OPTIONS, action_type="command"
@@ -151,3 +155,27 @@ async def test_what_is_wrong_is_told_in_words() -> None:
         assert "no session 'nine'" in words(unknown)
         late = await client.call_tool("wait", {"session": "one", "seconds": 1e9})
         assert late.is_error
+
+
+async def test_what_hides_or_reorders_text_is_spelt_out() -> None:
+    shell = ShellExecPayload(shell_exec=ShellExec(command="ls"))
+    odd = "rm -rf \u202ecod.tnatropmi\u200b"
+    asks = PermissionRequest(
+        pending_id="p1", permission_title=odd, permission_options=[PermissionOption(option_id="a", name=odd, kind="allow_once")],
+        action_type="command",
+    )  # fmt: skip
+    told: list[str] = []
+
+    async def noted(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message or "")
+
+    called = ToolCall(
+        tool_call_id="t", tool_name="Bash", tool_title=odd, tool_status="running", normalized=shell
+    )
+    async with assistant(then=[*SAID, called, asks]) as (_, client):
+        given = {"session": "one", "text": "x"}
+        result = await client.call_tool("prompt", given, progress_callback=noted)
+        [request] = value(result)["requests"]
+        spelt = "rm -rf ⟨U+202E⟩cod.tnatropmi⟨U+200B⟩"
+        assert (request["title"], request["options"][0]["name"]) == (spelt, spelt)
+        assert told == [spelt, f"It waits: {spelt}"]

@@ -29,6 +29,9 @@ PAGE = 500
 GATHER_S = 0.2
 """How long a response that waits for answers waits for more to be asked: calls side by side ask one after the other."""
 
+HELD = 256
+"""Events that wait here for a page that reads slowly; then they wait at the hub."""
+
 PING_S = 15.0
 """How often a silent stream says that it is alive."""
 
@@ -59,10 +62,9 @@ class Reply:
 async def prompted(client: Client, session: str, asked: ChatRequest) -> Reply:
     """Send a prompt; raises TurnwireError."""
     cursor = await _end(client, session)
-    following = client.follow(session, cursor)
-    running = next((one for one in client.known_sessions if one.session == session), None)
+    following = client.follow(session, cursor, held=HELD)
     turn = None
-    if running is not None and running.state in {"running", "waiting"}:
+    if _is_busy(client, session):
         frames = await _last_turn(client, session, cursor)
         turn = next(
             (one.event.operation_id for one in frames if isinstance(one.event, events.TurnStarted)), None
@@ -104,7 +106,7 @@ async def answered(client: Client, session: str, asked: ChatRequest) -> Reply:
         if option is None:
             raise BadRequest("messages", f"the request {approval.id!r} has no option of the kind {kind}")
         answers.append((request, option, approval))
-    following = client.follow(session, start)
+    following = client.follow(session, start, held=HELD)
     for request, option, approval in answers:
         try:
             await client.respond(
@@ -123,11 +125,13 @@ async def answered(client: Client, session: str, asked: ChatRequest) -> Reply:
 async def resumed(client: Client, session: str) -> Reply | None:
     """Return the turn that runs, from its beginning; None when none does."""
     cursor = await _end(client, session)
+    if not _is_busy(client, session):
+        return None
     frames = await _last_turn(client, session, cursor)
     if not frames or any(isinstance(one.event, events.Complete) for one in frames):
         return None
     begun = frames[0].event
-    following = client.follow(session, Cursor(cursor.epoch, frames[-1].seq))
+    following = client.follow(session, Cursor(cursor.epoch, frames[-1].seq), held=HELD)
     return Reply(following, Turn(begun.operation_id or "turn"), first=tuple(frames))
 
 
@@ -214,6 +218,13 @@ async def _end(client: Client, session: str) -> Cursor:
     if summary is None:
         raise CommandFailed("unknown_session", f"There is no session {session!r}.", "session")
     return Cursor(welcome.epoch, summary.last_seq) if summary.last_seq else BEGINNING
+
+
+def _is_busy(client: Client, session: str) -> bool:
+    """Return whether a turn runs, as the hub said last."""
+    return any(
+        one.session == session and one.state in {"running", "waiting"} for one in client.known_sessions
+    )
 
 
 async def _last_turn(client: Client, session: str, end: Cursor) -> list[EventFrame]:

@@ -14,6 +14,7 @@ from turnwire.client import (
     events,
 )
 from turnwire.client.values import JsonObject
+from turnwire.protocol.visible import visible, visible_line
 
 GATHER_S = 0.3
 """How long a turn that waits for an answer waits for more to be asked: calls side by side ask one after the other."""
@@ -109,10 +110,10 @@ class _Told:
                 gone = {*(event.message_ids or ()), *(event.message_uuids or ())}
                 self._texts = {key: text for key, text in self._texts.items() if key[0] not in gone}
             case events.ToolCall():
-                return event.tool_title
+                return visible_line(event.tool_title)
             case events.PermissionRequest() | events.QuestionRequest():
                 self.pending[event.pending_id] = request_of(event)
-                return f"It waits: {self.pending[event.pending_id]['title']}"
+                return f"It waits: {visible_line(str(self.pending[event.pending_id]['title']))}"
             case events.PermissionResolved() | events.PermissionCancelled():
                 self.pending.pop(event.pending_id, None)
             case events.Complete() if self._prompt is None or self._prompt in (event.data.prompts or ()):
@@ -141,7 +142,7 @@ def request_of(event: events.PermissionRequest | events.QuestionRequest) -> Json
         return {
             "id": event.pending_id,
             "kind": "question",
-            "title": event.message or "; ".join(one.question for one in event.questions or ()),
+            "title": visible(event.message or "; ".join(one.question for one in event.questions or ())),
             "questions": [
                 {
                     "question": one.question,
@@ -154,10 +155,10 @@ def request_of(event: events.PermissionRequest | events.QuestionRequest) -> Json
     return {
         "id": event.pending_id,
         "kind": "permission",
-        "title": event.permission_title,
+        "title": visible(event.permission_title),
         "input": event.tool_input,
         "options": [
-            {"id": option.option_id, "name": option.name, "kind": option.kind}
+            {"id": option.option_id, "name": visible_line(option.name), "kind": option.kind}
             for option in event.permission_options
         ],
     }
