@@ -49,13 +49,13 @@ for line in sys.stdin:
 
 
 async def measure(folder: Path, level: SandboxLevel) -> tuple[float, float]:
-    """Return the seconds of a start and of a turn."""
+    """Return the seconds of a start and of a turn; the agent's own files are those of Claude Code."""
     options = SessionOptions(
-        workspace=folder,
+        workspace=folder / "work",
         executable=[PYTHON, "-I", "-S", "agent.py", str(CALLS)],
         environment={"HOME": str(folder), "PATH": "/usr/bin:/bin"},
         ask_version=False,
-        sandbox=SandboxSettings(level=level),
+        sandbox=SandboxSettings(level=level, state=[".claude/", ".claude.json"]),
     )
     began = time.perf_counter()
     async with open_session(options) as session:
@@ -73,7 +73,8 @@ def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
     found: dict[SandboxLevel, list[tuple[float, float]]] = {level: [] for level in LEVELS}
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "agent.py").write_text(AGENT, encoding="utf-8")
+        Path(folder, "work").mkdir()
+        Path(folder, "work", "agent.py").write_text(AGENT, encoding="utf-8")
         for _ in range(rounds):
             for level in LEVELS:
                 found[level].append(asyncio.run(measure(Path(folder), level)))

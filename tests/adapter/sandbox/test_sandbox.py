@@ -2,6 +2,7 @@ import ast
 import asyncio
 import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -104,6 +105,17 @@ async def test_where_user_namespaces_are_forbidden_the_refusal_says_so(place: Pl
         ran = await here.run("bwrap --unshare-user --ro-bind / / true")
     assert ran.exit.code != 0
     assert "user namespaces are forbidden here" in forbidden(ran.errors.strip())
+
+
+def test_where_the_kernel_allows_no_user_namespaces_the_refusal_names_the_switch() -> None:
+    asked = "from turnwire.adapter.sandbox.available import why_unavailable; print(why_unavailable('files'))"
+    forbid = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
+    inside = ["unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh"]
+    said = subprocess.run([*inside, sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert said.stdout == (
+        "this system forbids user namespaces (/proc/sys/user/max_user_namespaces is 0); allow them: "
+        "sudo sysctl -w user.max_user_namespaces=10000\n"
+    )
 
 
 def test_a_switch_of_the_kernel_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

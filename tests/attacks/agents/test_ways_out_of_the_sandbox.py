@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -348,17 +348,50 @@ def test_the_published_list_is_the_one_that_is_tried() -> None:
     assert listed == [name[0].upper() + name[1:] + "." for name in ways_out.WAYS]
 
 
+def as_mapped_user(folder: Path) -> list[str]:
+    """What runs a program as user 1000 of a user namespace, which sees the files of root as its own."""
+    return ["bwrap", "--unshare-user", "--uid", "1000", "--gid", "1000", "--dev-bind", "/", "/", "--"]
+
+
+def as_user(folder: Path) -> list[str]:
+    """What runs a program as user 1000 of the machine; this Python is shown to it where root's home directory hides it."""
+    (folder / "prefix").mkdir()
+    folder.chmod(0o755)
+    shutil.chown(folder / "of-user", 1000, 1000)
+    prefix = Path(sys.base_prefix)
+    hidden = next((one for one in reversed(prefix.parents) if not one.stat().st_mode & stat.S_IXOTH), None)
+    shown = "" if hidden is None else (
+        f"mount --bind '{prefix}' '{folder}/prefix' && mount -t tmpfs -o mode=755 none '{hidden}' && "
+        f"mkdir -p '{prefix}' && mount --bind '{folder}/prefix' '{prefix}' && "
+    )  # fmt: skip
+    setpriv = "exec setpriv --reuid 1000 --regid 1000 --clear-groups"
+    home = folder / "of-user"
+    return [
+        "unshare",
+        "--mount",
+        "sh",
+        "-c",
+        f'{shown}{setpriv} env "$@"',
+        "sh",
+        f"HOME={home}",
+        f"TMPDIR={home}",
+    ]
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="the tests above are those of an ordinary user already")
-def test_the_same_holds_for_an_ordinary_user(tmp_path: Path) -> None:
-    as_user = ["bwrap", "--unshare-user", "--uid", "1000", "--gid", "1000", "--dev-bind", "/", "/", "--"]
+@pytest.mark.parametrize("run_as", [as_mapped_user, as_user], ids=["mapped", "real"])
+def test_the_same_holds_for_an_ordinary_user(run_as: Callable[[Path], list[str]]) -> None:
     test = f"{__file__}::{test_none_of_the_ways_leads_out_and_each_refusal_is_told.__name__}"
     pytest_ = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "long"]
-    done = subprocess.run(
-        [*as_user, *pytest_, "--basetemp", tmp_path / "of-user", test],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are closed to other users
+        (Path(folder) / "of-user").mkdir()
+        done = subprocess.run(
+            [*run_as(Path(folder)), *pytest_, "--basetemp", f"{folder}/of-user/tests", test],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
