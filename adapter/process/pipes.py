@@ -32,6 +32,37 @@ class OutputGrace(Struct, frozen=True, kw_only=True):
     """Seconds after the exit at which reading ends, even if another process still writes."""
 
 
+class PipeEnd:
+    """Our end of a pipe, as an event loop takes it.
+
+    uvloop closes the descriptor first and what it was given after it. In between a thread may open something under the same
+    number. That is another's, and stays open.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._pipe = _identity(descriptor)
+
+    def fileno(self) -> int:
+        """Return the descriptor."""
+        return self._descriptor
+
+    def close(self) -> None:
+        """Close the descriptor, unless that has been done."""
+        if self._pipe is not None and _identity(self._descriptor) == self._pipe:
+            os.close(self._descriptor)
+        self._pipe = None
+
+
+def _identity(descriptor: int) -> tuple[int, int] | None:
+    """Return what tells an open file from all others; None for a descriptor that is closed."""
+    try:
+        about = os.fstat(descriptor)
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
+
+
 class Incoming(asyncio.Protocol):
     """What came through one pipe and waits for its reader; the loop's protocol of its reading end."""
 
@@ -54,7 +85,7 @@ class Incoming(asyncio.Protocol):
     @classmethod
     async def open(
         cls,
-        file: BinaryIO,
+        end: PipeEnd,
         grace: OutputGrace,
         *,
         discards: bool = False,
@@ -63,9 +94,9 @@ class Incoming(asyncio.Protocol):
         """Read a pipe from now on, which is then ours to close; `sees` gets every chunk, read or discarded."""
         loop = asyncio.get_running_loop()
         try:
-            _, incoming = await loop.connect_read_pipe(lambda: cls(grace, discards=discards, sees=sees), file)
+            _, incoming = await loop.connect_read_pipe(lambda: cls(grace, discards=discards, sees=sees), end)
         except BaseException:
-            file.close()
+            end.close()
             raise
         return incoming
 
@@ -158,12 +189,12 @@ class Outgoing(asyncio.BaseProtocol):
         self._lock = asyncio.Lock()
 
     @classmethod
-    async def open(cls, file: BinaryIO) -> "Outgoing":
+    async def open(cls, end: PipeEnd) -> "Outgoing":
         """Write to a pipe from now on, which is then ours to close."""
         try:
-            _, outgoing = await asyncio.get_running_loop().connect_write_pipe(cls, file)
+            _, outgoing = await asyncio.get_running_loop().connect_write_pipe(cls, end)
         except BaseException:
-            file.close()
+            end.close()
             raise
         return outgoing
 
@@ -269,13 +300,13 @@ async def pipes(
         ours.pop_all()
 
 
-def pipe() -> tuple[BinaryIO, BinaryIO]:
-    """Return the reading and the writing end of a new pipe."""
+def pipe() -> tuple[PipeEnd, BinaryIO]:
+    """Return the reading end of a new pipe, which is ours, and the writing end."""
     reading, writing = os.pipe()
-    return os.fdopen(reading, "rb", buffering=0), os.fdopen(writing, "wb", buffering=0)
+    return PipeEnd(reading), os.fdopen(writing, "wb", buffering=0)
 
 
-def _input_pipe() -> tuple[BinaryIO, BinaryIO]:
+def _input_pipe() -> tuple[BinaryIO, PipeEnd]:
     """Return the two ends of what is to be a process's stdin: a socket, whose writer notices when the reader has gone."""
     reading, writing = socket.socketpair()
-    return os.fdopen(reading.detach(), "rb", buffering=0), os.fdopen(writing.detach(), "wb", buffering=0)
+    return os.fdopen(reading.detach(), "rb", buffering=0), PipeEnd(writing.detach())

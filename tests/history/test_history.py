@@ -31,6 +31,7 @@ from turnwire.history.following import Follower
 from turnwire.history.history import History, document
 from turnwire.history.index import (
     BATCH,
+    HELD,
     HistoryError,
     Index,
     ListedConversation,
@@ -661,7 +662,11 @@ def test_a_short_list_needs_only_the_newest_files(tmp_path: Path) -> None:
     library.close()
 
 
-def test_of_two_files_of_a_conversation_the_one_that_has_more_of_it_is_listed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("held", [1, HELD])
+def test_of_two_files_of_a_conversation_the_one_that_has_more_of_it_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    monkeypatch.setattr("turnwire.history.index.HELD", held)
     projects = a_home(tmp_path, ("2.1.330", "denied"))
     (file,) = projects.glob("*/*.jsonl")
     lines = file.read_bytes().splitlines(keepends=True)
@@ -686,7 +691,8 @@ def test_of_two_files_of_a_conversation_the_one_that_has_more_of_it_is_listed(tm
     library.close()
 
 
-def test_all_words_of_a_long_conversation_are_found(tmp_path: Path) -> None:
+def test_all_words_of_a_long_conversation_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("turnwire.history.index.HELD", 256)
     projects = a_home(tmp_path, ("2.1.330", "denied"))
     (file,) = projects.glob("*/*.jsonl")
     (prompt, *_) = (line for line in file.read_bytes().splitlines() if b'"role":"user"' in line)

@@ -627,6 +627,23 @@ def test_a_duration_of_no_turn_ends_none(tmp_path: Path) -> None:
     assert len(transcript(events_of(path)).completes) == 1
 
 
+def test_a_line_of_bookkeeping_is_recognised_by_its_beginning() -> None:
+    line = b'{"type":"mode","sessionId":"s","cwd":"/work","more":[{"of":"it"}]}'
+    found = session_lines.bookkeeping(line, {"mode"})
+    assert found is not None
+    assert (found.type, found.session_id, found.cwd) == ("mode", "s", "/work")
+    for other in (
+        b'{"sessionId":"s","type":"mode"}',
+        b'{"type":"user","sessionId":"s"}',
+        b'{"type":"mode","uuid":"u"}',
+        b'{"type":"mode","isSidechain":true}',
+        b'{"type":"mode","sessionId":7}',
+        b'{"type":"mode","sessionId":"s"',
+        b'{"type":"mode","more":' + b"[" * 300 + b"]" * 300 + b"}",
+    ):
+        assert session_lines.bookkeeping(other, {"mode"}) is None
+
+
 def test_a_line_of_a_session_file_is_read_whatever_is_odd_in_it() -> None:
     line = b'{"type":"user","uuid":"u","isSidechain":"no","message":{"role":"user","content":"\\ud83d"},"timestamp":7}'
     told = session_lines.read(line)

@@ -4,12 +4,14 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from turnwire.adapter.process.cli import CliProcess
-from turnwire.adapter.process.pipes import READ_AHEAD, Incoming, OutputGrace, pipe
+from turnwire.adapter.process.pipes import READ_AHEAD, Incoming, OutputGrace, PipeEnd, pipe
 from turnwire.adapter.process.program import run_program
 from turnwire.adapter.process.transport import Exit
 
@@ -96,6 +98,49 @@ async def test_an_end_is_an_end_before_any_exit() -> None:
         assert await incoming.read() == b"all"
         assert await incoming.read() == b""
     incoming.process_exited()
+
+
+def is_open(descriptor: int) -> bool:
+    return Path(f"/proc/self/fd/{descriptor}").exists()
+
+
+def test_an_end_of_a_pipe_is_closed_once() -> None:
+    reading, writing = pipe()
+    reading.close()
+    assert not is_open(reading.fileno())
+    os.dup2(writing.fileno(), reading.fileno())
+    reading.close()
+    assert is_open(reading.fileno()), "the number is another's by now"
+    os.close(reading.fileno())
+    writing.close()
+
+
+@pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_what_a_thread_opens_while_a_pipe_is_closed_stays_open(
+    new_loop: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[tuple[int, int]] = []
+
+    def close(end: PipeEnd) -> None:
+        # the lowest free number: the pipe's own, where the loop has closed it
+        opened.append((end.fileno(), os.open(os.devnull, os.O_RDONLY)))
+        closes(end)
+
+    async def read_to_the_end() -> None:
+        reading, writing = pipe()
+        incoming = await Incoming.open(reading, OutputGrace())
+        writing.close()
+        async with asyncio.timeout(60):
+            assert await incoming.read() == b""
+
+    closes = PipeEnd.close
+    monkeypatch.setattr(PipeEnd, "close", close)
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        runner.run(read_to_the_end())
+    ((number, another),) = opened
+    assert is_open(another)
+    assert number == another or not is_open(number)
+    os.close(another)
 
 
 @pytest.mark.parametrize("code", [0, 2])
