@@ -340,10 +340,7 @@ class CodexFiles(ConversationFiles):
 
     agent = "codex"
     program = "codex"
-
-    def reader(self) -> CodexRecords:
-        """Return a new reader of records."""
-        return CodexRecords()
+    records = CodexRecords
 
     def recognises(self, line: bytes) -> bool:
         """Return whether a line belongs to such a file."""

@@ -106,14 +106,7 @@ class CopilotFiles(ConversationFiles):
 
     agent = "copilot"
     program = "copilot"
-
-    def reader(self) -> CopilotRecords:
-        """Return a new reader of records."""
-        return CopilotRecords()
-
-    def recognises(self, line: bytes) -> bool:
-        """Return whether a line is the first of such a file."""
-        return self.session_of(line) is not None
+    records = CopilotRecords
 
     def session_of(self, line: bytes) -> str | None:
         """Return the conversation's id, which is in the first line."""

@@ -54,10 +54,7 @@ class CursorFiles(ConversationFiles):
 
     agent = "cursor"
     program = "cursor-agent"
-
-    def reader(self) -> CursorRecords:
-        """Return a new reader of records."""
-        return CursorRecords()
+    records = CursorRecords
 
     def recognises(self, line: bytes) -> bool:
         """Return whether a line belongs to such a file. Messages of other agents have a type, or content beside the role."""
@@ -68,7 +65,3 @@ class CursorFiles(ConversationFiles):
             and is_message
             and told.keys() <= {"role", "message", "timestamp"}
         )
-
-    def session_of(self, line: bytes) -> str | None:  # noqa: ARG002 - the file is called as the conversation
-        """Return None: no line has the id."""
-        return None

@@ -128,14 +128,7 @@ class DroidFiles(ConversationFiles):
 
     agent = "droid"
     program = "droid"
-
-    def reader(self) -> DroidRecords:
-        """Return a new reader of records."""
-        return DroidRecords()
-
-    def recognises(self, line: bytes) -> bool:
-        """Return whether a line is the first of such a file."""
-        return self.session_of(line) is not None
+    records = DroidRecords
 
     def session_of(self, line: bytes) -> str | None:
         """Return the conversation's id, which is in the first line."""

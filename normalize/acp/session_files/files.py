@@ -4,7 +4,6 @@ A conversation is a tree, because users can go back: each message has a parent. 
 message. A file may end in the middle of a turn, while its agent still writes it.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -164,7 +163,7 @@ class FileSurvey:
 
     def __init__(self, files: "ConversationFiles") -> None:
         self._files = files
-        self._records = files.reader()
+        self._records = files.records()
         self._facts = ConversationSummary()
         self._tree = _Tree()
         self._first_prompt: str | None = None
@@ -198,7 +197,7 @@ class FileSurvey:
             return ()
         at, said = time_of(told), list[SearchableText]()
         if agent is not None:
-            for used in tokens_in(self._asides.setdefault(agent, self._files.reader()), told):
+            for used in tokens_in(self._asides.setdefault(agent, self._files.records()), told):
                 self._step("", used, at)
             return ()
         for record in self._records.read(told):
@@ -289,7 +288,7 @@ class BranchReader:
         branches: Sequence[Branch],
     ) -> None:
         self._files = files
-        self._records = files.reader()
+        self._records = files.records()
         self._about = about
         self._dead = dead
         self._branches = branches
@@ -314,7 +313,7 @@ class BranchReader:
         if told is None:
             return [DatedInput(self._last, Received(line, decode(line)))]
         if agent is not None:
-            for used in tokens_in(self._asides.setdefault(agent, self._files.reader()), told):
+            for used in tokens_in(self._asides.setdefault(agent, self._files.records()), told):
                 self._add(used)
             return [DatedInput(self._last, _COUNTED)]
         self._last = time_of(told) or self._last
@@ -500,7 +499,7 @@ def _line(wire: JsonObject) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", **wire})
 
 
-class ConversationFiles(ABC):
+class ConversationFiles:
     """Conversation files of one agent. Subclasses define the agent and its records."""
 
     agent: str
@@ -510,17 +509,16 @@ class ConversationFiles(ABC):
     program: str
     """The agent's name on the wire."""
 
-    @abstractmethod
-    def reader(self) -> RecordReader:
-        """Return a new reader of records."""
+    records: type[RecordReader]
+    """The reader of its records."""
 
-    @abstractmethod
     def recognises(self, line: bytes) -> bool:
-        """Return whether a line belongs to such a file, and not to a recording."""
+        """Return whether a line belongs to such a file, and not to a recording. By default: whether it has the id."""
+        return self.session_of(line) is not None
 
-    @abstractmethod
-    def session_of(self, line: bytes) -> str | None:
-        """Return the conversation's id, if the line has it."""
+    def session_of(self, line: bytes) -> str | None:  # noqa: ARG002 - the file's or folder's name may be the id
+        """Return the conversation's id, if the line has it. By default no line has it."""
+        return None
 
     def moment(self, line: bytes) -> float | None:
         """Return a line's time in seconds since 1970; None if it has none."""

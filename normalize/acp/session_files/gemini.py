@@ -179,14 +179,7 @@ class GeminiFiles(ConversationFiles):
 
     agent = "gemini"
     program = "gemini-cli"
-
-    def reader(self) -> GeminiRecords:
-        """Return a new reader of records."""
-        return GeminiRecords()
-
-    def recognises(self, line: bytes) -> bool:
-        """Return whether a line is the first of such a file."""
-        return self.session_of(line) is not None
+    records = GeminiRecords
 
     def session_of(self, line: bytes) -> str | None:
         """Return the conversation's id."""

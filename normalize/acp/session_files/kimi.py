@@ -133,19 +133,12 @@ class KimiFiles(ConversationFiles):
 
     agent = "kimi"
     program = "kimi-code"
-
-    def reader(self) -> KimiRecords:
-        """Return a new reader of records."""
-        return KimiRecords()
+    records = KimiRecords
 
     def recognises(self, line: bytes) -> bool:
         """Return whether a line is the first of such a file."""
         told = record_of(line) or {}
         return told.get("type") == "metadata" and isinstance(told.get("protocol_version"), str)
-
-    def session_of(self, line: bytes) -> str | None:  # noqa: ARG002 - the folder is called as the conversation
-        """Return None: no line has the id."""
-        return None
 
     def named(self, path: PurePath) -> str:
         """Return the conversation's id: the name of a folder in the path."""

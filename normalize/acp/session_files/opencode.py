@@ -137,14 +137,7 @@ class OpenCodeFiles(ConversationFiles):
 
     agent = "opencode"
     program = "opencode"
-
-    def reader(self) -> OpenCodeRecords:
-        """Return a new reader of records."""
-        return OpenCodeRecords()
-
-    def recognises(self, line: bytes) -> bool:
-        """Return whether a line is the first of a conversation."""
-        return self.session_of(line) is not None
+    records = OpenCodeRecords
 
     def session_of(self, line: bytes) -> str | None:
         """Return the conversation's id, which is in the first line."""

@@ -100,10 +100,7 @@ class QwenFiles(ConversationFiles):
 
     agent = "qwen"
     program = "qwen-code"
-
-    def reader(self) -> QwenRecords:
-        """Return a new reader of records."""
-        return QwenRecords()
+    records = QwenRecords
 
     def recognises(self, line: bytes) -> bool:
         """Return whether a line belongs to such a file."""
