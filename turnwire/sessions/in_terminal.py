@@ -11,21 +11,17 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
-from msgspec import Struct
 from pydantic import JsonValue
 
 from turnwire.adapter.hooks import relay
 from turnwire.adapter.interface import InterfaceHooks
 from turnwire.adapter.permissions.answers import InvalidAnswer, answer_tool, answer_user_question
 from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
-from turnwire.adapter.permissions.requests import ToolRequest
-from turnwire.adapter.process.identity import start_time
 from turnwire.config.agents import AgentNotFoundError, interface
 from turnwire.config.settings import Settings
 from turnwire.history.following import follower_of
@@ -33,7 +29,6 @@ from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.wire import frames
 from turnwire.journal.base import JournalError
 from turnwire.normalize import events as ev
-from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import Decision
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_values import JsonObject, text_at
@@ -47,6 +42,7 @@ from turnwire.sessions.prompt_history import SentPrompt
 from turnwire.sessions.records.options import RecordOptions
 from turnwire.sessions.records.sandbox import sandbox_of
 from turnwire.sessions.records.take_up import ReadTo
+from turnwire.sessions.terminal_state import OpenRequest, TerminalProcess, TerminalState, WaitingPrompt
 
 log = logging.getLogger(__name__)
 
@@ -72,126 +68,6 @@ HOOK_BYTES = 16 << 20
 
 WAITING = 100
 """Prompts that may wait."""
-
-
-class _Process:
-    """A process by its id and its start."""
-
-    def __init__(self, pid: int, started: str | None = None) -> None:
-        """`started`: when, as kept of it; None to look."""
-        self.pid = pid
-        self._started = started or start_time(pid)
-
-    @classmethod
-    def of(cls, kept: JsonValue) -> "_Process | None":
-        """Return the process that was kept."""
-        match kept:
-            case [int(pid), str(started)]:
-                return cls(pid, started)
-            case _:
-                return None
-
-    def kept(self) -> JsonValue:
-        """Return what tells it from all others."""
-        return [self.pid, self._started]
-
-    @property
-    def is_alive(self) -> bool:
-        return self._started is not None and start_time(self.pid) == self._started
-
-
-class _Asked:
-    """A request that waits in the interface."""
-
-    def __init__(self, request: ToolRequest) -> None:
-        self.request = request
-        self.since = time.monotonic()
-        self.answer: asyncio.Future[JsonObject | None] = asyncio.get_running_loop().create_future()
-        self.was_waiting = False
-        self.looks = 0
-
-    @property
-    def waited_ms(self) -> int:
-        return int((time.monotonic() - self.since) * 1000)
-
-    def settle(self, answer: JsonObject | None) -> None:
-        if not self.answer.done():
-            self.answer.set_result(answer)
-
-
-class _Waiting(Struct, frozen=True):
-    """A prompt that waits."""
-
-    prompt: str
-    said: SentPrompt
-    command: frames.Prompt
-
-
-class InTerminal:
-    """The agent's own interface, and what is known of it."""
-
-    def __init__(self, host: str, pid: int, hooks: InterfaceHooks | None) -> None:
-        self.host = host
-        """The machine that its terminal is called by."""
-        self.owner = _Process(pid)
-        """What runs it."""
-        self.program: _Process | None = None
-        """The interface."""
-        self.hooks = hooks
-        self.since = time.time()
-        """When it was begun, in seconds since 1970."""
-        self.is_wanted_back = False
-        self.is_over = False
-        """Whether its owner says that it has ended."""
-        self.conversation: str | None = None
-        self.file: Path | None = None
-        self.folder: Path | None = None
-        """Where the socket of its hooks is."""
-        self.read: ReadTo | None = None
-        """How far that is in the log."""
-        self.is_taken_up = False
-        """Whether an earlier sidecar began it."""
-        self.opens_read = False
-        """Whether `read` is of the conversation that it has opened: the log may have a part of it."""
-        self.opened: tuple[str, Path, bool] | None = None
-        """A conversation that it has opened and that is not followed yet: id, file, and whether it has a past."""
-        self.asked: dict[str, _Asked] = {}
-        self.waiting: list[_Waiting] = []
-        self.look = asyncio.Event()
-        """There is something to look at."""
-        self.left = asyncio.Event()
-        """The session is led by frontends again."""
-
-    @property
-    def is_running(self) -> bool:
-        """Whether the interface may still write."""
-        program = self.program is not None and self.program.is_alive
-        return program or (self.owner.is_alive and not self.is_over)
-
-    def kept(self) -> JsonObject:
-        """Return what the next sidecar must know."""
-        conversation, file = self.conversation, self.file
-        if self.opens_read and self.opened is not None:
-            conversation, file, _ = self.opened
-        return {
-            "host": self.host,
-            "owner": self.owner.kept(),
-            "program": None if self.program is None else self.program.kept(),
-            "since": self.since,
-            "folder": None if self.folder is None else str(self.folder),
-            "conversation": conversation,
-            "file": None if file is None else str(file),
-            **({} if self.read is None else self.read.kept()),
-        }
-
-    def observe(self, event: AgentEvent) -> None:
-        """See which requests are decided or void, by whatever the file says."""
-        match event:
-            case ev.PermissionResolved(pending_id=name) | ev.PermissionCancelled(pending_id=name):
-                if (asked := self.asked.pop(name, None)) is not None:
-                    asked.settle(None)
-            case _:
-                pass
 
 
 Alone = Callable[[str], AbstractAsyncContextManager[LiveSession]]
@@ -231,7 +107,7 @@ class Terminals:
         self._say = say
 
     async def begin(
-        self, command: frames.NativeBegin, spawn: Callable[[LiveSession, InTerminal, Path], None]
+        self, command: frames.NativeBegin, spawn: Callable[[LiveSession, TerminalState, Path], None]
     ) -> JsonValue:
         """Hand a conversation over; `spawn` starts `keep`. Refuses what cannot be."""
         async with self._alone(command.session) as session:
@@ -239,7 +115,7 @@ class Terminals:
                 if held.owner.pid != command.pid:
                     refuse("in_terminal", f"the terminal on {held.host} has the conversation", "session")
                 if command.program is not None:
-                    held.program = _Process(command.program)
+                    held.program = TerminalProcess(command.program)
                     await session.keep_terminal()
                 return {}
             record = session.record
@@ -262,7 +138,9 @@ class Terminals:
                 refuse(
                     "background_work", f"this would end: {'; '.join(session.background)}", "end_background"
                 )
-            held = InTerminal(command.host, command.pid, family.interface_hooks and family.interface_hooks())
+            held = TerminalState(
+                command.host, command.pid, family.interface_hooks and family.interface_hooks()
+            )
             if not held.owner.is_alive:
                 refuse("invalid_params", f"no process {command.pid} runs on the sidecar's machine", "pid")
             await session.stop()
@@ -289,21 +167,21 @@ class Terminals:
         return {"argv": list(argv), "workspace": record.workspace or ".", "agent": agent}
 
     async def again(
-        self, session: LiveSession, spawn: Callable[[LiveSession, InTerminal, Path], None]
+        self, session: LiveSession, spawn: Callable[[LiveSession, TerminalState, Path], None]
     ) -> None:
         """Go on with an interface that an earlier sidecar has begun, or take in what it did until its end.
 
         Raises JournalError, OSError, and ValueError for a record that does not say who has the conversation.
         """
         kept = RecordOptions.from_record(session.record).terminal or {}
-        owner = _Process.of(kept.get("owner"))
+        owner = TerminalProcess.of(kept.get("owner"))
         if owner is None:
             raise ValueError("the record does not say which process has the conversation")
         family = family_of(session.record, self._settings)
-        held = InTerminal(
+        held = TerminalState(
             text_at(kept, "host") or "", owner.pid, family.interface_hooks and family.interface_hooks()
         )
-        held.owner, held.program = owner, _Process.of(kept.get("program"))
+        held.owner, held.program = owner, TerminalProcess.of(kept.get("program"))
         if isinstance(since := kept.get("since"), float):
             held.since = since
         conversation, file = text_at(kept, "conversation"), text_at(kept, "file")
@@ -329,7 +207,7 @@ class Terminals:
             await held.left.wait()
         return None
 
-    async def keep(self, session: LiveSession, held: InTerminal, folder: Path) -> None:
+    async def keep(self, session: LiveSession, held: TerminalState, folder: Path) -> None:
         """Follow the conversation and serve the hooks until the interface has ended; then send what waits."""
         try:
             async with self._hooks(session, held, folder):
@@ -370,7 +248,7 @@ class Terminals:
                 )
 
     async def command(
-        self, session: LiveSession, held: InTerminal, command: frames.SessionCommand, frontend: Frontend
+        self, session: LiveSession, held: TerminalState, command: frames.SessionCommand, frontend: Frontend
     ) -> JsonValue:
         """Do a command about a conversation that is in a terminal; raises CommandRefused."""
         match command:
@@ -407,7 +285,7 @@ class Terminals:
                 refuse("in_terminal", f"the conversation is in the terminal on {held.host}", "session")
         return None
 
-    async def _wait(self, session: LiveSession, held: InTerminal, command: frames.Prompt) -> JsonValue:
+    async def _wait(self, session: LiveSession, held: TerminalState, command: frames.Prompt) -> JsonValue:
         if not command.text.strip() and not command.attachments:
             refuse("invalid_params", "a prompt needs text or an attachment", "text")
         if len(held.waiting) >= WAITING:
@@ -415,14 +293,16 @@ class Terminals:
                 "in_terminal", f"{WAITING} prompts wait already for the terminal on {held.host}", "session"
             )
         prompt = str(uuid4())
-        held.waiting.append(_Waiting(prompt, SentPrompt(command.text, command.attachments or ()), command))
+        held.waiting.append(
+            WaitingPrompt(prompt, SentPrompt(command.text, command.attachments or ()), command)
+        )
         await session.announce(ev.Queued(position=len(held.waiting), prompt=prompt))
         return {"prompt": prompt}
 
     async def _decide(
         self,
         session: LiveSession,
-        held: InTerminal,
+        held: TerminalState,
         name: str,
         answer: PermissionAnswer | QuestionAnswer,
         by: str,
@@ -442,7 +322,7 @@ class Terminals:
         asked.settle(held.hooks.answer(request, outcome.reply))
         await session.hear([outcome.decision])
 
-    def _read_again(self, session: LiveSession, held: InTerminal, error: JournalError) -> None:
+    def _read_again(self, session: LiveSession, held: TerminalState, error: JournalError) -> None:
         """Have the next look publish what the log did not take, from the last place that it has."""
         log.warning(
             "what was said in a terminal is published later",
@@ -456,7 +336,7 @@ class Terminals:
         ):
             held.opened, held.opens_read = (held.conversation, held.file, True), True
 
-    async def _look(self, session: LiveSession, held: InTerminal) -> None:
+    async def _look(self, session: LiveSession, held: TerminalState) -> None:
         async with self._alone(session.session):
             await self._open(session, held)
             await session.follow(running=True)
@@ -473,7 +353,7 @@ class Terminals:
                 asked.settle(None)
                 await session.hear([Decision(name, "allow", f"terminal on {held.host}", asked.waited_ms)])
 
-    async def _open(self, session: LiveSession, held: InTerminal) -> None:
+    async def _open(self, session: LiveSession, held: TerminalState) -> None:
         """Follow the conversation that the interface has opened last, once its file is there."""
         if held.opened is None and held.conversation is None and held.program is not None:
             # no hook says it
@@ -503,7 +383,7 @@ class Terminals:
         await session.keep_terminal()
 
     @asynccontextmanager
-    async def _hooks(self, session: LiveSession, held: InTerminal, folder: Path) -> AsyncIterator[None]:
+    async def _hooks(self, session: LiveSession, held: TerminalState, folder: Path) -> AsyncIterator[None]:
         hooks = held.hooks
         if hooks is None:
             yield
@@ -530,7 +410,7 @@ class Terminals:
             server.close()
 
     async def _hooked(
-        self, session: LiveSession, held: InTerminal, hooks: InterfaceHooks, said: JsonObject
+        self, session: LiveSession, held: TerminalState, hooks: InterfaceHooks, said: JsonObject
     ) -> JsonObject | None:
         name = f"terminal-{uuid4()}"
         call = hooks.read(said, name)
@@ -550,7 +430,7 @@ class Terminals:
             call = hooks.read(said, name)
         assert call.request is not None, "the same input was a request before"
         assert call.asked is not None, "a request has its line"
-        asked = held.asked[name] = _Asked(call.request)
+        asked = held.asked[name] = OpenRequest(call.request)
         await session.hear([call.asked])
         held.look.set()
         return await asked.answer

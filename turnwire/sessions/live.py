@@ -46,8 +46,8 @@ from turnwire.sessions.trace_context import Caller, context_event, headers, vari
 
 if TYPE_CHECKING:  # few sessions are ever in a terminal or a worktree
     from turnwire.adapter.workspace.worktree_actions import Presence
-    from turnwire.sessions.in_terminal import InTerminal
     from turnwire.sessions.records.take_up import ReadTo
+    from turnwire.sessions.terminal_state import TerminalState
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class LiveSession:
         """The trace context of its agent's spans. Kept in memory."""
         self.changing = asyncio.Lock()
         """Held while a CLI is started or stopped, so that only one change runs at a time."""
-        self.in_terminal: InTerminal | None = None
+        self.in_terminal: TerminalState | None = None
         """The agent's own interface, while it has the conversation."""
         self.background: list[str] = []
         """What the agent says that it runs in the background."""
@@ -282,7 +282,7 @@ class LiveSession:
         """Whether a turn is open."""
         return self._state.state in {"running", "waiting"}
 
-    async def hand_over(self, held: "InTerminal", follower: Follower | None) -> None:
+    async def hand_over(self, held: "TerminalState", follower: Follower | None) -> None:
         """Let the agent's own interface have the conversation. Raises JournalError, OSError.
 
         A `follower` reads on from what the log has: all that is in the file now.

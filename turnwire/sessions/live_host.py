@@ -47,9 +47,10 @@ from turnwire.sessions.trace_context import Caller
 from turnwire.sessions.workspaces import Workspaces, folders, workspace_of
 
 if TYPE_CHECKING:  # most sidecars need none of these
-    from turnwire.sessions.in_terminal import InTerminal, Terminals
+    from turnwire.sessions.in_terminal import Terminals
     from turnwire.sessions.ports import OpenPorts
     from turnwire.sessions.quotas import Quotas
+    from turnwire.sessions.terminal_state import TerminalState
     from turnwire.sessions.worktrees import Worktrees
 
 log = logging.getLogger(__name__)
@@ -343,7 +344,7 @@ class LiveHost:
             self._settings, self._history, self._frontend_limits, self._alone_with, self._say_waiting
         )
 
-    def _keep_in_terminal(self, session: LiveSession, held: "InTerminal", folder: Path) -> None:
+    def _keep_in_terminal(self, session: LiveSession, held: "TerminalState", folder: Path) -> None:
         self._services.spawn(session.session, self._terminals.keep(session, held, folder))
 
     async def _say_waiting(self, session: LiveSession, command: frames.Prompt, name: str) -> JsonValue:
