@@ -62,15 +62,22 @@ async def served(app: Any) -> AsyncIterator[str]:
             await serving
 
 
-@pytest.fixture
-async def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Mounted]:
-    """The example, with an agent that asks before it runs a command."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, str(tmp_path))
-    names = runpy.run_path(str(ROOT / "examples" / "library" / "mounted.py"))
+@asynccontextmanager
+async def example(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Mounted]:
+    """An example, with an agent that asks before it runs a command."""
+    monkeypatch.chdir(folder)
+    for variable in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(variable, str(folder))
+    names = runpy.run_path(str(ROOT / "examples" / "library" / name))
     async with asyncio.timeout(DEADLINE), served(names["app"]) as base:
         yield Mounted(base, names)
+
+
+@pytest.fixture
+async def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Mounted]:
+    """The example on Starlette."""
+    async with example("mounted.py", tmp_path, monkeypatch) as mounted:
+        yield mounted
 
 
 async def code_of(client: Client, command: Any) -> str:
@@ -102,6 +109,52 @@ async def test_the_applications_own_users_steer_watch_or_are_not_let_in(mounted:
         with pytest.raises(AccessRefused, match="does not let you in"):
             async with connect(mounted.agents, wrong):
                 pass
+
+
+@pytest.mark.long
+async def test_in_a_fastapi_application_its_own_logins_decide_who_steers_and_who_watches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        example("fastapi_mounted.py", tmp_path, monkeypatch) as mounted,
+        httpx2.AsyncClient(base_url=mounted.base) as http,
+    ):
+        assert (await http.get("/me")).status_code == 401
+        assert (await http.post("/login", auth=("ann", "of-vera"))).status_code == 401
+        assert "/me" in (await http.get("/openapi.json")).json()["paths"], (
+            "the application's own routes go on"
+        )
+        tokens = {}
+        for name, role in (("vera", "view"), ("ann", "control")):
+            tokens[name] = (await http.post("/login", auth=(name, f"of-{name}"))).json()["token"]
+            assert (await http.get("/me")).json() == {"name": name, "role": role}
+        assert (await http.get("/agents/")).status_code == 200
+        async with (
+            connect(mounted.agents, tokens["ann"]) as ann,
+            connect(mounted.agents, tokens["vera"]) as vera,
+        ):
+            mine = await Frontend(ann, await ann.create()).caught_up()
+            await mine.prompt("Make it friendlier")
+            request = await mine.until(PermissionRequest)
+            allow = request.permission_options[0].option_id
+            answer = ask.PermissionRespond(
+                session=mine.session, pending_id=request.pending_id, option_id=allow
+            )
+            assert await code_of(vera, answer) == "forbidden"
+            await mine.respond(request)
+            assert (await mine.until(PermissionResolved)).by == "user:ann"
+            assert await code_of(ann, answer) == "already_answered"
+        # who is logged out is cut off
+        cookie = {"Cookie": f"login={http.cookies['login']}"}
+        async with open_websocket(mounted.websocket, additional_headers=cookie) as socket_:
+            await socket_.recv()
+            await http.post("/logout")
+            await socket_.wait_closed()
+            assert socket_.close_code == 4401
+        for wrong in ("of-ann", tokens["ann"], None):
+            with pytest.raises(AccessRefused, match="does not let you in"):
+                async with connect(mounted.agents, wrong):
+                    pass
 
 
 async def test_pages_and_streams_are_served_below_the_path(mounted: Mounted) -> None:
