@@ -192,7 +192,7 @@ def build_profile(
         home=home,
         readable=tuple(sorted(readable - writable)),
         writable=tuple(sorted(writable)),
-        protected=tuple(sorted({*protected, *own.protected}.difference(opened))),
+        protected=tuple(sorted({*protected, *own.protected}.difference(opened, own.writable))),
         hidden=tuple(
             sorted(path for path in hidden if path not in writable and any(_is_in(path, one) for one in seen))
         ),

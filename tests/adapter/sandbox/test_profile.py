@@ -157,6 +157,17 @@ def test_keys_stay_hidden_where_the_workspace_is_the_home_directory(home: Path) 
     assert not [place for place in profile.made if place.startswith(str(home))]
 
 
+def test_where_the_workspace_is_the_home_directory_the_agent_writes_what_is_kept(home: Path) -> None:
+    (home / ".claude").mkdir()
+    profile = build(home, home, state=[".claude/", ".codex/"])
+    assert f"{home}/.claude" in profile.protected
+    assert f"{home}/.codex" not in profile.protected
+    assert f"{home}/.codex/rules" in profile.protected
+    said = " ".join(bwrap_arguments(profile, has_network=True))
+    projects = f"--bind {home}/.claude/projects {home}/.claude/projects"
+    assert said.index(f"--ro-bind {home}/.claude {home}/.claude ") < said.index(projects)
+
+
 @pytest.mark.parametrize("workspace", ["/", "/usr", ".."])
 def test_a_workspace_that_holds_the_system_or_home_is_refused(home: Path, workspace: str) -> None:
     with pytest.raises(ProfileError, match="work in a folder below it"):
