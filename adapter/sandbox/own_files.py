@@ -5,8 +5,10 @@ MCP servers, hooks, plugins, trusted folders. A folder with `kept` shares those 
 read-only, and what is new is gone with the sandbox. In other folders the names that are known are protected.
 """
 
+import logging
 import os
 import stat
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,12 +17,14 @@ from msgspec import Struct
 
 from turnwire.protocol.errors import TurnwireError
 
+log = logging.getLogger(__name__)
+
 COMMON = (
     ".env", "agents.config.json", "bin", "cli-config.json", "commands", "config.json", "config.toml", "config.yaml", "config.yml", "cron",
     "environments.toml", "extensions", "hooks", "hooks.json", "managed_config.toml", "mcp-config.json", "mcp.json", "plugins", "policies",
     "settings.json", "settings.local.json", "skills", "trustedFolders.json", "trusted_hooks.json",
 )  # fmt: skip
-"""Names that start programs later, in whichever agent's folder; protected where they are there."""
+"""Names that start programs later, in whichever agent's folder: protected where they are there, else set aside when an agent has made them."""
 
 
 class OwnFolder(Struct, frozen=True, kw_only=True):
@@ -102,6 +106,8 @@ class OwnFiles(Struct, frozen=True, kw_only=True):
     fresh: tuple[str, ...]
     """Folders in a writable one that each program has of its own."""
     copied: tuple[str, ...]
+    missing: tuple[str, ...]
+    """Files and folders that would start programs later, and are not there."""
 
 
 def own_files(places: Iterable[str], home: str) -> OwnFiles:
@@ -116,6 +122,7 @@ def own_files(places: Iterable[str], home: str) -> OwnFiles:
     protected: list[str] = []
     fresh: list[str] = []
     copied: list[str] = []
+    missing: list[str] = []
     for place in places:
         path = f"{home}/{place.rstrip('/')}"
         if not place.endswith("/"):
@@ -134,7 +141,11 @@ def own_files(places: Iterable[str], home: str) -> OwnFiles:
             continue
         path = os.path.realpath(path)
         writable.append(path)
-        protected += _protected(path, folder.protected)
+        for name, content in folder.protected.items():
+            _make(f"{path}/{name}", content)
+        names = [f"{path}/{name}" for name in dict.fromkeys((*COMMON, *folder.protected))]
+        protected += [_plain(one) for one in names if os.path.lexists(one)]
+        missing += [one for one in names if not os.path.lexists(one)]
         for name in folder.fresh:
             Path(path, name).mkdir(mode=0o700, exist_ok=True)
             fresh.append(_plain(f"{path}/{name}"))
@@ -144,6 +155,7 @@ def own_files(places: Iterable[str], home: str) -> OwnFiles:
         protected=tuple(protected),
         fresh=tuple(fresh),
         copied=tuple(copied),
+        missing=tuple(missing),
     )
 
 
@@ -166,17 +178,22 @@ def _others(folder: str, fresh: Iterable[str]) -> Iterator[str]:
                 yield f"{folder}/{name}"
 
 
-def _protected(folder: str, made: Mapping[str, str | None]) -> Iterator[str]:
-    for name in dict.fromkeys((*COMMON, *made)):
-        path = f"{folder}/{name}"
-        if name in made:
-            content = made[name]
-            if content is None:
-                Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
-            else:
-                _make_file(path, content)
+def set_aside(missing: Iterable[str]) -> None:
+    """Rename what an agent has made in its own folder and would start programs later."""
+    for path in missing:
         if os.path.lexists(path):
-            yield _plain(path)
+            aside = f"{path}.from-sandbox-{uuid.uuid4().hex[:8]}"
+            try:
+                os.rename(path, aside)
+            except OSError as error:
+                log.warning(
+                    "cannot set aside what a sandbox has made", extra={"file": path, "reason": str(error)}
+                )
+            else:
+                log.warning(
+                    "set aside what a sandbox has made, since it starts programs; look at it",
+                    extra={"file": path, "set_aside": aside},
+                )
 
 
 def _plain(path: str) -> str:
@@ -184,6 +201,13 @@ def _plain(path: str) -> str:
     if os.path.realpath(path) != path:
         raise OwnFilesError(f"{path} is a link, which cannot be protected; put the file itself there")
     return path
+
+
+def _make(path: str, content: str | None) -> None:
+    if content is None:
+        Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
+    else:
+        _make_file(path, content)
 
 
 def _make_file(path: str, content: str) -> None:

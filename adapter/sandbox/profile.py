@@ -89,6 +89,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     """Folders in a writable place that each program has of its own, empty at first."""
     copied: tuple[str, ...] = ()
     """Files of which the sandbox gets a copy."""
+    missing: tuple[str, ...] = ()
+    """Files and folders of the agent's own that are set aside at the end if they are there then."""
     links: Mapping[str, str]
     """Links of the system's root to what they name, such as /bin to usr/bin."""
     made: tuple[str, ...] = ()
@@ -199,6 +201,7 @@ def build_profile(
         links={path: os.readlink(path) for path in SYSTEM if os.path.islink(path)},
         fresh=own.fresh,
         copied=tuple(path for path in own.copied if path not in opened),
+        missing=own.missing,
         made=tuple(made),
         made_files=tuple(made_files),
     )

@@ -23,6 +23,7 @@ from turnwire.adapter.sandbox import linux, macos
 from turnwire.adapter.sandbox.available import check_available
 from turnwire.adapter.sandbox.copies import Copies
 from turnwire.adapter.sandbox.gate import HostGate
+from turnwire.adapter.sandbox.own_files import set_aside
 from turnwire.adapter.sandbox.ports import NoPort, SandboxPorts
 from turnwire.adapter.sandbox.profile import HELD, SAME_FOLDER, Profile, build_profile
 from turnwire.adapter.sandbox.proxy import HEAD_LIMIT, Proxy
@@ -239,6 +240,7 @@ async def open_sandbox(
         finally:
             await sandbox.close()
             unmake(profile)
+            set_aside(profile.missing)
             await asyncio.to_thread(copies.close)
             if temporary is not None:
                 shutil.rmtree(temporary, ignore_errors=True)

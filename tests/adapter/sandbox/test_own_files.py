@@ -1,9 +1,10 @@
+import os
 import socket
 from pathlib import Path
 
 import pytest
 
-from turnwire.adapter.sandbox.own_files import OWN_FOLDERS, OwnFilesError, own_files
+from turnwire.adapter.sandbox.own_files import OWN_FOLDERS, OwnFilesError, own_files, set_aside
 from turnwire.config.known_agents import KNOWN
 
 
@@ -55,8 +56,39 @@ def test_in_another_folder_what_starts_programs_later_is_protected_and_made(home
 
 def test_common_names_are_protected_in_the_folder_of_any_agent_where_they_are_there(home: Path) -> None:
     (home / ".new" / "hooks").mkdir(parents=True)
-    assert own_files([".new/"], str(home)).protected == (f"{home}/.new/hooks",)
+    found = own_files([".new/"], str(home))
+    assert found.protected == (f"{home}/.new/hooks",)
     assert not (home / ".new/plugins").exists()
+    assert f"{home}/.new/plugins" in found.missing
+    assert f"{home}/.new/hooks" not in found.missing
+
+
+def test_what_an_agent_has_made_and_starts_programs_later_is_set_aside(
+    home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    missing = own_files([".new/"], str(home)).missing
+    (home / "elsewhere").write_text("mine")
+    (home / ".new/settings.json").symlink_to("../elsewhere")
+    (home / ".new/hooks").mkdir()
+    (home / ".new/hooks/one.sh").write_text("echo")
+    (home / ".new/notes.txt").write_text("kept")
+    set_aside(missing)
+    names = sorted(one.name.partition("-")[0] for one in (home / ".new").iterdir())
+    assert names == ["hooks.from", "notes.txt", "settings.json.from"]
+    assert (home / "elsewhere").read_text() == "mine"
+    assert "look at it" in caplog.text
+
+
+def test_what_cannot_be_set_aside_is_told(
+    home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def rename(*_: str) -> None:
+        raise PermissionError("not permitted")
+
+    (home / "hooks").mkdir()
+    monkeypatch.setattr(os, "rename", rename)
+    set_aside([f"{home}/hooks", f"{home}/gone"])
+    assert "cannot set aside" in caplog.text
 
 
 @pytest.mark.parametrize("name", ["config.toml", "rules", "tmp"])

@@ -246,6 +246,7 @@ class Stage:
         ]
         assert (self.home / ".claude/shell-snapshots/other.sh").read_text() == "other"
         assert not (self.home / ".config/opencode/plugin").exists()
+        assert not (self.home / ".agent/hooks.json").exists()
         own = json.loads((self.home / ".claude.json").read_text())
         assert own == {
             "numStartups": 8,

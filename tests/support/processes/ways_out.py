@@ -185,7 +185,7 @@ def makes(name: str, path: str, content: str = "out") -> None:
         file = Path(os.path.expanduser(path))
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content)
-        raise Refused("it is the sandbox's own and gone at its end")
+        raise Refused("it is the sandbox's own, or set aside at its end")
 
     WAYS[name] = make
 
@@ -197,6 +197,7 @@ makes("make a missing setting of the agent", "~/.claude/settings.json")
 makes("make a file that takes the place of the agent's own", "~/.claude/.config.json")
 makes("make a command of the agent", "~/.claude/commands/mine.md")
 makes("make a plugin of the agent", "~/.config/opencode/plugin/mine.js")
+makes("make a missing setting of an unknown agent", "~/.agent/hooks.json")
 
 
 @way("name an MCP server in the agent's own file")
