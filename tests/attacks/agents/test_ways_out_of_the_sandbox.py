@@ -347,6 +347,7 @@ def test_the_published_list_is_the_one_that_is_tried() -> None:
         if line.startswith("- ")
     ]
     assert listed == [name[0].upper() + name[1:] + "." for name in ways_out.WAYS]
+    assert f"tries {len(ways_out.WAYS)} ways out" in (ROOT / "docs/security.md").read_text()
 
 
 def as_mapped_user(folder: Path) -> list[str]:
