@@ -173,6 +173,9 @@ class Supervised(asyncio.Protocol):
             if self._control is None:
                 ours.close()
             self.close()
+            if self._supervisor is not None:
+                # it ends all that it has started by then, now that its socket is closed
+                await self._wait_for_supervisor(INSIST + END_MARGIN)
             raise
         return self
 
@@ -217,16 +220,19 @@ class Supervised(asyncio.Protocol):
     async def end(self, grace: float) -> bool:
         """End everything that is left, by SIGTERM and after `grace` seconds by SIGKILL; tell whether nothing is."""
         self._tell(f"end {grace} {INSIST}")
-        try:
-            async with suspend_aware.timeout(grace + INSIST + END_MARGIN):
-                await self._over.wait()
-        except TimeoutError:
-            self.kill_supervisor()
-            await self._over.wait()
+        await self._wait_for_supervisor(grace + INSIST + END_MARGIN)
         if self._left is None and self._cgroup is not None:
             # somebody killed the supervisor, and nobody is left to adopt; what is in the cgroup is known all the same
             await asyncio.to_thread(cgroup.end, self._cgroup, INSIST)
         return self._left == 0
+
+    async def _wait_for_supervisor(self, seconds: float) -> None:
+        try:
+            async with suspend_aware.timeout(seconds):
+                await self._over.wait()
+        except TimeoutError:
+            self.kill_supervisor()
+            await self._over.wait()
 
     def close(self) -> None:
         """Let go of it; a supervisor that still runs ends everything by itself."""

@@ -321,10 +321,12 @@ async def test_a_spawn_that_is_cancelled_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     supervisors: list[Child] = []
+    transports: list[asyncio.BaseTransport] = []
     connection_made = Child.connection_made
 
     def noting(self: Child, transport: asyncio.BaseTransport) -> None:
         supervisors.append(self)
+        transports.append(transport)
         connection_made(self, transport)
 
     monkeypatch.setattr(Child, "connection_made", noting)
@@ -345,6 +347,7 @@ async def test_a_spawn_that_is_cancelled_leaves_nothing(
             process = starting.result()
             process.kill()
             await process.wait()
+        assert all(transport.is_closing() for transport in transports)
     # The loop hears of an end after all others: without it nothing would be let go of.
     await until(lambda: supervisors and all(one.exited.is_set() for one in supervisors))
     assert not [pid for pid in below(os.getpid()) if "supervisor" in command(pid)]
