@@ -1,6 +1,6 @@
-"""What a fleet costs: the extra hop, events a second of hub and worker, a thousand frontends, bytes in Redis, growth.
+"""What a fleet costs: the extra hop, events a second of hub and worker, idle hubs, a thousand frontends, bytes in Redis, growth.
 
-    python bench/bench_fleet.py [--quick] [hop | rate | thousand | bytes | growth]…
+    python bench/bench_fleet.py [--quick] [hop | rate | idle | thousand | bytes | growth]…
 
 Hubs, workers and a redis-server (appendfsync everysec, on a socket) are processes of this machine, and share its cores with the
 frontends. Docs/scale.md has the figures of one run.
@@ -214,6 +214,29 @@ async def rate(scale: float) -> None:
             )
 
 
+async def idle(scale: float) -> None:
+    """Measure what events that nobody follows at a hub cost that hub, and how soon those come that a frontend follows there."""
+    async with fleet(2) as running, AsyncExitStack() as stack:
+        asker = await stack.enter_async_context(frontend(running.worker))
+        client = await stack.enter_async_context(frontend(running.hubs[0]))
+        session = await created(client)
+        events = int(4000 * scale)
+        pids = [hub.process.pid for hub in running.hubs]
+        ready = asyncio.Semaphore(0)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(client.follow(session, events, ready))
+            await ready.acquire()
+            before = [cpu_of(pid) for pid in (*pids, running.redis)]
+            await asker.do(type="prompt", session=session, text=f"{events} 0.004")
+        followed, idle_hub, server = (
+            cpu_of(pid) - used for pid, used in zip((*pids, running.redis), before, strict=True)
+        )
+        print(
+            f"  CPU of an event that comes alone: {idle_hub / events * 1e6:.1f} µs at a hub without frontends, {followed / events * 1e6:.0f} µs "
+            f"at the hub of the frontend, {server / events * 1e6:.0f} µs at Redis; {spread(client.took)}"
+        )
+
+
 async def thousand(scale: float) -> None:
     """Measure a thousand frontends of one session over four hubs."""
     count = int(1000 * scale)
@@ -312,7 +335,7 @@ async def growth(scale: float) -> None:
             server.kill()
 
 
-PARTS = {"hop": hop, "rate": rate, "thousand": thousand, "bytes": bytes_of, "growth": growth}
+PARTS = {"hop": hop, "rate": rate, "idle": idle, "thousand": thousand, "bytes": bytes_of, "growth": growth}
 
 
 async def main(arguments: Sequence[str]) -> None:

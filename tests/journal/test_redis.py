@@ -142,7 +142,7 @@ async def test_a_loop_that_ends_without_closing_the_journal_waits_for_none_of_it
     durable.kill()
     await trying.wait()
     tasks = [task for task in asyncio.all_tasks() if task.get_name().startswith("journal ")]
-    assert len(tasks) == 3
+    assert len(tasks) == 5
     for task in tasks:
         task.cancel()
     done, _ = await asyncio.wait(tasks, timeout=60)
@@ -396,7 +396,7 @@ class _Swallowing:
     async def __aexit__(self, *_: object) -> None:
         pass
 
-    async def subscribe(self, _: str) -> None:
+    async def subscribe(self, *_: str) -> None:
         self.connecting.set()
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.Event().wait()
@@ -947,12 +947,103 @@ async def test_a_user_that_may_run_no_script_by_its_digest_runs_it_in_full(forge
         await writer.close()
 
 
+async def test_a_hub_hears_at_once_of_what_it_follows_and_within_a_second_of_the_rest(
+    durable: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell = asyncio.Event()
+    told = RedisServer.tell
+
+    async def when_told(server: RedisServer) -> None:
+        if tell.is_set():
+            await told(server)
+
+    monkeypatch.setattr(RedisServer, "tell", when_told)
+    writer = await RedisJournal.open(durable.url, owner="w")
+    hub = await RedisJournal.open(durable.url, reads_only=True)
+    try:
+        await writer.append("followed", [Entry(b'{"n":1}')])
+        await writer.append("other", [Entry(b'{"n":1}')])
+        await writer.flush()
+        heard = Heard(hub)
+        unfollow = hub.follow("followed")
+        again = hub.follow("followed")
+        await heard.of("followed", 1)
+        await until(lambda: "followed" in hub._at_once)
+        await writer.append("other", [Entry(b'{"n":2}')])
+        await writer.append("followed", [Entry(b'{"n":2}')])
+        await heard.of("followed", 2)
+        assert hub.last("other") < 2, "it was not told yet"
+        # Who reads it sees all the same what the server has.
+        page = await hub.read_after("other", Cursor(hub.epoch, 0))
+        assert ([one.seq for one in page.envelopes], page.last) == ([1, 2], 2)
+        # A connection that ends is made again for all of it.
+        async with redis_library.Redis.from_url(durable.url) as client:
+            await client.client_kill_filter(_type="pubsub")
+            await writer.append("followed", [Entry(b'{"n":3}')])
+            await heard.of("followed", 3)
+            await until(lambda: "followed" in hub._at_once)
+            monkeypatch.setattr("turnwire.journal.redis.journal.FOLLOW_S", 0)
+            unfollow()
+            again()
+            await until(lambda: "followed" not in hub._at_once)
+            channels: list[bytes | str] = []
+            while channels != [b"turnwire:news"]:
+                channels = await client.pubsub_channels("turnwire:*")
+        await writer.append("followed", [Entry(b'{"n":4}')])
+        await writer.append("other", [Entry(b'{"n":3}')])
+        await writer.flush()
+        tell.set()
+        await heard.of("other", 3)
+        await heard.of("followed", 4)
+    finally:
+        await writer.close()
+        await hub.close()
+
+
+async def test_what_could_not_be_told_is_told_later(
+    durable: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("turnwire.journal.redis.journal.TELL_S", 0.01)
+    writer = await RedisJournal.open(durable.url, owner="w")
+    hub = await RedisJournal.open(durable.url, reads_only=True)
+    failures = [RedisError("away"), RedisError("away")]
+    told = RedisServer.tell
+
+    async def fails_first(server: RedisServer) -> None:
+        if server._untold and failures:
+            raise failures.pop()
+        await told(server)
+
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(RedisServer, "tell", fails_first)
+            heard = Heard(hub)
+            await writer.append("s", [Entry(b"{}")])
+            await heard.of("s", 1)
+            await until(lambda: not failures)
+        server = hub._server
+
+        async def refused(_: object) -> None:
+            raise RedisError("the connection is gone")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(server, "listen_to", refused)
+            hub.follow("s")
+            await until(lambda: not hub._follows.is_set())
+        hub.follow("t")
+        await until(lambda: hub._at_once == {"s", "t"})
+    finally:
+        await writer.close()
+        await hub.close()
+
+
 async def test_hubs_are_told_once_of_what_goes_to_the_server_together(forgetful: RedisProcess) -> None:
     writer = await RedisJournal.open(forgetful.url)
     async with redis_library.Redis.from_url(forgetful.url) as client, client.pubsub() as channel:
         try:
-            await channel.subscribe("turnwire:news")
-            await channel.get_message(timeout=5)
+            await channel.subscribe("turnwire:news:s", "turnwire:news:t")
+            for _ in range(2):
+                await channel.get_message(timeout=60)
             await client.set("turnwire:state:spoilt", "of another program")
             for session in ("s", "t", "s", "spoilt", "s"):
                 await writer.append(session, [Entry(b"{}")])

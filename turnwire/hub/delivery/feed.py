@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from turnwire.hub.delivery.batch import Batch
-from turnwire.hub.delivery.log import EventLog
+from turnwire.hub.delivery.log import EventLog, SharedLog
 from turnwire.hub.delivery.pages import PAGE_COUNT, PAGE_SIZE
 from turnwire.hub.delivery.subscription import Subscription
 from turnwire.normalize.events.envelope import Cursor
@@ -112,7 +112,8 @@ class Feeds(AbstractAsyncContextManager["Feeds"]):
 
     def __init__(self, events: EventLog) -> None:
         self._events = events
-        self._feeds: dict[str, tuple[Feed, asyncio.Task[None]]] = {}
+        self._feeds: dict[str, tuple[Feed, asyncio.Task[None], Callable[[], None]]] = {}
+        """Each with its task, and what ends the announcements of its session."""
         self._tasks = asyncio.TaskGroup()
         self._unwatch: Callable[[], None] = lambda: None
 
@@ -127,8 +128,9 @@ class Feeds(AbstractAsyncContextManager["Feeds"]):
     ) -> None:
         """Stop all feeds."""
         self._unwatch()
-        for _, task in self._feeds.values():
+        for _, task, unfollow in self._feeds.values():
             task.cancel()
+            unfollow()
         self._feeds.clear()
         await self._tasks.__aexit__(kind, error, trace)
 
@@ -137,7 +139,9 @@ class Feeds(AbstractAsyncContextManager["Feeds"]):
         known = self._feeds.get(subscription.session)
         if known is None:
             feed = Feed(subscription.session, self._events)
-            self._feeds[subscription.session] = feed, self._tasks.create_task(self._run(feed))
+            events = self._events
+            unfollow = events.follow(feed.session) if isinstance(events, SharedLog) else lambda: None
+            self._feeds[subscription.session] = feed, self._tasks.create_task(self._run(feed)), unfollow
         else:
             feed = known[0]
         return feed.join(subscription)
@@ -147,10 +151,11 @@ class Feeds(AbstractAsyncContextManager["Feeds"]):
         known = self._feeds.get(subscription.session)
         if known is None:
             return
-        feed, task = known
+        feed, task, unfollow = known
         feed.live.discard(subscription)
         if not feed.live:
             task.cancel()
+            unfollow()
             del self._feeds[subscription.session]
 
     def _progress(self, session: str, _: int) -> None:
@@ -167,4 +172,5 @@ class Feeds(AbstractAsyncContextManager["Feeds"]):
             # Its readers find out for themselves, and tell their frontends.
             if (known := self._feeds.get(feed.session)) is not None and known[0] is feed:
                 del self._feeds[feed.session]
+                known[2]()
             feed.let_go()

@@ -4,7 +4,7 @@ Structural, so that hub and journal do not import each other: every turnwire.jou
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from turnwire.normalize.events.envelope import Cursor, Envelope
 
@@ -58,6 +58,15 @@ class WholeEvent(Protocol):
     @property
     def raw(self) -> bytes | None:
         """The line."""
+        ...
+
+
+@runtime_checkable
+class SharedLog(Protocol):
+    """A log that others write, too, and that is announced later for sessions that nobody follows."""
+
+    def follow(self, session: str) -> Callable[[], None]:
+        """Announce progress of a session at once until the returned function is called."""
         ...
 
 

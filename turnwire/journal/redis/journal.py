@@ -7,9 +7,9 @@ It is as durable as the server is configured to be. Needs the extra `redis`. See
 
 import asyncio
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Self
 
@@ -44,7 +44,7 @@ from turnwire.journal.reading.cache import TailCache
 from turnwire.journal.reading.paging import Watchers, page_of, place
 from turnwire.journal.redis.archive import Archive
 from turnwire.journal.redis.archive_file import ArchivedEvent
-from turnwire.journal.redis.server import LogState, Ownership, RedisServer
+from turnwire.journal.redis.server import TELL_S, LogState, Ownership, RedisServer
 from turnwire.journal.rows import Append, EventRow, Extent
 from turnwire.journal.timestamps import MICROSECONDS, Clock, now, stamp
 from turnwire.normalize.events.envelope import Cursor, Envelope
@@ -61,6 +61,8 @@ LONGEST_RETRY_S = 30.0
 """How long the listener waits at most before it comes back."""
 ASK_S = 2.0
 """Seconds between checks of a server that nobody writes to: would it accept a write?"""
+FOLLOW_S = 5.0
+"""How long a session is listened to after nobody follows it any more."""
 LOOK_S = 0.5
 """Seconds between checks of a server that is only read."""
 ANSWERED_S = 1.0
@@ -116,6 +118,11 @@ class RedisJournal:
         self._archive: Archive | None = None
         """Where events of quiet sessions are, if they may be in files."""
         self._damage = DamagedNumbers(f"the Redis at {server.name}")
+        self._followed: Counter[str] = Counter()
+        """Sessions whose appends are to be heard of at once, and how many want it."""
+        self._follows = asyncio.Event()
+        self._at_once: set[str] = set()
+        """Those of which all is heard at once."""
         self._subscription_error: JournalUnavailable | None = None
         """Why it is not heard what other sidecars write."""
         self._reached = asyncio.Event()
@@ -174,6 +181,9 @@ class RedisJournal:
                     journal._tasks.keep("journal archive", journal._move_quiet(journal._archive))
             if owner is None:
                 journal._listening = journal._tasks.keep("journal news", journal._listen())
+                journal._tasks.keep("journal subscriptions", journal._subscribe())
+            if not reads_only:
+                journal._tasks.keep("journal digest", journal._tell())
             journal._writing = journal._tasks.keep("journal writer", journal._write())
             journal._tasks.keep("journal readiness", journal._ask())
         except RedisError as error:
@@ -249,6 +259,10 @@ class RedisJournal:
         self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
     ) -> Page:
         """Return what follows the cursor: from the cache when it reaches that far back, else from the server."""
+        if self._reads_only and session not in self._at_once:
+            # Of these it hears a little later. Where the server is away, what is to be read fails below.
+            with suppress(JournalUnavailable):
+                await self._newest(session)
         last, epoch = self._logs.last(session), self._epoch
         if cursor.seq > last and cursor.epoch == epoch and self._listening is not None:
             # Another hub has told the reader of what was not heard here yet.
@@ -369,6 +383,23 @@ class RedisJournal:
             self._logs.get_or_add(session).accepted = state.extent.last
         return state is not None
 
+    def follow(self, session: str) -> Callable[[], None]:
+        """Announce progress of a session at once until the returned function is called; of others within a second."""
+        self._followed[session] += 1
+        self._follows.set()
+
+        def end() -> None:
+            self._followed[session] -= 1
+            if not self._followed[session]:
+                del self._followed[session]
+            self._follows.set()
+
+        def later() -> None:
+            # A frontend that cannot keep up for a moment is back soon.
+            asyncio.get_running_loop().call_later(FOLLOW_S, end)
+
+        return later
+
     def watch(self, watcher: Watcher) -> Callable[[], None]:
         """Announce progress to the watcher until the returned function is called."""
         return self._watchers.add(watcher)
@@ -381,6 +412,8 @@ class RedisJournal:
         try:
             if self._writing is not None:
                 await self._writing
+            with suppress(RedisError):
+                await self._server.tell()
         finally:
             await self._tasks.close()
             await self._server.close()
@@ -544,12 +577,18 @@ class RedisJournal:
                         if news is None:
                             await self._look_again()
                             wait_s = RETRY_S
+                            self._at_once = {*self._server.listened} & self._followed.keys()
                             self._hear(None)
+                        elif isinstance(news, str):
+                            await self._newest(news)
+                            if news in self._followed:
+                                self._at_once.add(news)
                         elif self._reads_only and news[1].extent.last < self.last(news[0]):
                             await self._look_closer(news[0])
                         else:
                             self._take_over(dict([news]))
             except Exception as error:  # noqa: BLE001 - whatever it was, it is told, and listening goes on
+                self._at_once.clear()
                 reason = JournalUnavailable(
                     f"What other sidecars write to the Redis at {self._server.name} is not heard: {str(error) or repr(error)}. "
                     "It is tried again."
@@ -565,6 +604,28 @@ class RedisJournal:
                 self._reached.clear()
                 await _within(wait_s - RETRY_S, self._reached)
                 wait_s = min(wait_s * 2, LONGEST_RETRY_S)
+
+    async def _subscribe(self) -> None:
+        """Listen to the channels of the sessions that are followed."""
+        while True:
+            await self._follows.wait()
+            heed_cancellation()
+            self._follows.clear()
+            self._at_once &= self._followed.keys()
+            try:
+                await self._server.listen_to(self._followed)
+            except Exception as error:  # noqa: BLE001 - the listener notices, and begins again with all of them
+                log.debug("channels could not be changed", extra={"error": repr(error)})
+
+    async def _tell(self) -> None:
+        """Tell those who follow other sessions which logs have grown."""
+        while True:
+            await asyncio.sleep(TELL_S)
+            heed_cancellation()
+            try:
+                await self._server.tell()
+            except RedisError:
+                pass  # the writer reports it; it is told later
 
     async def _look_again(self, over: str | None = None) -> None:
         """Read the list of all logs again, and check whether earlier reads still count; raises RedisError and JournalUnavailable."""

@@ -6,10 +6,12 @@ redis-py's answers are loosely typed; what comes back is given its type here and
 import logging
 import socket
 import uuid
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, cast
 
+from redis.asyncio.client import PubSub
 from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 
 from turnwire._runtime.task_owner import heed_cancellation
@@ -67,6 +69,8 @@ LATEST = LARGEST
 """The latest time of an event, in microseconds since 1970: in the year 2255."""
 _LOOK_AGAIN = b"look again"
 """What tells on the journal's channel that another epoch has begun."""
+TELL_S = 1.0
+"""Seconds between two messages to all about one log. Who follows its session hears of each append at once."""
 ROOM = 1 << 16
 """Bytes that are written to see whether they can be."""
 
@@ -87,6 +91,12 @@ class RedisServer:
         self._fences: dict[str, int] = {}
         """Of logs that were claimed; one that was begun has the first."""
         self._channel = f"{prefix}news"
+        self._untold: dict[str, str] = {}
+        """What is to be told to all of the logs that have grown."""
+        self._wanted: frozenset[str] = frozenset()
+        """Sessions whose own channels are to be listened to."""
+        self._listened: frozenset[str] = frozenset()
+        self._subscription: PubSub | None = None
         self.writer = uuid.uuid4().hex
         """Names this journal among all that write to the server."""
         self.unreadable: set[str] = set()
@@ -214,8 +224,12 @@ class RedisServer:
         if isinstance(failure, NOT_BY_DIGEST):
             # What a batch has appended it does not append again.
             extents, failure = await self._append(batches, retention, oldest, in_full=True)
+        for batch, extent in zip(batches, extents, strict=False):
+            where = f"{extent.first} {extent.last} {extent.size} {batch.micros}"
+            self._untold[batch.session] = f"{self.writer} {where} {batch.session}"
         if extents and (self._replicas or failure is not None):
-            await self._announce(batches[: len(extents)], extents)
+            for session in dict.fromkeys(batch.session for batch in batches[: len(extents)]):
+                await self._redis.publish(self._news_of(session), self._untold[session])
         return extents, failure
 
     async def _append(
@@ -237,7 +251,7 @@ class RedisServer:
                 batch.micros,
                 *limits,
                 oldest,
-                self._channel if telling.get(batch.session) is batch else "",
+                self._news_of(batch.session) if telling.get(batch.session) is batch else "",
                 *self._fence(batch.session),
             ]
             for entry in batch.entries:
@@ -278,12 +292,43 @@ class RedisServer:
                 )
         return answers[: -len(homes)]
 
-    async def _announce(self, batches: Sequence[Append], extents: Sequence[Extent]) -> None:
-        """Tell others what the script would have told them; one of a session is enough."""
-        newest = {batch.session: (batch, extent) for batch, extent in zip(batches, extents, strict=True)}
-        for session, (batch, extent) in newest.items():
-            where = f"{extent.first} {extent.last} {extent.size} {batch.micros}"
-            await self._redis.publish(self._channel, f"{self.writer} {where} {session}")
+    async def tell(self) -> None:
+        """Tell all who listen which logs have grown since it was last told. Raises RedisError; then it is told the next time."""
+        told = dict(self._untold)
+        if not told:
+            return
+        if self._connection.is_cluster:
+            # Its pipelines go by the slots of keys.
+            for message in told.values():
+                await self._redis.publish(self._channel, message)
+        else:
+            pipeline = self._redis.pipeline(transaction=False)
+            for message in told.values():
+                pipeline.publish(self._channel, message)
+            await pipeline.execute()
+        for session, message in told.items():
+            if self._untold.get(session) is message:
+                del self._untold[session]
+
+    async def listen_to(self, sessions: Iterable[str]) -> None:
+        """Hear at once of these sessions, and of all others within TELL_S. Raises RedisError; `news` then begins with all of them."""
+        self._wanted = frozenset(sessions)
+        if (channel := self._subscription) is None:
+            return
+        added, gone = self._wanted - self._listened, self._listened - self._wanted
+        self._listened = self._wanted
+        if added:
+            await channel.subscribe(*map(self._news_of, added))
+        if gone:
+            await channel.unsubscribe(*map(self._news_of, gone))
+
+    @property
+    def listened(self) -> frozenset[str]:
+        """Sessions whose own channels are listened to."""
+        return self._listened
+
+    def _news_of(self, session: str) -> str:
+        return f"{self._channel}:{session}"
 
     async def events(self, session: str, after: int, last: int, count: int) -> list[EventRow]:
         """Return at most `count` events after one number and not beyond another."""
@@ -422,32 +467,51 @@ class RedisServer:
         fence, *extent = cast("list[int]", found)
         return fence, Extent(*extent) if extent else None
 
-    async def news(self) -> AsyncGenerator[tuple[str, LogState] | None]:
+    async def news(self) -> AsyncGenerator[tuple[str, LogState] | str | None]:
         """Yield None once the subscription is active, and when all is to be looked at again. Yield each log that another journal has
-        appended to.
+        appended to, and a session from whose own channel it hears from now on.
         """
-        puzzled = False
-        async with self._redis.pubsub() as channel:
-            await channel.subscribe(self._channel)
-            while True:
-                # The library swallows a cancellation that comes while it connects.
-                heed_cancellation()
-                message = await channel.get_message(timeout=None)
-                if message is None:
-                    continue
-                if message["type"] == "subscribe" or message["data"] == _LOOK_AGAIN:
+        try:
+            async with self._redis.pubsub() as channel:
+                self._listened = self._wanted
+                # The last one is confirmed last.
+                await channel.subscribe(*map(self._news_of, self._listened), self._channel)
+                self._subscription = channel
+                await self.listen_to(self._wanted)
+                async with aclosing(self._told(channel)) as messages:
+                    async for told in messages:
+                        yield told
+        finally:
+            self._subscription = None
+
+    async def _told(self, channel: PubSub) -> AsyncGenerator[tuple[str, LogState] | str | None]:
+        puzzled, begun = False, False
+        while True:
+            # The library swallows a cancellation that comes while it connects.
+            heed_cancellation()
+            message = await channel.get_message(timeout=None)
+            if message is None:
+                continue
+            if message["type"] == "subscribe":
+                name = (_text(message["channel"]) or "").removeprefix(f"{self._channel}:")
+                if name == self._channel:
+                    begun = True
                     yield None
-                elif message["type"] == "message":
-                    told = _told(message["data"])
-                    if told is None:
-                        if not puzzled:
-                            log.warning(
-                                "another program published on the journal's channel",
-                                extra={"server": self.name, "channel": self._channel},
-                            )
-                        puzzled = True
-                    elif told[0] != self.writer:
-                        yield told[1:]
+                elif begun:
+                    yield name
+            elif message["data"] == _LOOK_AGAIN:
+                yield None
+            elif message["type"] == "message":
+                told = _told(message["data"])
+                if told is None:
+                    if not puzzled:
+                        log.warning(
+                            "another program published on the journal's channel",
+                            extra={"server": self.name, "channel": self._channel},
+                        )
+                    puzzled = True
+                elif told[0] != self.writer:
+                    yield told[1:]
 
     async def close(self) -> None:
         """Let go of the connections."""
