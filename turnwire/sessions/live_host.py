@@ -292,16 +292,12 @@ class LiveHost:
                     return await self._terminals.begin(command, self._keep_in_terminal)
                 case frames.NativeEnd():
                     return await self._terminals.end(command)
-                case frames.SessionCommand() if (
-                    held := self._registry.find(command.session).in_terminal
-                ) is not None:
-                    return await self._terminals.command(
-                        self._registry.find(command.session), held, command, frontend
-                    )
-                case frames.NativeTakeBack():
-                    refuse("not_running", "the conversation is in no terminal", "session")
                 case frames.SessionCommand():
                     session = self._registry.find(command.session)
+                    if (held := session.in_terminal) is not None:
+                        return await self._terminals.command(session, held, command, frontend)
+                    if isinstance(command, frames.NativeTakeBack):
+                        refuse("not_running", "the conversation is in no terminal", "session")
                     says = isinstance(command, frames.Prompt)
                     cli = await self._woken(session) if says else self._running(session)
                     return await execute(session, cli, command, frontend, self._frontend_limits)
