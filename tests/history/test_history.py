@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import shutil
 import sqlite3
@@ -22,6 +23,7 @@ from kept_files import kept_file
 from kept_sessions import all_kept, kept
 from typer.testing import CliRunner
 
+from recordings import ROOT
 from turnwire.config.settings import Settings
 from turnwire.history.agent_listing import lists_itself
 from turnwire.history.conversation_text import folded
@@ -591,6 +593,28 @@ def test_an_agent_in_a_terminal_is_found_by_its_process(tmp_path: Path) -> None:
         process.communicate()
     assert library.running() & {compact, held, resumed} == set()
     library.close()
+
+
+def test_a_terminal_shows_how_far_the_first_look_is(tmp_path: Path) -> None:
+    files = sum(1 for _ in a_home(tmp_path).glob("*/*.jsonl"))
+    ours, theirs = pty.openpty()
+    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    try:
+        for shown in (f"\rreading conversations: 0 of {files}\x1b[K\r\x1b[K", "\r\x1b[K"):
+            done = subprocess.run(
+                [sys.executable, "-m", "turnwire", "usage"],
+                env=env,
+                cwd=tmp_path,
+                stdout=subprocess.PIPE,
+                stderr=theirs,
+                timeout=300,
+                check=True,
+            )
+            assert b"reading" not in done.stdout
+            assert os.read(ours, 4096).decode() == shown
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 def test_a_file_is_followed_by_its_whole_lines_and_a_line_without_end_is_left_out(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from turnwire.history.conversation_text import folded
 from turnwire.history.export import ExportHeading, as_html, as_markdown
 from turnwire.history.folders import folders, running
 from turnwire.history.following import Follower
-from turnwire.history.index import HistoryError, Index, ListedConversation, ScanResult
+from turnwire.history.index import HistoryError, Index, ListedConversation, ScanResult, Tell
 from turnwire.history.journaled import unfiled
 from turnwire.history.processes import RunningAgent, running_agents
 from turnwire.normalize.events import AgentEvent
@@ -102,9 +102,9 @@ class History:
         """Let go of the index."""
         self.index.close()
 
-    def look(self, newest: int | None = None) -> ScanResult:
-        """Read what is new, or only so many of the files that were changed last; raises HistoryError."""
-        return self.index.look(self.folders, newest)
+    def look(self, newest: int | None = None, tell: Tell | None = None) -> ScanResult:
+        """Read what is new, or only so many of the files that were changed last; raises HistoryError. `tell`: as for Index.look."""
+        return self.index.look(self.folders, newest, tell)
 
     def running(self) -> set[str]:
         """Return the conversations that other CLIs have open, from their own notes or from their processes."""

@@ -12,12 +12,12 @@ import os
 import sqlite3
 import threading
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from turnwire._runtime.private_files import open_private
 from turnwire.history.folders import SessionPath, files_in
@@ -160,6 +160,10 @@ BLOCK_S = 5 * 3600
 """Seconds of a block, as limits of subscriptions count them: it begins with the hour of its first answer, UTC."""
 
 
+Tell: TypeAlias = Callable[[int, int], None]
+"""Is told how many files are done, and of how many."""
+
+
 @dataclass(frozen=True, slots=True)
 class UsageSum:
     """What was used, of one group."""
@@ -293,13 +297,16 @@ class Index:
                 raise
             self._db.execute("COMMIT")
 
-    def look(self, folders: Sequence[Path], newest: int | None = None) -> ScanResult:
+    def look(
+        self, folders: Sequence[Path], newest: int | None = None, tell: Tell | None = None
+    ) -> ScanResult:
         """Read new and changed files of the folders, and forget removed ones; raises HistoryError.
 
         `newest`: only so many of the files that were changed last, for who wants to see these alone.
+        `tell` is called while it reads, with the number of files that are done and of all that are to be read.
         """
         try:
-            return self._look(folders, newest)
+            return self._look(folders, newest, tell)
         except sqlite3.Error as error:
             raise HistoryError(
                 f"the index of conversations cannot be written ({error}); is the disk full?"
@@ -311,7 +318,7 @@ class Index:
             (others,) = self._db.execute("PRAGMA data_version").fetchone()
             return self._db.total_changes, others
 
-    def _look(self, folders: Sequence[Path], newest: int | None) -> ScanResult:
+    def _look(self, folders: Sequence[Path], newest: int | None, tell: Tell | None) -> ScanResult:
         found = {file.path: file for folder in folders for file in files_in(folder)}
         with self._reading():
             known = {
@@ -331,6 +338,8 @@ class Index:
         for start in range(0, len(changed), BATCH):
             if self._closed:
                 return looked
+            if tell is not None:
+                tell(start, len(changed))
             self._take_some(changed[start : start + BATCH], looked)
         return looked
 

@@ -1,5 +1,6 @@
 """The commands about conversations in agents' files on this machine: sessions, search, usage, export."""
 
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from turnwire.sidecar.cli.options import ConfigOption, PricesOption, StateDir, c
 if TYPE_CHECKING:
     from turnwire.config.settings import Settings
     from turnwire.history.history import History
+    from turnwire.history.index import Tell
 
 Agent = Annotated[
     str | None,
@@ -47,12 +49,29 @@ def _library(context: typer.Context, newest: int | None = None) -> Iterator["His
     with plain_errors(HistoryError):
         library = History(settings)
         try:
-            looked = library.look(newest)
+            with _reading_shown() as tell:
+                looked = library.look(newest, tell)
             for path in looked.failed[:5]:
                 typer.echo(f"turnwire: {ordered(str(path))} could not be read", err=True)
             yield library
         finally:
             library.close()
+
+
+@contextmanager
+def _reading_shown() -> Iterator["Tell | None"]:
+    """Show on a terminal how far reading is; the first look at thousands of conversations takes a while."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+
+    def tell(done: int, files: int) -> None:
+        typer.echo(f"\rreading conversations: {done} of {files}\x1b[K", nl=False, err=True)
+
+    try:
+        yield tell
+    finally:
+        typer.echo("\r\x1b[K", nl=False, err=True)
 
 
 def _within(folder: Path | None) -> str | None:
