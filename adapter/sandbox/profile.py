@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -96,7 +97,7 @@ class Profile(Struct, frozen=True, kw_only=True):
     made: tuple[str, ...] = ()
     """Folders to be made for the session, since nothing may be made in their place; the outer ones first."""
     made_files: tuple[str, ...] = ()
-    """Files `commondir` of git, likewise: one that an agent makes would give the repository another configuration. Ours says SAME_FOLDER."""
+    """Files that git reads or runs, likewise. Ours are empty, but for `commondir`, by which a repository gets another configuration."""
 
     def in_workspace(self, places: Iterable[str]) -> list[str]:
         """Return those places that are in the workspace, relative to it."""
@@ -258,10 +259,14 @@ def _worktree(root: str) -> Iterator[str]:
 
 
 _PROGRAMS = re.compile(
-    r"^\s*(hookspath|path|fsmonitor|sshcommand|editor|pager|clean|smudge|process|textconv|command|driver|helper|program)\s*=\s*(.+?)\s*$",
+    r"^[ \t]*(?:\[[^\]\n]*\][ \t]*)?"
+    r"(hookspath|path|fsmonitor|sshcommand|editor|pager|clean|smudge|process|textconv|command|driver|helper|program)"
+    r"[ \t]*=[ \t]*(\S[^\n]*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 """Lines of git's configuration that name programs, folders of hooks, or more configuration."""
+
+_COMMENT = re.compile(r"\s[#;]")
 
 MOST_WORKTREES = 200
 """Worktrees of a repository whose files are protected."""
@@ -269,25 +274,55 @@ MOST_WORKTREES = 200
 MOST_CONFIGURATION = 1 << 18
 """Characters of a configuration of git that are looked at."""
 
+MOST_INCLUDED = 100
+"""Configurations of git that are looked at because one includes another."""
 
-def _named_by_git(root: str, configuration: str) -> Iterator[tuple[str, bool]]:
-    """Yield the places in the workspace that a configuration of git has run or read, and whether each is a folder of hooks."""
-    try:
-        with open(configuration, encoding="utf-8", errors="replace") as file:
-            text = file.read(MOST_CONFIGURATION)
-    except OSError:
+
+class NamedByGit(NamedTuple):
+    """A place in the workspace that git runs or reads."""
+
+    place: str
+    is_hooks: bool
+    """It is a folder of hooks."""
+    is_held: bool
+    """It must not be made, either: git takes it from there, and not from PATH."""
+
+
+def _named_by_git(root: str, home: str, configuration: str, seen: set[str]) -> Iterator[NamedByGit]:
+    """Yield the places in the workspace that a configuration of git has run or read, but for one that was seen."""
+    if configuration in seen or len(seen) > MOST_INCLUDED:
         return
-    for key, value in _PROGRAMS.findall(text):
-        words = value.strip('"').lstrip("!").split()
+    seen.add(configuration)
+    for key, value in _PROGRAMS.findall(_read_start(configuration)):
+        said = _COMMENT.split(value, maxsplit=1)[0].strip().strip('"').lstrip("!")
+        is_path = key.lower() in ("path", "hookspath")
+        word = said if is_path else said.partition(" ")[0]
+        if not word or word.startswith("%("):
+            continue
+        spelled = f"{home}{word[1:]}" if word.startswith("~/") else word
         start = os.path.dirname(configuration) if key.lower() == "path" else root
-        whole = os.path.normpath(os.path.join(start, words[0])) if words else root
-        if not _is_in(whole, root) or whole == root or _is_in(whole, f"{root}/.git"):
+        whole = os.path.normpath(os.path.join(start, spelled))
+        if key.lower() == "path":
+            yield from _named_by_git(root, home, whole, seen)
+        if not _is_in(whole, root) or whole in (root, f"{root}/.git"):
             continue
         if key.lower() == "hookspath":
             top = whole[len(root) + 1 :].partition("/")[0]
-            yield (f"{root}/{top}" if top.startswith(".") else whole), True
-        elif os.path.isfile(whole):
-            yield whole, False
+            is_top = top.startswith(".") and top != ".git"
+            yield NamedByGit(f"{root}/{top}" if is_top else whole, is_hooks=True, is_held=True)
+        else:
+            yield NamedByGit(whole, is_hooks=False, is_held=is_path or "/" in word)
+
+
+def _read_start(configuration: str) -> str:
+    """Read the start of a configuration of git; nothing where it is missing or no file."""
+    if not os.path.isfile(configuration):
+        return ""
+    try:
+        with open(configuration, encoding="utf-8", errors="replace") as file:
+            return file.read(MOST_CONFIGURATION)
+    except OSError:
+        return ""
 
 
 def _protected(
@@ -335,19 +370,26 @@ def _protected(
             if common in HELD or not os.path.exists(common):
                 made_files.append(common)
             found.add(common)
-            for name in _entries(f"{base}/worktrees")[:MOST_WORKTREES]:
-                places = (
-                    f"{base}/worktrees/{name}/{one}" for one in ("commondir", "gitdir", "config.worktree")
-                )
+            reads_more = "worktreeconfig" in _read_start(f"{base}/config").lower()
+            trees = [f"{base}/worktrees/{name}" for name in _entries(f"{base}/worktrees")[:MOST_WORKTREES]]
+            for tree in trees:
+                places = (f"{tree}/{one}" for one in ("commondir", "gitdir", "config.worktree"))
                 found.update(place for place in places if _is_plain(place) and os.path.isfile(place))
-            for place, is_hooks in _named_by_git(
-                repository if base != repository else root, f"{base}/config"
-            ):
-                _hold(place, found, made, is_hooks=is_hooks)
+            named = [
+                NamedByGit(f"{tree}/config.worktree", is_hooks=False, is_held=True)
+                for tree in (base, *trees)
+                if reads_more
+            ]
+            top = repository if base != repository else root
+            named += _named_by_git(top, home, f"{base}/config", set())
+            for tree in (base, *trees):
+                named += _named_by_git(top, home, f"{tree}/config.worktree", set())
+            for one in named:
+                _hold(one, found, made, made_files)
     if ".git" not in free:
         for configuration in (f"{home}/.gitconfig", f"{home}/.config/git/config"):
-            for place, is_hooks in _named_by_git(root, configuration):
-                _hold(place, found, made, is_hooks=is_hooks)
+            for one in _named_by_git(root, home, configuration, set()):
+                _hold(one, found, made, made_files)
     for name in PROTECTED_FILES:
         if (
             name not in free
@@ -371,14 +413,24 @@ def _is_plain(path: str) -> bool:
     return os.path.realpath(path) == path
 
 
-def _hold(place: str, found: set[str], made: list[str], *, is_hooks: bool) -> None:
-    """Protect a place that a configuration of git names; a folder of hooks is made where it is missing."""
-    if is_hooks and (place in HELD or not os.path.lexists(place)) and _is_plain(os.path.dirname(place)):
-        if os.path.isdir(os.path.dirname(place)) and place not in made:
-            made.append(place)
+def _hold(named: NamedByGit, found: set[str], made: list[str], made_files: list[str]) -> None:
+    """Protect a place that a configuration of git names; one that is missing is made, or else the agent could make it."""
+    place = named.place
+    if os.path.lexists(place) and place not in HELD:
+        if _is_plain(place) and (named.is_hooks or os.path.isfile(place)):
             found.add(place)
-    elif _is_plain(place) and os.path.exists(place):
-        found.add(place)
+        return
+    if not named.is_held:
+        return
+    first = place
+    while not os.path.lexists(os.path.dirname(first)) or os.path.dirname(first) in HELD:
+        first = os.path.dirname(first)
+    if not _is_plain(os.path.dirname(first)) or not os.path.isdir(os.path.dirname(first)):
+        return
+    held = made_files if first == place and not named.is_hooks else made
+    if first not in held:
+        held.append(first)
+    found.add(first)
 
 
 def nested_repositories(root: str) -> list[str]:

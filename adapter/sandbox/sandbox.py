@@ -267,18 +267,25 @@ def make(profile: Profile) -> None:
         with suppress(FileExistsError):
             number = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
             with os.fdopen(number, "w", encoding="ascii") as file:
-                file.write(SAME_FOLDER)
+                file.write(_content(place))
         HELD[place] += 1
 
 
 def unmake(profile: Profile) -> None:
-    """Remove them once no sandbox of this process needs them; a folder in which there is something stays."""
+    """Remove them once no sandbox of this process needs them; a folder in which there is something stays, and a file that was changed outside."""
     for place in (*profile.made_files, *reversed(profile.made)):
         HELD[place] -= 1
         if HELD[place] <= 0:
             del HELD[place]
-            with suppress(OSError):
-                (os.unlink if place in profile.made_files else os.rmdir)(place)
+            with suppress(OSError, ValueError):
+                if place not in profile.made_files:
+                    os.rmdir(place)
+                elif Path(place).read_text(encoding="utf-8") == _content(place):
+                    os.unlink(place)
+
+
+def _content(place: str) -> str:
+    return SAME_FOLDER if os.path.basename(place) == "commondir" else ""
 
 
 @cache

@@ -120,6 +120,70 @@ def test_a_worktree_gets_its_repository_and_a_forged_one_nothing(home: Path) -> 
     assert f"{main}/.git" not in build(home, home / "work").writable
 
 
+@pytest.mark.parametrize(
+    ("configuration", "place"),
+    [
+        ("[include]\n\tpath = ../local.gitconfig\n", "local.gitconfig"),
+        ("[include] path = more # ours\n", ".git/more"),
+        ('[include]\n\tpath = "../conf/one two"\n', "conf"),
+        ("[include]\n\tpath = nested\n", ".git/named-by-nested"),
+        ("[core]\n\thooksPath = .git/mine\n", ".git/mine"),
+        ("[core]\n\thooksPath = tools/hooks\n", "tools"),
+        ("[core] hooksPath = .husky/_\n", ".husky"),
+        ("[core]\n\tfsmonitor = ./watch.sh\n", "watch.sh"),
+        ("[core]\n\tfsmonitor = ~/work/watch.sh -v\n", "watch.sh"),
+        ("[extensions]\n\tworktreeConfig = true\n", ".git/config.worktree"),
+    ],
+)
+def test_what_git_would_take_from_a_missing_place_is_held_and_removed_again(
+    home: Path, configuration: str, place: str
+) -> None:
+    work = home / "work"
+    subprocess.run(["git", "init", "-q", work], check=True)
+    (work / ".git/nested").write_text("[include]\n\tpath = named-by-nested\n")
+    (work / ".git/config").write_text((work / ".git/config").read_text() + configuration)
+    profile = build(home, work)
+    assert f"{work}/{place}" in profile.protected
+    make(profile)
+    again = build(home, work)
+    assert f"{work}/{place}" in again.protected
+    make(again)
+    subprocess.run(["git", "-C", work, "status"], check=True, capture_output=True)
+    unmake(profile)
+    assert (work / place).exists()
+    unmake(again)
+    assert not (work / place).exists()
+
+
+def test_configurations_that_include_one_another_are_read_once(home: Path) -> None:
+    work = home / "work"
+    subprocess.run(["git", "init", "-q", work], check=True)
+    names = [f"part-{number}" for number in range(300)]
+    for name in ("config", *names):
+        (work / ".git" / name).write_text("".join(f"[include]\n\tpath = {one}\n" for one in names))
+    assert f"{work}/.git/part-0" in build(home, work).protected
+
+
+def test_a_held_file_that_was_filled_outside_stays(home: Path) -> None:
+    work = home / "work"
+    subprocess.run(["git", "init", "-q", work], check=True)
+    subprocess.run(["git", "-C", work, "config", "include.path", "../mine"], check=True)
+    profile = build(home, work)
+    make(profile)
+    (work / "mine").write_text("[user]\n\tname = me\n")
+    unmake(profile)
+    assert (work / "mine").read_text() == "[user]\n\tname = me\n"
+
+
+def test_a_program_that_git_finds_by_path_is_no_place_of_the_workspace(home: Path) -> None:
+    work = home / "work"
+    subprocess.run(["git", "init", "-q", work], check=True)
+    for name, value in (("core.editor", "vim -n"), ("core.pager", "less"), ("filter.x.clean", "%(prefix)/x")):
+        subprocess.run(["git", "-C", work, "config", name, value], check=True)
+    profile = build(home, work)
+    assert not {"vim", "less", "%(prefix)"} & {Path(one).name for one in (*profile.made_files, *profile.made)}
+
+
 def test_a_copy_is_seen_in_the_place_of_its_file_and_a_fresh_folder_is_empty() -> None:
     profile = Profile(
         workspace="/w",

@@ -131,6 +131,7 @@ class Stage:
             "core.hooksPath=.husky",
             "core.fsmonitor=./watch.sh",
             "include.path=../more.gitconfig",
+            "extensions.worktreeConfig=true",
         ):
             subprocess.run(["git", "-C", self.workspace, "config", *setting.split("=")], check=True)
         for name in ("watch.sh", "more.gitconfig", ".envrc", ".npmrc"):

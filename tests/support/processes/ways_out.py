@@ -169,6 +169,7 @@ writes("write another session's workspace", lambda facts: facts["other"])
 
 
 writes("give git another configuration", lambda _: ".git/commondir")
+writes("give git a configuration of the worktree", lambda _: ".git/config.worktree")
 writes("write a hook in a folder that git's configuration names", lambda _: ".husky/pre-commit")
 writes("write a program that git's configuration names", lambda _: "watch.sh")
 writes("write what git's configuration includes", lambda _: "more.gitconfig")
