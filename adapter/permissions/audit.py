@@ -72,6 +72,14 @@ class AuditTrail:
         """Note what the sandbox refused: a host or a path; `tool_call_id`: of which tool call, where that is known."""
         self._write("sandbox_denied", target, {"kind": kind, "reason": reason, "tool_call_id": tool_call_id})
 
+    def note_shell(self, by: str, program: str, workspace: str, sandbox: str) -> None:
+        """Note that a person opened a shell, which asks nobody."""
+        self._write(
+            "shell_opened",
+            "shell",
+            {"by": by, "program": program, "workspace": workspace, "sandbox": sandbox},
+        )
+
     def close(self) -> None:
         """Write what is still to be written and close the file."""
         self._writer.shutdown(wait=True)

@@ -102,6 +102,15 @@ function Panel({ hub, ...props }: PanelProps & { hub: ConsoleState }) {
   return panel ? <panel.Inspector {...props} /> : <aside class="inspector" aria-label="Inspector" />;
 }
 
+/** xterm.js is large, so it comes once somebody looks here. */
+function ShellTab({ hub }: { hub: ConsoleState }) {
+  const part = useLater(() => import("./shell/shell.js"), hub);
+  return part ? <part.Shell /> : null;
+}
+
+/** Tabs of the inspector that need width. */
+const WIDE: ReadonlySet<Tab> = new Set(["changes", "shell"]);
+
 export function App({ hub }: { hub: ConsoleState }) {
   useSource(hub.changed, hub.switched, installChanged);
   const [menu, setMenu] = useState(false);
@@ -175,6 +184,7 @@ export function App({ hub }: { hub: ConsoleState }) {
     ...(hub.mayCreate ? [{ name: "New session", hint: "", run: makeSession }] : []),
     ...(live ? [{ name: "Find in this conversation", hint: "Alt F", run: () => live.finding.emit() }] : []),
     { name: "Changes", hint: "all files this session touched", run: () => page.show("changes") },
+    ...(live && hub.mayOpenShells ? [{ name: "Shell", hint: "a terminal in this session's folder", run: () => page.show("shell") }] : []),
     ...(hub.summary?.worktree ? [{ name: "Worktree", hint: "merge, push or discard its branch", run: () => page.show("worktree") }] : []),
     { name: "Turn", hint: "where its time went", run: () => page.show("turn") },
     { name: "Events", hint: "each with its raw line", run: () => page.show("events") },
@@ -192,7 +202,7 @@ export function App({ hub }: { hub: ConsoleState }) {
   return (
     <PageContext.Provider value={page}>
       <div
-        class={`page ${menu ? "menu-open" : ""} ${panel && live ? "panel-open" : ""} ${panel && live && tab === "changes" && seq === undefined ? "panel-wide" : ""} ${hub.state === "open" ? "" : "offline"}`}
+        class={`page ${menu ? "menu-open" : ""} ${panel && live ? "panel-open" : ""} ${panel && live && WIDE.has(tab) && seq === undefined ? "panel-wide" : ""} ${hub.state === "open" ? "" : "offline"}`}
       >
         {live && (
           <button
@@ -232,7 +242,15 @@ export function App({ hub }: { hub: ConsoleState }) {
         {panel && live && (
           <LiveContext.Provider value={live} key={`panel-${live.id}`}>
             <Boundary what="the inspector">
-              <Panel hub={hub} chosen={tab} onTab={setTab} seq={seq} onSeq={setSeq} onClose={() => setPanel(false)} />
+              <Panel
+                hub={hub}
+                chosen={tab}
+                onTab={setTab}
+                seq={seq}
+                onSeq={setSeq}
+                onClose={() => setPanel(false)}
+                shell={<ShellTab hub={hub} />}
+              />
             </Boundary>
           </LiveContext.Provider>
         )}

@@ -83,6 +83,7 @@ NEEDS_TRUST = {
     "token_fd": "reads what is not meant for it",
     "view_token_fd": "reads what is not meant for it",
     "frontend_policy": "lets frontends permit more",
+    "shell": "lets frontends run programs",
     "worktrees": "writes elsewhere",
     "frontend_workspaces": "lets frontends reach more",
     "frontend_env": "lets frontends choose programs by variables",

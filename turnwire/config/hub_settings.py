@@ -2,6 +2,7 @@
 
 from turnwire.config.settings import Settings
 from turnwire.hub.config import HubConfig, Limits
+from turnwire.hub.server.access import is_loopback
 
 
 def hub_config(settings: Settings) -> HubConfig:
@@ -23,3 +24,17 @@ def hub_config(settings: Settings) -> HubConfig:
         trace_url=settings.trace_url,
         limits=Limits(connections=settings.max_connections),
     )
+
+
+def has_shells(settings: Settings) -> bool:
+    """Return whether frontends may open shells: as set, and otherwise where this machine alone is served."""
+    if settings.shell is not None:
+        return settings.shell == "on"
+    elsewhere = (
+        settings.trusted_proxies,
+        settings.allowed_hosts,
+        settings.allowed_origins,
+        settings.public_url,
+        settings.worker,
+    )
+    return is_loopback(settings.host) and not any(elsewhere)

@@ -347,6 +347,10 @@ class Settings(BaseSettings):
     """MCP servers inside the sidecar, by name."""
     pass_env: Names = []
     """Names of further environment variables to pass to the CLI. A trailing * matches any rest."""
+    shell: Literal["off", "on"] | None = None
+    """Whether frontends may open a shell in a session's workspace. It runs as turnwire's user, in the session's sandbox if there is one,
+    and no rule or policy applies to it. Never for the role view, nor for principals that see only some sessions. Default: on where turnwire
+    serves this machine alone: on loopback, without `trusted_proxies`, `allowed_hosts`, `allowed_origins`, `public_url` and `worker`."""
     frontend_policy: Literal["supervised", "cli", "plan", "autonomous"] | None = None
     """The loosest policy that a frontend may request. From strict to loose: supervised, cli (the CLI's own rules), plan, autonomous. Default: `policy`. Permission modes that never ask need `autonomous`."""
     frontend_workspaces: Annotated[list[Path], NoDecode, BeforeValidator(_split)] | None = None

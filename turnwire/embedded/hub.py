@@ -46,7 +46,7 @@ async def open_hub(**settings: Any) -> AsyncIterator[Hub]:
 
     Args:
         settings: settings by name, as in the reference of settings, such as `agent="demo"` or `journal="memory"`. `port` is any
-            free one unless given. TURNWIRE_ variables count beneath them; no configuration file is read.
+            free one unless given. `shell` is off unless given: an application may serve the hub elsewhere. TURNWIRE_ variables count beneath them; no configuration file is read.
 
     Raises:
         TurnwireError: a setting is wrong, the journal cannot be opened, or nothing can listen at the address.
@@ -58,7 +58,7 @@ async def open_hub(**settings: Any) -> AsyncIterator[Hub]:
 @asynccontextmanager
 async def hub_with(settings: Mapping[str, Any], principals: Principals | None) -> AsyncIterator[Hub]:
     """Serve a hub as `open_hub` does. With `principals` these alone have tokens, besides the hub's two."""
-    configured = load({"port": 0, **settings}, Path(os.devnull))
+    configured = load({"port": 0, "shell": "off", **settings}, Path(os.devnull))
     reached, over = asyncio.Event(), asyncio.Event()
     running: list[Hub] = []
 

@@ -11,7 +11,7 @@ from turnwire.normalize.vocabulary import Role
 from turnwire.protocol.errors import TurnwireError
 
 if TYPE_CHECKING:
-    from turnwire.hub.wire.frames import AnyCommand
+    from turnwire.hub.wire.frames import AnyCommand, ShellOpen
     from turnwire.hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoice
 
 
@@ -55,6 +55,39 @@ class Fleet(Protocol):
 
     def workers(self) -> "Sequence[WorkerChoice]":
         """Return the workers that are there."""
+        ...
+
+
+class Shell(Protocol):
+    """A shell that runs for one frontend."""
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code, negative for a signal; None while it runs."""
+        ...
+
+    async def read(self) -> bytes:
+        """Return what it wrote, at least one byte; b"" at its end. Nothing is read ahead."""
+        ...
+
+    def write(self, typed: bytes) -> None:
+        """Give it input; raises CommandRefused while too much waits."""
+        ...
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Set the size of its terminal."""
+        ...
+
+    async def close(self) -> None:
+        """End it and all that it has started."""
+        ...
+
+
+class ShellHost(Protocol):
+    """What opens shells."""
+
+    async def open(self, command: "ShellOpen", frontend: Frontend) -> Shell:
+        """Open a shell where a session works; raises CommandRefused."""
         ...
 
 

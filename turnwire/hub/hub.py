@@ -15,7 +15,7 @@ from turnwire.hub.delivery.frontends import FrontendRegistry
 from turnwire.hub.delivery.log import EventLog
 from turnwire.hub.delivery.pages import Pages
 from turnwire.hub.delivery.subscription import FrontendReader
-from turnwire.hub.host import Fleet, Host
+from turnwire.hub.host import Fleet, Host, ShellHost
 from turnwire.hub.principals import NoPrincipals, Principals
 from turnwire.hub.server.access import AccessError, Allowance, Proxies, RoleTokens, TokenCheck
 from turnwire.hub.server.connection_handler import HubContext
@@ -89,11 +89,13 @@ class Hub:
         principals: Principals | None = None,
         fleet: Fleet | None = None,
         invitations: Invitations | None = None,
+        shells: ShellHost | None = None,
     ) -> None:
         """Take the configuration and the tokens `kept` for roles without a configured one.
 
         `logged_out` are ids of logins that are over; the hub calls `keep_logged_out` with further ones. `principals` finds the
-        principals with tokens of their own. `fleet` and `invitations` belong to a hub in a fleet.
+        principals with tokens of their own. `fleet` and `invitations` belong to a hub in a fleet. `shells` opens shells; without it
+        they are off.
 
         Raises AccessError if the configuration would admit strangers.
         """
@@ -110,6 +112,7 @@ class Hub:
         self._host = host
         self._fleet = fleet
         self._invitations = invitations
+        self._shells = shells
         self._version = version
         self._probes = probes or Probes()
         self.refusals = Refusals()
@@ -261,6 +264,7 @@ class Hub:
             version=self._version,
             principals=self.principals,
             fleet=fleet,
+            shells=self._shells,
         )
         tls = self._tls()
         listener = self._listener = Listener(context, self._limit, self._proxies, tls)

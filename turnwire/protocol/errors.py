@@ -16,6 +16,7 @@ class TurnwireError(Exception):
         turnwire.adapter.permissions.rules.RuleError
         turnwire.adapter.process.cli.ProgramNotFound
         turnwire.adapter.process.environment.EnvironmentRefused
+        turnwire.adapter.process.terminal.InputFull
         turnwire.adapter.process.transport.ProcessGone
         turnwire.adapter.sandbox.gate.HostRefused
         turnwire.adapter.sandbox.ports.NoPort

@@ -23,6 +23,7 @@ from turnwire.adapter.session.agent import AgentSession, RequestFailed, RequestT
 from turnwire.adapter.session.attachments import AttachmentFolder
 from turnwire.adapter.session.notices import SessionNotice
 from turnwire.history.following import Follower
+from turnwire.hub.host import Shell
 from turnwire.hub.wire.frames_out import Abilities, SessionSummary, SessionWorktree
 from turnwire.journal.base import JournalError
 from turnwire.journal.sessions import SessionRecord
@@ -89,6 +90,8 @@ class LiveSession:
         """What the agent says that it runs in the background."""
         self.prompt_history = PromptHistory()
         """The latest prompts."""
+        self.shells = set[Shell]()
+        """Shells of frontends, which end with the agent."""
         self._services = services
         self._cli: AgentSession | None = None
         self._task: asyncio.Task[None] | None = None
@@ -538,6 +541,7 @@ class LiveSession:
                         await self._journaled(batch)
                 finally:
                     unwatch()
+                    await self._end_shells()
                 if cli.blank_lines:
                     fields = {"session": self.session, "count": cli.blank_lines}
                     log.info("blank lines of the agent were skipped", extra=fields)
@@ -560,6 +564,10 @@ class LiveSession:
             self._step(machine.Cleared())
             if audit is not None:
                 audit.close()
+
+    async def _end_shells(self) -> None:
+        await asyncio.gather(*(shell.close() for shell in self.shells))
+        self.shells.clear()
 
     async def _journaled(self, batch: Sequence[InputWithEvents]) -> None:
         """Journal a batch and pass it on. While the journal has no room, the CLI is not read, so it waits too."""

@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # most sidecars need none of these
     from turnwire.sessions.in_terminal import Terminals
     from turnwire.sessions.ports import OpenPorts
     from turnwire.sessions.quotas import Quotas
+    from turnwire.sessions.shells import SessionShells
     from turnwire.sessions.terminal_state import TerminalState
     from turnwire.sessions.worktrees import Worktrees
 
@@ -327,6 +328,20 @@ class LiveHost:
         return OpenPorts(self._settings.host)
 
     @cached_property
+    def shells(self) -> "SessionShells":
+        """What opens shells in the workspaces of sessions."""
+        from turnwire.sessions.shells import SessionShells  # noqa: PLC0415 - most sessions have none
+
+        return SessionShells(self._settings, self._services.audit, self._open_to_frontends)
+
+    def _open_to_frontends(self, name: str) -> LiveSession:
+        """Return a session that frontends may work in; raises CommandRefused."""
+        session = self._registry.find(name)
+        if name not in self._operator_sessions:
+            self._frontend_limits.check_folder(session.record)
+        return session
+
+    @cached_property
     def _worktrees(self) -> "Worktrees":
         from turnwire.sessions.worktrees import Worktrees  # noqa: PLC0415 - few sidecars make worktrees
 
@@ -370,8 +385,7 @@ class LiveHost:
         record = session.record
         if isinstance(command, frames.PortCommand):
             return await self._ports.execute(command, self._running(session), frontend)
-        if session.session not in self._operator_sessions:
-            self._frontend_limits.check_folder(record)
+        self._open_to_frontends(command.session)
         match command:
             case frames.WorktreeCommand():
                 async with session.changing:

@@ -48,6 +48,8 @@ from .frames import (
     Reply,
     Sessions,
     SessionSummary,
+    ShellEnded,
+    ShellFrame,
     Welcome,
 )
 from .reading import read_frame, read_result
@@ -128,6 +130,8 @@ class Client(Requests):
         """What the hub said of itself, on the last connection."""
         self.known_sessions: list[SessionSummary] = []
         """All sessions, as the hub last told."""
+        self.on_shell: Callable[[ShellFrame | ShellEnded], None] = lambda _: None
+        """Called with what the shells write that this client has opened, and with their ends."""
 
     def follow(self, session: str, after: Cursor = BEGINNING, *, held: int = HELD) -> Following:
         """Follow a session's events after a cursor, beside other followings of it.
@@ -313,10 +317,18 @@ class Client(Requests):
             case EventsFrame() as frame:
                 for event in frame.events:
                     self._received(event)
+            case ShellFrame() | ShellEnded() as of_shell:
+                self._of_shell(of_shell)
             case None:
                 pass
             case frame:
                 self._received(frame)
+
+    def _of_shell(self, frame: ShellFrame | ShellEnded) -> None:
+        try:
+            self.on_shell(frame)
+        except Exception:
+            log.exception("The function for the output of shells has failed.")
 
     def _welcomed(self, websocket: ClientConnection, welcome: Welcome) -> None:
         if self._ready.done():

@@ -15,6 +15,7 @@ from .results import (
     MoveResult,
     NativeProgram,
     OpenedPort,
+    OpenedShell,
     PromptResult,
     PushPublicKey,
     RemovedWorktree,
@@ -569,6 +570,65 @@ class SetPermissionMode(Command[None], frozen=True, kw_only=True, tag="set_permi
     """default, acceptEdits, plan, bypassPermissions, …"""
 
 
+class ShellAck(Command[None], frozen=True, kw_only=True, tag="shell.ack"):
+    """Say that output was shown, so that more is sent."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    shell: str
+    """The shell, from the reply to `shell.open`."""
+    number: int
+    """`number` of the last `shell_output` that was shown."""
+
+
+class ShellClose(Command[None], frozen=True, kw_only=True, tag="shell.close"):
+    """End a shell, and all that it has started."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    shell: str
+    """The shell, from the reply to `shell.open`."""
+
+
+class ShellOpen(Command[OpenedShell], frozen=True, kw_only=True, tag="shell.open"):
+    """Open a shell in a session's workspace, and in its sandbox if it has one: result {shell}. Needs the setting `shell`.
+
+    Its output comes as `shell_output` frames, to this connection alone, and is not journaled. The hub sends 32 of them ahead of `shell.ack`;
+    then the shell waits. It ends with its exit, with the session's agent or with the connection, and all that it has started ends with it.
+    """
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    columns: int = 80
+    """Characters of a line."""
+    rows: int = 24
+    """Lines."""
+
+
+class ShellResize(Command[None], frozen=True, kw_only=True, tag="shell.resize"):
+    """Tell a shell the size of its terminal."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    shell: str
+    """The shell, from the reply to `shell.open`."""
+    columns: int
+    """Characters of a line."""
+    rows: int
+    """Lines."""
+
+
+class ShellWrite(Command[None], frozen=True, kw_only=True, tag="shell.write"):
+    """Type into a shell. Refused with `rate_limited` while it has not read 64 KiB."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    shell: str
+    """The shell, from the reply to `shell.open`."""
+    text: str
+    """What is typed, control characters included."""
+
+
 class Subscribe(Command[SubscribeResult], frozen=True, kw_only=True, tag="subscribe"):
     """Replay the events after the cursor, then continue live, without gap or repetition."""
 
@@ -770,6 +830,11 @@ AnyCommand: TypeAlias = (
     | PortList
     | PortOpen
     | PortClose
+    | ShellOpen
+    | ShellWrite
+    | ShellResize
+    | ShellAck
+    | ShellClose
     | WorkspaceFolders
     | LibraryList
     | LibrarySearch
@@ -829,6 +894,11 @@ __all__ = [
     "SessionRetry",
     "SetModel",
     "SetPermissionMode",
+    "ShellAck",
+    "ShellClose",
+    "ShellOpen",
+    "ShellResize",
+    "ShellWrite",
     "Subscribe",
     "Unsubscribe",
     "WorkspaceDiff",

@@ -328,6 +328,13 @@ class OpenedPort(Value, frozen=True, kw_only=True):
     """Path and query of the link, which is good once."""
 
 
+class OpenedShell(Value, frozen=True, kw_only=True):
+    """A shell that was opened."""
+
+    shell: str
+    """Its name on this connection."""
+
+
 class ListedConversation(Value, frozen=True, kw_only=True):
     """A conversation that an agent has kept."""
 
@@ -506,6 +513,7 @@ __all__ = [
     "MoveResult",
     "NativeProgram",
     "OpenedPort",
+    "OpenedShell",
     "PageGap",
     "PromptResult",
     "PushPublicKey",

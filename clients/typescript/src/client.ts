@@ -11,7 +11,17 @@ import { AccessRefused, CommandFailed, ConnectionLost, ProtocolError, TimedOut, 
 import { BEGINNING, type Cursor } from "./feed.js";
 import { Following, type Listener, type Subscription } from "./following.js";
 import { readFrame } from "./reading.js";
-import type { AnyCommand, CommandResults, EventFrame, JsonValue, OutFrame, SessionSummary, Welcome } from "./schema.js";
+import type {
+  AnyCommand,
+  CommandResults,
+  EventFrame,
+  JsonValue,
+  OutFrame,
+  SessionSummary,
+  ShellEnded,
+  ShellFrame,
+  Welcome,
+} from "./schema.js";
 import { type SocketFactory, type SocketLike, socketFactory } from "./socket.js";
 import { type Received, type StreamOptions, streamed } from "./stream.js";
 
@@ -51,6 +61,8 @@ export interface ClientOptions {
   onState?: (state: ConnectionState, reason: TurnwireError | undefined) => void;
   onWelcome?: (welcome: Welcome) => void;
   onSessions?: (sessions: SessionSummary[]) => void;
+  /** Called with what the shells write that this client has opened, and with their ends. */
+  onShell?: (frame: ShellFrame | ShellEnded) => void;
   /** A listener has thrown: everything else goes on. Without this, the console is told. */
   onListenerError?: (error: unknown) => void;
 }
@@ -340,6 +352,9 @@ export class Client {
         return this.each(frame.session, (following) => following.caughtUp(frame.seq));
       case "lag":
         return this.each(frame.session, (following) => following.lag(frame.behind, frame.error?.message));
+      case "shell_output":
+      case "shell_exit":
+        return this.guard(() => this.options.onShell?.(frame));
       default:
         frame satisfies never;
     }

@@ -24,6 +24,8 @@ const FITS: { [Type in OutFrame["type"]]: (frame: Fields) => boolean } = {
   caught_up: ({ session, seq }) => isText(session) && Number.isInteger(seq),
   gap: ({ session, from, to, epoch }) => isText(session) && Number.isInteger(from) && Number.isInteger(to) && isText(epoch),
   lag: ({ session, behind }) => isText(session) && Number.isInteger(behind),
+  shell_output: ({ session, shell, number, text }) => isText(session) && isText(shell) && Number.isInteger(number) && isText(text),
+  shell_exit: ({ session, shell }) => isText(session) && isText(shell),
   reply: ({ id, ok, error }) => (id === null || isText(id)) && typeof ok === "boolean" && (error === undefined || isError(error)),
 };
 

@@ -22,6 +22,8 @@ export interface Welcome {
   agents?: AgentChoice[];
   /** Of a fleet: the workers that were there when the connection was made; absent elsewhere. */
   workers?: WorkerChoice[];
+  /** True where this frontend may open shells in the workspaces of sessions: `shell.open`. */
+  shell?: boolean;
 }
 
 /** A session as frontends list it. */
@@ -1813,6 +1815,30 @@ export interface ReplyError {
   field?: string;
 }
 
+/** What a shell wrote; sent to the connection alone that opened it. */
+export interface ShellFrame {
+  type: "shell_output";
+  /** The session. */
+  session: string;
+  /** The shell, from the reply to `shell.open`. */
+  shell: string;
+  /** Counts the frames of this shell from 1; for `shell.ack`. */
+  number: number;
+  /** What it wrote, escapes of a terminal included. Bytes that are no UTF-8 are replaced. */
+  text: string;
+}
+
+/** A shell has ended; the last frame about it. */
+export interface ShellEnded {
+  type: "shell_exit";
+  /** The session. */
+  session: string;
+  /** The shell. */
+  shell: string;
+  /** Its exit code, negative for a signal; absent if it is not known. */
+  code?: number;
+}
+
 /** The one answer to a command. */
 export interface Reply {
   type: "reply";
@@ -1827,7 +1853,7 @@ export interface Reply {
 }
 
 /** Any frame the hub sends; `type` tells which. */
-export type OutFrame = Welcome | Sessions | EventFrame | EventsFrame | CaughtUp | GapFrame | Lag | Reply;
+export type OutFrame = Welcome | Sessions | EventFrame | EventsFrame | CaughtUp | GapFrame | Lag | ShellFrame | ShellEnded | Reply;
 
 /** Get a code that logs in one more browser, for example on a phone: result {code, seconds}. The code replaces a token, once. */
 export interface AccessInvite {
@@ -2570,6 +2596,91 @@ export interface SetPermissionMode {
   mode: string;
 }
 
+/** Say that output was shown, so that more is sent. */
+export interface ShellAck {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  /** The shell, from the reply to `shell.open`. */
+  shell: string;
+  type: "shell.ack";
+  /** `number` of the last `shell_output` that was shown. */
+  number: number;
+}
+
+/** End a shell, and all that it has started. */
+export interface ShellClose {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  /** The shell, from the reply to `shell.open`. */
+  shell: string;
+  type: "shell.close";
+}
+
+/**
+ * Open a shell in a session's workspace, and in its sandbox if it has one: result {shell}. Needs the setting `shell`.
+ *
+ * Its output comes as `shell_output` frames, to this connection alone, and is not journaled. The hub sends 32 of them ahead of `shell.ack`;
+ * then the shell waits. It ends with its exit, with the session's agent or with the connection, and all that it has started ends with it.
+ */
+export interface ShellOpen {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "shell.open";
+  /** Characters of a line. */
+  columns?: number;
+  /** Lines. */
+  rows?: number;
+}
+
+/** Tell a shell the size of its terminal. */
+export interface ShellResize {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  /** The shell, from the reply to `shell.open`. */
+  shell: string;
+  type: "shell.resize";
+  /** Characters of a line. */
+  columns: number;
+  /** Lines. */
+  rows: number;
+}
+
+/** Type into a shell. Refused with `rate_limited` while it has not read 64 KiB. */
+export interface ShellWrite {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  /** The shell, from the reply to `shell.open`. */
+  shell: string;
+  type: "shell.write";
+  /** What is typed, control characters included. */
+  text: string;
+}
+
 /** Replay the events after the cursor, then continue live, without gap or repetition. */
 export interface Subscribe {
   /**
@@ -2805,7 +2916,7 @@ export interface WorktreeStatus {
 }
 
 /** Any command a frontend sends; `type` tells which. */
-export type AnyCommand = Hello | Ping | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionMove | SessionDelete | NativeBegin | NativeEnd | NativeTakeBack | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | EventsGet | WorkspaceDiff | WorkspaceFiles | WorkspaceList | WorkspaceRead | WorkspaceRevert | WorktreeStatus | WorktreeAct | WorktreeList | WorktreeRemove | PortList | PortOpen | PortClose | WorkspaceFolders | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | PushKey | PushSubscribe | PushUnsubscribe | AccessInvite | ReplayControl;
+export type AnyCommand = Hello | Ping | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionMove | SessionDelete | NativeBegin | NativeEnd | NativeTakeBack | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | EventsGet | WorkspaceDiff | WorkspaceFiles | WorkspaceList | WorkspaceRead | WorkspaceRevert | WorktreeStatus | WorktreeAct | WorktreeList | WorktreeRemove | PortList | PortOpen | PortClose | ShellOpen | ShellWrite | ShellResize | ShellAck | ShellClose | WorkspaceFolders | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | PushKey | PushSubscribe | PushUnsubscribe | AccessInvite | ReplayControl;
 
 /** How the hub knows this frontend. */
 export interface HelloResult {
@@ -3091,6 +3202,12 @@ export interface OpenedPort {
   path: string;
 }
 
+/** A shell that was opened. */
+export interface OpenedShell {
+  /** Its name on this connection. */
+  shell: string;
+}
+
 /** A page of conversations, the newest first. */
 export interface ConversationList {
   /** The conversations. */
@@ -3288,6 +3405,11 @@ export interface CommandResults {
   "port.list": SandboxPortList;
   "port.open": OpenedPort;
   "port.close": null;
+  "shell.open": OpenedShell;
+  "shell.write": null;
+  "shell.resize": null;
+  "shell.ack": null;
+  "shell.close": null;
   "library.list": ConversationList;
   "library.search": SearchHits;
   "library.open": SessionResult;

@@ -1,5 +1,6 @@
 /** The panel beside the conversation: where a turn's time went, every event with its line, and the session's facts. */
 
+import type { ComponentChildren } from "preact";
 import { isReplay } from "../model/replay.js";
 import { IconButton } from "../parts/parts.js";
 import { type Tab, useLive, usePage } from "../state/context.js";
@@ -14,6 +15,7 @@ import { Worktree } from "./worktree.js";
 const TABS: Record<Tab, string> = {
   changes: "Changes",
   files: "Files",
+  shell: "Shell",
   worktree: "Worktree",
   turn: "Turn",
   events: "Events",
@@ -26,15 +28,21 @@ interface Props {
   seq: number | undefined;
   onSeq: (seq: number | undefined) => void;
   onClose: () => void;
+  /** The tab with a shell. */
+  shell: ComponentChildren;
 }
 
-export function Inspector({ chosen, onTab: setTab, seq, onSeq, onClose }: Props) {
+export function Inspector({ chosen, onTab: setTab, seq, onSeq, onClose, shell }: Props) {
   const { hub } = usePage();
   const live = useLive();
   useSource(live.delivery, hub.changed);
   const hasWorktree = hub.summary?.worktree !== undefined;
   const hasFiles = hub.mayControl && !isReplay(hub.summary);
-  const shown = (Object.keys(TABS) as Tab[]).filter((name) => (name === "worktree" ? hasWorktree : name !== "files" || hasFiles));
+  const hidden = new Set<Tab>();
+  if (!hasWorktree) hidden.add("worktree");
+  if (!hasFiles) hidden.add("files");
+  if (!hasFiles || !hub.mayOpenShells) hidden.add("shell");
+  const shown = (Object.keys(TABS) as Tab[]).filter((name) => !hidden.has(name));
   const tab: Tab = seq !== undefined ? "events" : shown.includes(chosen) ? chosen : "changes";
 
   function choose(next: Tab): void {
@@ -63,13 +71,14 @@ export function Inspector({ chosen, onTab: setTab, seq, onSeq, onClose }: Props)
         <IconButton icon="cross" label="Close the inspector" onClick={onClose} />
       </header>
       <div class="inspector-body" role="tabpanel" id="inspector-panel" aria-labelledby={`tab-${tab}`}>
-        {!live.whole && (
+        {!live.whole && tab !== "shell" && (
           <p class="quiet" role="status">
             What came before is still being read …
           </p>
         )}
         {live.whole && tab === "changes" && <ChangedFiles />}
         {live.whole && tab === "files" && <Files key={live.id} />}
+        {tab === "shell" && shell}
         {live.whole && tab === "worktree" && <Worktree key={live.id} />}
         {live.whole && tab === "turn" && (
           <TurnWaterfall

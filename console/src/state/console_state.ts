@@ -9,6 +9,8 @@ import {
   type Source as Given,
   type JsonValue,
   type SessionSummary,
+  type ShellEnded,
+  type ShellFrame,
   TimedOut,
   type Welcome,
 } from "turnwire-client";
@@ -80,6 +82,8 @@ export class ConsoleState {
   /** The session that the address names, while there is none of that name. */
   missing: string | undefined;
   toasts: Toast[] = [];
+  /** Who takes what the shells of this connection write, by their names; nothing is left of them once it is lost. */
+  readonly shells = new Map<string, (frame: ShellFrame | ShellEnded | undefined) => void>();
   /** A session that was asked for just now and may not be in the list yet. */
   private expected: string | undefined;
   /** A place in a session that is to be shown there. */
@@ -103,6 +107,7 @@ export class ConsoleState {
         this.state = state;
         this.reason = reason?.message;
         this.refused = state === "failed" && reason instanceof AccessRefused;
+        if (state !== "open") for (const take of [...this.shells.values()]) take(undefined);
         this.changed.emit();
       },
       onWelcome: (welcome) => {
@@ -112,6 +117,7 @@ export class ConsoleState {
         this.list(welcome.sessions);
       },
       onSessions: (sessions) => this.list(sessions),
+      onShell: (frame) => this.shells.get(frame.shell)?.(frame),
     });
     if (!fixed) addEventListener("hashchange", () => this.route());
     addEventListener("online", () => this.client.reconnect());
@@ -120,6 +126,11 @@ export class ConsoleState {
   /** The version that the hub has by now, where it is another than that of this page. */
   get newer(): string | undefined {
     return this.welcome && this.welcome.version !== this.loadedFrom ? this.welcome.version : undefined;
+  }
+
+  /** Whether shells can be opened in the workspaces of sessions. */
+  get mayOpenShells(): boolean {
+    return this.welcome?.shell === true;
   }
 
   get mayControl(): boolean {
@@ -187,6 +198,11 @@ export class ConsoleState {
       this.toast(whyNot(error));
       return undefined;
     }
+  }
+
+  /** Why a command was not done, for people. */
+  why(error: unknown): string {
+    return whyNot(error);
   }
 
   toast(text: string): void {

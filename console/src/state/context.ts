@@ -5,7 +5,7 @@ import type { ConsoleState } from "./console_state.js";
 import type { LiveSession } from "./live.js";
 
 /** The tabs of the inspector. */
-export type Tab = "changes" | "files" | "worktree" | "turn" | "events" | "session";
+export type Tab = "changes" | "files" | "shell" | "worktree" | "turn" | "events" | "session";
 
 export interface Page {
   readonly hub: ConsoleState;

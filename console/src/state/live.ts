@@ -47,6 +47,8 @@ export class LiveSession {
   focusing: Row | undefined;
   /** Files whose changes the reader has looked at. */
   readonly viewed: Viewed;
+  /** A shell in its workspace, which ends when the session is no longer kept. */
+  shell: { close(): void } | undefined;
   /** Comments that go with the next prompt. */
   readonly remarks: Remarks;
   private readonly client: Client;
@@ -178,6 +180,7 @@ export class LiveSession {
   }
 
   close(): void {
+    this.shell?.close();
     this.following?.close();
   }
 

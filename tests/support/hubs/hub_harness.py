@@ -14,7 +14,7 @@ from websockets.asyncio.client import connect as open_websocket
 from websockets.typing import Origin, Subprotocol
 
 from turnwire.hub.config import HubConfig
-from turnwire.hub.host import CommandRefused, Fleet, Frontend
+from turnwire.hub.host import CommandRefused, Fleet, Frontend, ShellHost
 from turnwire.hub.hub import Hub
 from turnwire.hub.principals import Principals
 from turnwire.hub.server.routes import Probes
@@ -154,11 +154,21 @@ async def hub_harness(
     probes: Probes | None = None,
     principals: Principals | None = None,
     fleet: Fleet | None = None,
+    shells: ShellHost | None = None,
 ) -> AsyncIterator[HubHarness]:
     """Run a hub."""
     journal = journal or MemoryJournal()
     host = host or StubHost()
-    hub = Hub(journal, host, config, version="0.0.0", probes=probes, principals=principals, fleet=fleet)
+    hub = Hub(
+        journal,
+        host,
+        config,
+        version="0.0.0",
+        probes=probes,
+        principals=principals,
+        fleet=fleet,
+        shells=shells,
+    )
     url = await hub.start()
     try:
         yield HubHarness(hub, journal, host, url)

@@ -20,12 +20,13 @@ from turnwire.hub.delivery.frontends import FrontendRegistry
 from turnwire.hub.delivery.log import EventLog
 from turnwire.hub.delivery.pages import LogUnreadable, Pages
 from turnwire.hub.delivery.subscription import FrontendReader, FrontendWriter
-from turnwire.hub.host import CommandRefused, Fleet, Frontend, Host
+from turnwire.hub.host import CommandRefused, Fleet, Frontend, Host, ShellHost
 from turnwire.hub.principals import HIDDEN, NoPrincipals, Principal, Principals, shown
 from turnwire.hub.server.access import Allowance, RoleTokens, TokenCheck, WrongToken
 from turnwire.hub.server.cookies import Cookies
 from turnwire.hub.server.invitations import LIFE_S, Invitations
 from turnwire.hub.server.refusals import Refusals
+from turnwire.hub.server.shells import ConnectionShells
 from turnwire.hub.server.unread import UnreadBudget
 from turnwire.hub.wire.codes import CloseCode
 from turnwire.hub.wire.commands import check_role, id_of, parse, refusal
@@ -51,6 +52,7 @@ from turnwire.hub.wire.frames import (
     SessionMove,
     SessionRename,
     SessionResume,
+    ShellCommand,
     Subscribe,
     Unsubscribe,
 )
@@ -140,6 +142,8 @@ class HubContext(Struct, frozen=True):
     principals: Principals = field(default_factory=NoPrincipals)
     fleet: Fleet | None = None
     """Set for a hub in a fleet."""
+    shells: ShellHost | None = None
+    """Opens shells; None where they are off."""
 
     def visible(self, principal: Principal) -> list[SessionSummary]:
         """Return the sessions that a principal may see."""
@@ -175,6 +179,7 @@ class ConnectionHandler:
         """Commands that run or wait. They end when the frontend leaves."""
         self._slots = asyncio.Semaphore(limits.commands_in_flight)
         self._left = False
+        self._shells = ConnectionShells(context.shells, self._send, context.tasks.create_task)
 
     async def authenticate(self, receive: Callable[[], Awaitable[str | bytes]]) -> bool:
         """Welcome a frontend, after it has shown its token; False when it did not and was closed."""
@@ -222,6 +227,7 @@ class ConnectionHandler:
         self._left = True
         for reading in tuple(self._readings):
             reading.cancel()
+        self._shells.close()
         self.reader.close()
         self._context.frontends.leave(self._sink)
         if self._frontend is not None and self._frontend.user is None:
@@ -277,6 +283,7 @@ class ConnectionHandler:
                 workers=list(context.fleet.workers())
                 if context.fleet is not None and principal.sees_all
                 else None,
+                shell=True if context.shells is not None and _may_use_shells(principal) else None,
             )
         )
         context.frontends.join(self._sink, principal)
@@ -343,6 +350,8 @@ class ConnectionHandler:
                 await self._answer_from_log(command)
             elif isinstance(command, AccessInvite):
                 await self._invite(command)
+            elif isinstance(command, ShellCommand):
+                self._reply(command, await self._shells.execute(command, frontend))
             elif isinstance(command, READS_HISTORY):
                 await self._answer_from_history(command, frontend)
             else:
@@ -404,6 +413,8 @@ class ConnectionHandler:
             self._context.frontends.free_name(name)
             name = self._context.frontends.take_name(hello.name)
         self._principal = principal
+        if not _may_use_shells(principal):
+            self._shells.end()
         self.reader.hides_faults = not principal.sees_all
         self._frontend = replace(frontend, name=name, role=principal.role)
         self._reply(hello, {"name": name, "role": principal.role})
@@ -415,6 +426,10 @@ class ConnectionHandler:
         if principal.sees_all:
             return
         match command:
+            case ShellCommand():
+                raise CommandRefused(
+                    "forbidden", "A shell is only for principals that may see all sessions.", "type"
+                )
             case SessionCommand():
                 self._check_seen(principal, command.session, "session")
             case LibraryExport() if command.conversation.startswith(LIVE):
@@ -499,3 +514,8 @@ class ConnectionHandler:
     def _send(self, frame: OutFrame) -> None:
         if not self._left:
             self._sink.send_frame(frame)
+
+
+def _may_use_shells(principal: Principal) -> bool:
+    """Tell whether somebody may open shells: a shell sees more than the sessions of a scope."""
+    return principal.role == "control" and principal.sees_all

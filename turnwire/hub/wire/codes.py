@@ -24,6 +24,7 @@ REPLY_CODES = {
     "refused_by_git": "git cannot do it, or work would be lost. The message says why and what to do. Nothing has changed.",
     "changed": "The file, the worktree or its base has changed since it was shown. Look at it again, then repeat the command.",
     "no_port": "The session has no network of its own, or nothing listens on this port. The message says which.",
+    "no_shell": "Shells are off here, this session can have none now, or there is no such shell. The message says which.",
     "unknown_event": "The log has no event with this number, or has deleted it.",
     "not_running": "No CLI runs in this session. `session.resume` starts one.",
     "running": "The session's CLI is already running.",

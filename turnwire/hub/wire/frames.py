@@ -558,6 +558,63 @@ class PortClose(PortCommand):
     """Which."""
 
 
+class ShellCommand(SessionCommand):
+    """A command about a shell in a session's workspace. Only for frontends that control and may see all sessions."""
+
+
+class ShellOpen(ShellCommand):
+    """Open a shell in a session's workspace, and in its sandbox if it has one: result {shell}. Needs the setting `shell`.
+
+    Its output comes as `shell_output` frames, to this connection alone, and is not journaled. The hub sends 32 of them ahead of `shell.ack`;
+    then the shell waits. It ends with its exit, with the session's agent or with the connection, and all that it has started ends with it.
+    """
+
+    type: Literal["shell.open"]
+    columns: int = Field(default=80, ge=1, le=1000)
+    """Characters of a line."""
+    rows: int = Field(default=24, ge=1, le=1000)
+    """Lines."""
+
+
+class ShellAct(ShellCommand):
+    """A command about an open shell."""
+
+    shell: str = Field(max_length=NAME_LENGTH)
+    """The shell, from the reply to `shell.open`."""
+
+
+class ShellWrite(ShellAct):
+    """Type into a shell. Refused with `rate_limited` while it has not read 64 KiB."""
+
+    type: Literal["shell.write"]
+    text: str = Field(max_length=1 << 14)
+    """What is typed, control characters included."""
+
+
+class ShellResize(ShellAct):
+    """Tell a shell the size of its terminal."""
+
+    type: Literal["shell.resize"]
+    columns: int = Field(ge=1, le=1000)
+    """Characters of a line."""
+    rows: int = Field(ge=1, le=1000)
+    """Lines."""
+
+
+class ShellAck(ShellAct):
+    """Say that output was shown, so that more is sent."""
+
+    type: Literal["shell.ack"]
+    number: int = Field(ge=0, le=LARGEST_NUMBER)
+    """`number` of the last `shell_output` that was shown."""
+
+
+class ShellClose(ShellAct):
+    """End a shell, and all that it has started."""
+
+    type: Literal["shell.close"]
+
+
 class WorkspaceFolders(Command):
     """Ask for the folders in which a session can begin.
 
@@ -775,6 +832,11 @@ AnyCommand = Annotated[
     | PortList
     | PortOpen
     | PortClose
+    | ShellOpen
+    | ShellWrite
+    | ShellResize
+    | ShellAck
+    | ShellClose
     | WorkspaceFolders
     | LibraryList
     | LibrarySearch

@@ -163,6 +163,8 @@ class Welcome(Frame, frozen=True, kw_only=True, tag="welcome"):
     """The agents for new sessions, the default one first; absent where no session can be created."""
     workers: list[WorkerChoice] | None = None
     """Of a fleet: the workers that were there when the connection was made; absent elsewhere."""
+    shell: bool | None = None
+    """True where this frontend may open shells in the workspaces of sessions: `shell.open`."""
 
 
 class Sessions(Frame, frozen=True, kw_only=True, tag="sessions"):
@@ -239,6 +241,30 @@ class Lag(Frame, frozen=True, kw_only=True, tag="lag"):
     """Why the hub cannot read the log at present. It tries again; `caught_up` reports the end of the problem."""
 
 
+class ShellFrame(Frame, frozen=True, kw_only=True, tag="shell_output"):
+    """What a shell wrote; sent to the connection alone that opened it."""
+
+    session: str
+    """The session."""
+    shell: str
+    """The shell, from the reply to `shell.open`."""
+    number: int
+    """Counts the frames of this shell from 1; for `shell.ack`."""
+    text: str
+    """What it wrote, escapes of a terminal included. Bytes that are no UTF-8 are replaced."""
+
+
+class ShellEnded(Frame, frozen=True, kw_only=True, tag="shell_exit"):
+    """A shell has ended; the last frame about it."""
+
+    session: str
+    """The session."""
+    shell: str
+    """The shell."""
+    code: int | None = None
+    """Its exit code, negative for a signal; absent if it is not known."""
+
+
 class Reply(Frame, frozen=True, kw_only=True, tag="reply"):
     """The one answer to a command."""
 
@@ -252,7 +278,18 @@ class Reply(Frame, frozen=True, kw_only=True, tag="reply"):
     """Why not."""
 
 
-OutFrame: TypeAlias = Welcome | Sessions | EventFrame | EventsFrame | CaughtUp | GapFrame | Lag | Reply
+OutFrame: TypeAlias = (
+    Welcome
+    | Sessions
+    | EventFrame
+    | EventsFrame
+    | CaughtUp
+    | GapFrame
+    | Lag
+    | ShellFrame
+    | ShellEnded
+    | Reply
+)
 """Any frame. `type` names its kind."""
 
 _encode = msgspec.json.Encoder().encode

@@ -483,6 +483,13 @@ class PushPublicKey(Published, frozen=True, kw_only=True):
     """Its `applicationServerKey`."""
 
 
+class OpenedShell(Published, frozen=True, kw_only=True):
+    """A shell that was opened."""
+
+    shell: str
+    """Its name on this connection."""
+
+
 class Invitation(Published, frozen=True, kw_only=True):
     """A code that logs one more browser in."""
 
@@ -532,6 +539,11 @@ RESULTS: Mapping[str, Any] = {
     "port.list": SandboxPortList,
     "port.open": OpenedPort,
     "port.close": None,
+    "shell.open": OpenedShell,
+    "shell.write": None,
+    "shell.resize": None,
+    "shell.ack": None,
+    "shell.close": None,
     "library.list": ConversationList,
     "library.search": SearchHits,
     "library.open": SessionResult,

@@ -18,7 +18,7 @@ from turnwire._runtime.version import VERSION
 from turnwire.config.hub_settings import hub_config
 from turnwire.config.kept_access import KeptAccess
 from turnwire.config.settings import Settings
-from turnwire.hub.host import Fleet, Host
+from turnwire.hub.host import Fleet, Host, ShellHost
 from turnwire.hub.hub import Hub
 from turnwire.hub.principals import Principals
 from turnwire.hub.server.cookies import LoggedOut
@@ -86,6 +86,7 @@ async def with_hub(
     logins: Logins | None = None,
     fleet: Fleet | None = None,
     embedder: Principals | None = None,
+    shells: ShellHost | None = None,
 ) -> None:
     """Run a hub until a signal, or until its work is done. Raises AccessError, PortError and the errors of `start`, `check` and
     `work`.
@@ -96,7 +97,7 @@ async def with_hub(
     does the end of `stop_timeout_s`: the supervisors end the CLIs, and the next start closes open turns in the journal.
     `trouble` returns why the hub is not ready, apart from the journal. With `logins` a browser's login is valid at other
     hubs, too. `fleet` is for a hub in a fleet. Without `signals` the embedding program handles them.
-    `embedder` are that program's principals, in place of the stored ones.
+    `embedder` are that program's principals, in place of the stored ones. `shells` opens shells; without it they are off.
     """
     probes = Probes(metrics=metrics.text, trouble=trouble or (lambda: journal.trouble))
     access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
@@ -122,6 +123,7 @@ async def with_hub(
                 principals=principals,
                 fleet=fleet,
                 invitations=None if logins is None else logins.invitations,
+                shells=shells,
             )
 
         hub = await listening(settings, access, hub_at, logins)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.grants import GrantStore
 from turnwire.adapter.process.watchdog import Watchdog
+from turnwire.config.hub_settings import has_shells
 from turnwire.config.rulebook import read_rulebook
 from turnwire.config.settings import ConfigurationError, Settings
 from turnwire.config.storage import open_journal
@@ -143,6 +144,7 @@ async def serve(
                         work=work,
                         signals=signals,
                         embedder=principals,
+                        shells=host.shells if has_shells(settings) else None,
                     )
                 finally:
                     await host.stop()
