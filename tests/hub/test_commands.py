@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from turnwire.hub.host import CommandRefused
-from turnwire.hub.wire.commands import VIEW_COMMANDS, check_role, id_of, parse
+from turnwire.hub.wire.commands import VIEW_COMMANDS, id_of, parse
 from turnwire.hub.wire.frames import AnyCommand, Interrupt, Prompt, Subscribe, commands
 from turnwire.hub.wire.frames_out import Reply
 from turnwire.protocol.parsing.depth import TOO_DEEP
@@ -225,11 +224,15 @@ def test_the_id_alone_is_read_of_what_is_not_looked_at_further(
 
 
 def test_the_role_view_may_read_and_nothing_else() -> None:
-    check_role(Subscribe(type="subscribe", id="1", session="s"), "view")
-    check_role(Interrupt(type="interrupt", id="1", session="s"), "control")
-    with pytest.raises(CommandRefused) as refused:
-        check_role(Interrupt(type="interrupt", id="1", session="s"), "view")
-    assert refused.value.code == "forbidden"
+    subscribe, interrupt = (
+        f'{{"type":"{kind}","id":"1","session":"s"}}' for kind in ("subscribe", "interrupt")
+    )
+    assert isinstance(parse(subscribe, "view"), Subscribe)
+    assert isinstance(parse(interrupt, "control"), Interrupt)
+    refused = parse(interrupt, "view")
+    assert isinstance(refused, Reply)
+    assert refused.error is not None
+    assert (refused.id, refused.error.code, refused.error.field) == ("1", "forbidden", "type")
     assert not {"prompt", "control", "permission.respond", "replay.control"} & VIEW_COMMANDS
 
 

@@ -67,7 +67,7 @@ def provider_of(agent: str | None, model: str | None) -> str:
 
 
 class GenAiFacts(Struct):
-    """The facts of a session, and how much of it spans may show."""
+    """What spans say of a session: agent and provider, and how much of its texts."""
 
     agent: str
     content: bool

@@ -53,7 +53,7 @@ def _of_descriptor(setting: str, number: int) -> str:
     except (OSError, ValueError) as error:
         raise ConfigurationError(
             f"setting {setting}: descriptor {number} cannot be read ({error}); "
-            f"open it for turnwire, as a shell does with {number}<FILE"
+            f"open it before turnwire starts, for example in a shell with {number}<FILE"
         ) from error
 
 

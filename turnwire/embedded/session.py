@@ -27,7 +27,7 @@ BY = "program"
 
 
 class Session:
-    """A running agent; `open_session` starts it. Iterate over it for its events: one consumer, until the agent has ended."""
+    """A running agent, started by `open_session`. `async for event in session` yields its events until it ends, for one consumer."""
 
     def __init__(self, agent: AgentSession) -> None:
         self._agent = agent

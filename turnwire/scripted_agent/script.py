@@ -197,7 +197,7 @@ class Fail(Step, frozen=True):
 
 
 class ApiError(Step, frozen=True, tag="api_error"):
-    """The turn ends as the CLI ends it when the API fails: a synthetic message, and `success` with is_error."""
+    """End the turn like a CLI whose API call failed: with a synthetic message, and a result `success` with is_error."""
 
     api_error: str
     """The typed error: authentication_failed, billing_error, rate_limit, server_error, …"""

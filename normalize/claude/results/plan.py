@@ -31,7 +31,7 @@ def create_task(body: CreateTask, answer: ToolAnswer) -> CreateTask:
 
 
 def manage_todos(body: ManageTodos, answer: ToolAnswer) -> ManageTodos:
-    """Add the list before and after."""
+    """Return the payload with the todo list before and after the call. body: the payload of the call."""
     if answer.reason is not None:
         return body
     result = answer.fields

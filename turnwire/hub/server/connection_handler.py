@@ -29,7 +29,7 @@ from turnwire.hub.server.refusals import Refusals
 from turnwire.hub.server.shells import ConnectionShells
 from turnwire.hub.server.unread import UnreadBudget
 from turnwire.hub.wire.codes import CloseCode
-from turnwire.hub.wire.commands import check_role, id_of, parse, refusal
+from turnwire.hub.wire.commands import id_of, parse, refusal
 from turnwire.hub.wire.frames import (
     AccessInvite,
     AnyCommand,
@@ -307,7 +307,6 @@ class ConnectionHandler:
         principal = self._principal
         assert principal is not None, "it was welcomed"
         try:
-            check_role(command, frontend.role)
             self._check_scope(command)
             match command:
                 case Hello():

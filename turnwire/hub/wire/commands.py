@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from pydantic import ValidationError
 
-from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire.frames import AnyCommand, commands, fields_of_commands
 from turnwire.hub.wire.frames_out import Reply, ReplyError
 from turnwire.normalize.vocabulary import Role
@@ -53,7 +52,10 @@ _known_fields: Mapping[str, frozenset[str]] = fields_of_commands()
 
 
 def parse(frame: str | bytes, role: Role | None = "control") -> AnyCommand | Reply:
-    """Return the command in a frame, or the reply that says what is wrong with it. Without a role only `hello` is allowed."""
+    """Return the command in a frame, or the reply that says why the role may not send it or what is wrong with it.
+
+    role: that of the connection. None: no token was shown yet, so only `hello` is allowed.
+    """
     if isinstance(frame, bytes):
         return refusal(None, "bad_frame", "This is a binary frame; send JSON in text frames.")
     text = frame.encode("utf-8", "surrogatepass")
@@ -102,7 +104,9 @@ def _refused_by_its_head(
     if role is None and kind not in NEWCOMER_COMMANDS:
         return refusal(command_id, "unauthorized", "Show a token first, by `hello`.")
     if role == "view" and kind not in VIEW_COMMANDS:
-        return refusal(command_id, "forbidden", _not_for_view(kind), "type")
+        return refusal(
+            command_id, "forbidden", f"The role view may not send {kind}; use the control token.", "type"
+        )
     unknown = next((name for name in fields if name not in _known_fields[kind]), None)
     if unknown is None:
         return None
@@ -146,13 +150,3 @@ def _shown(name: str) -> str:
 def refusal(command_id: str | None, code: str, message: str, field: str | None = None) -> Reply:
     """Return the reply that refuses a command."""
     return Reply(id=command_id, ok=False, error=ReplyError(code=code, message=message, field=field))
-
-
-def check_role(command: AnyCommand, role: Role) -> None:
-    """Raise CommandRefused when the role may not send this command."""
-    if role == "view" and command.type not in VIEW_COMMANDS:
-        raise CommandRefused("forbidden", _not_for_view(command.type), "type")
-
-
-def _not_for_view(kind: str) -> str:
-    return f"The role view may not send {kind}; use the control token."

@@ -42,7 +42,9 @@ def encode_input(message: Message) -> bytes:
                 raise EncodeError(f"the role of a user message must be user, not {message.message.role!r}")
         case ControlRequest():
             if not message.request_id or not message.request.subtype:
-                raise EncodeError("a control request needs a request_id and a subtype")
+                raise EncodeError(
+                    "a control request needs a request_id and a subtype; set both before writing it"
+                )
         case ControlResponse():
             if not message.response.request_id or message.response.subtype not in ("success", "error"):
                 raise EncodeError(

@@ -38,7 +38,7 @@ class _Run(Struct, frozen=True):
 
 
 class JsonRpcAgent:
-    """Stands in for an agent that speaks JSON-RPC."""
+    """The agent's side of the JSON-RPC dialect: turns messages into its lines, and its caller's lines into messages."""
 
     def __init__(self) -> None:
         self._names = count(1)

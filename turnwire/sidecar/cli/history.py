@@ -182,7 +182,7 @@ def _ask_agent(name: str, settings: "Settings", limit: int, folder: Path | None,
 def search_command(
     context: typer.Context,
     words: Annotated[
-        list[str], typer.Argument(help="Words that must all occur; put a phrase in double quotes.")
+        list[str], typer.Argument(help="Words to search for. All must occur. Put a phrase in double quotes.")
     ],
     *,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of results.")] = 20,
@@ -275,7 +275,7 @@ def export_command(
     session: Annotated[
         str,
         typer.Argument(
-            help="Id of the conversation, or the beginning of the id. Or a recording: a file, a folder with a timeline, `-`."
+            help="Conversation id or its beginning. Or a recording: a file, a folder with a timeline, or `-` for stdin."
         ),
     ],
     out: Annotated[Path | None, typer.Argument(help="File to write; standard output when absent.")] = None,

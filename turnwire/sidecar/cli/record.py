@@ -31,7 +31,9 @@ def record_command(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder to write; it must not exist.", show_default="AGENT-TIME, here"),
+        typer.Option(
+            help="New folder for the recording. It must not exist.", show_default="AGENT-TIME, here"
+        ),
     ] = None,
     workspace: Annotated[Path, typer.Option(help="Folder that the agent works in.")] = Path(),
     redact: Annotated[

@@ -47,7 +47,8 @@ def explain_command(
     stdin: Annotated[
         bool,
         typer.Option(
-            "--stdin", help="Read one tool input as JSON a line, and print one line of JSON for each."
+            "--stdin",
+            help="Read tool inputs from stdin, one JSON object a line. Print the decision about each as a line of JSON.",
         ),
     ] = False,
 ) -> None:
