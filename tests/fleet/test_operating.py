@@ -21,6 +21,7 @@ from turnwire.fleet.spending import FleetSpending
 from turnwire.fleet.store import FleetStore
 from turnwire.fleet.timing import Timing
 from turnwire.hub.host import CommandRefused, Frontend
+from turnwire.hub.wire import frames
 from turnwire.journal.base import Entry, JournalUnavailable
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.normalize.events.envelope import Cursor
@@ -159,6 +160,39 @@ async def test_fleets_with_other_prefixes_share_a_redis_and_see_nothing_of_each_
     async with Redis.from_url(redis.url) as client:
         keys: list[Any] = await client.keys("*")
         assert {key.partition(b":")[0] for key in keys} == {b"red", b"blue"}
+
+
+async def test_commands_at_two_hubs_at_the_same_time_count_each_other(redis: RedisProcess) -> None:
+    fleet, sessions = Fleet(redis.url, CALM), Sessions("a")
+    sessions.owner = "ann"
+    ann = Frontend("user:ann", "control", user="ann")
+    quotas = {"ann": Quota(sessions=1)}
+    async with fleet.worker(sessions), fleet.hub(quotas) as one, fleet.hub(quotas) as two:
+        answers = await asyncio.gather(
+            *(hub.execute(create(), ann) for hub in (one, two) * 5), return_exceptions=True
+        )
+        begun = [answer for answer in answers if isinstance(answer, dict)]
+        refused = [answer for answer in answers if isinstance(answer, CommandRefused)]
+        assert (len(begun), len(refused)) == (1, 9)
+        assert {answer.code for answer in refused} == {"limit_principal"}
+        assert len(sessions.there) == 1
+        # What was deleted is free at once, at any hub.
+        await until(lambda: [one.session for one in two.sessions()] == ["a0"])
+        await two.execute(frames.SessionDelete(type="session.delete", id="1", session="a0"), ann)
+        await until(lambda: one.sessions() == [])
+        assert isinstance(await one.execute(create(), ann), dict)
+    redis.kill()
+    store = FleetStore(redis.url)
+    spending = FleetSpending(store)
+    with pytest.raises(JournalUnavailable):
+        await spending.reserve("ann", "x", 1)
+    await spending.settle("ann", "x", None, 1)
+    own = FleetSpending(store, is_hub=False)
+    assert await own.reserve("ann", "x", 1) == {"x"}
+    await own.settle("ann", "x", None, 1)
+    assert await own.reserve("ann", "y", 1) == {"y"}
+    await store.close()
+    redis.start()
 
 
 async def test_a_quota_counts_what_all_workers_have_and_what_was_spent_at_any(redis: RedisProcess) -> None:

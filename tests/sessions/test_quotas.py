@@ -1,6 +1,7 @@
 """What a principal may use, and what it reads when that is used up."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,10 @@ def prompt(session: str) -> frames.Prompt:
     return frames.Prompt(type="prompt", id="1", session=session, text="hi")
 
 
+async def done() -> JsonValue:
+    return None
+
+
 async def said(
     tmp_path: Path,
     quotas: Mapping[str, Quota],
@@ -43,7 +48,7 @@ async def said(
     limits = Quotas(quotas, SpendingFile(tmp_path / "state"))
     await limits.spent("ann", spent)
     try:
-        await limits.check(command, user, lambda: sessions, lambda _: 600)
+        await limits.keep(command, user, lambda: sessions, lambda _: 600, done)
     except CommandRefused as refused:
         return refused.message if refused.code == "limit_principal" else f"{refused.code}?"
     return ""
@@ -83,6 +88,50 @@ async def test_a_session_is_its_owners_whoever_sends_the_prompt_and_costs_count_
     assert file.stat().st_mode & 0o777 == 0o600
     file.write_text('{"day": "2026-01-01", "dollars": {"ann": 9}}')
     assert await said(tmp_path, quotas, prompt("a"), [one("a")]) == "", "that was another day"
+
+
+async def test_commands_that_come_at_the_same_time_count_each_other(tmp_path: Path) -> None:
+    limits = Quotas({"*": Quota(sessions=2, agents=1)}, SpendingFile(tmp_path))
+    there: list[SessionSummary] = [one("a", state="exited"), one("b", state="exited")]
+    may_end = asyncio.Event()
+
+    async def begins() -> JsonValue:
+        await may_end.wait()
+        there.append(one("c"))
+        return {"session": "c"}
+
+    async def fails() -> JsonValue:
+        raise CommandRefused("cannot_start", "no such program")
+
+    async def kept(command: frames.AnyCommand, work: Callable[[], Awaitable[JsonValue]] = done) -> JsonValue:
+        return await limits.keep(command, "ann", lambda: there, lambda _: 0, work)
+
+    with pytest.raises(CommandRefused, match="2 of its 2 sessions"):
+        await kept(create())
+    del there[1]
+    with pytest.raises(CommandRefused, match="no such program"):
+        await kept(create(), fails)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(kept(create(), begins))
+        await asyncio.sleep(0)
+        with pytest.raises(CommandRefused, match="2 of its 2 sessions"):
+            await kept(create())
+        with pytest.raises(CommandRefused, match="1 of its 1 running agents"):
+            await kept(prompt("a"))
+        may_end.set()
+    with pytest.raises(CommandRefused, match="2 of its 2 sessions"):
+        await kept(create())
+    assert await kept(prompt("c")) is None
+    there.clear()
+    there.append(one("a", state="exited"))
+    async with asyncio.TaskGroup() as tasks:
+        may_end.clear()
+        tasks.create_task(kept(prompt("a"), begins))
+        await asyncio.sleep(0)
+        assert await kept(prompt("a")) is None, "it is the same agent"
+        with pytest.raises(CommandRefused, match="1 of its 1 running agents"):
+            await kept(create())
+        may_end.set()
 
 
 async def test_one_principal_that_has_used_up_its_sessions_leaves_others_theirs(

@@ -210,8 +210,13 @@ class FleetHost:
 
     async def _reported(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
         try:
-            await self._quotas.check(command, frontend.user, self.sessions, self._log.size)
-            return await self._execute(command, frontend)
+            return await self._quotas.keep(
+                command,
+                frontend.user,
+                self.sessions,
+                self._log.size,
+                lambda: self._execute(command, frontend),
+            )
         except (RedisError, OSError, JournalUnavailable) as error:
             raise CommandRefused(
                 "journal_unavailable",

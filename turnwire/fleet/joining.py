@@ -53,7 +53,7 @@ async def working(
     """
     store = FleetStore(settings.redis_url, settings.redis_prefix)
     if settings.quotas:
-        host.quotas.spending = FleetSpending(store)
+        host.quotas.spending = FleetSpending(store, is_hub=False)
     worker = Worker(
         store,
         WorkerSessions(name, host, journal),

@@ -14,6 +14,7 @@
 | `{session}:entry` | hash: worker, fence, summary, group, record; of a session that was deleted while its worker was gone the fence alone |
 | `{code}:invitation` | whose a code is that logs one more browser in, by its SHA-256; gone once it is used |
 | `{principal}:spent:DAY` | dollars of a principal on a day; gone two days later |
+| `{principal}:reserved` | hash: sessions that commands of a principal begin or let run, and until when that counts |
 | `logins` | hash: when each login began that is over, by its id |
 | `changes` | stream that names sessions (`s`), workers (`w`) and logins (`l`) of which something is another now |
 
@@ -78,6 +79,34 @@ _BAR = """
 if tonumber(redis.call('HGET', KEYS[1], 'fence') or '0') > tonumber(ARGV[1]) then return 0 end
 redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'fence', ARGV[1])
+return 1
+"""
+
+_RESERVE = """
+-- KEYS what commands of a principal are about to use; ARGV name, milliseconds. Returns all names that are not over
+local now = redis.call('TIME')
+local ms = tonumber(now[1]) * 1000 + math.floor(tonumber(now[2]) / 1000)
+local names, held = {ARGV[1]}, redis.call('HGETALL', KEYS[1])
+for index = 1, #held, 2 do
+    if tonumber(held[index + 1]) <= ms then
+        redis.call('HDEL', KEYS[1], held[index])
+    elseif held[index] ~= ARGV[1] then
+        names[#names + 1] = held[index]
+    end
+end
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', ms + tonumber(ARGV[2])))
+redis.call('PEXPIRE', KEYS[1], 600000)
+return names
+"""
+
+_SETTLE = """
+-- KEYS as above; ARGV name, the session that was used or empty, milliseconds
+redis.call('HDEL', KEYS[1], ARGV[1])
+if ARGV[2] == '' then return 0 end
+local now = redis.call('TIME')
+local ms = tonumber(now[1]) * 1000 + math.floor(tonumber(now[2]) / 1000)
+redis.call('HSET', KEYS[1], ARGV[2], string.format('%.0f', ms + tonumber(ARGV[3])))
+redis.call('PEXPIRE', KEYS[1], 600000)
 return 1
 """
 
@@ -309,6 +338,16 @@ class FleetStore:
     async def spent(self, principal: str, day: str) -> float:
         """Return what a principal has spent on a day."""
         return float(cast("bytes | None", await self._redis.get(self._of(principal, f"spent:{day}"))) or 0)
+
+    async def reserve(self, principal: str, name: str, keep_ms: int) -> set[str]:
+        """Note that a command of a principal is about to use something; return all that is noted and not over."""
+        keys = [self._of(principal, "reserved")]
+        return _texts(set(await self._connection.run(_RESERVE, keys, name, keep_ms)))
+
+    async def settle(self, principal: str, name: str, session: str | None, keep_ms: int) -> None:
+        """Note what a command used; None if it used nothing."""
+        keys = [self._of(principal, "reserved")]
+        await self._connection.run(_SETTLE, keys, name, session or "", keep_ms)
 
     async def invite(self, code: str, invited: bytes, keep_ms: int) -> None:
         """Keep whose a code is."""

@@ -243,76 +243,85 @@ class LiveHost:
         ):
             self._steered(command.session, frontend)
         try:
-            if self._settings.quotas:
-                sizes = {one.session: one.size for one in await self._services.journal.logs()}
-                await self.quotas.check(
-                    command, frontend.user, self.sessions, lambda name: sizes.get(name, 0)
-                )
-            match command:
-                case frames.SessionList():
-                    return [to_builtins(summary) for summary in self.sessions()]
-                case frames.SessionCreate():
-                    return await self._create(command, frontend)
-                case frames.SessionResume():
-                    return await self._resume(command)
-                case frames.SessionFork():
-                    return await self._fork(command, frontend)
-                case frames.SessionRetry():
-                    return await self._retry(command)
-                case frames.SessionRename():
-                    session = self._registry.find(command.session)
-                    session.rename(command.title)
-                    self._services.changed()
-                    return None
-                case frames.LibraryOpen():
-                    return {"session": (await self._open_history(command.conversation, frontend)).session}
-                case frames.LibraryCommand():
-                    return await self._history.execute(command, lambda: self._seen(frontend))
-                case frames.PushCommand():
-                    if self._push is None:
-                        refuse("no_push", "the setting `push` is off")
-                    return self._push(command, frontend)
-                case frames.SessionClose():
-                    await self._close(command.session)
-                    return None
-                case frames.SessionMove():
-                    refuse(
-                        "not_supported",
-                        "this sidecar is not a worker of a fleet, so it cannot move the session",
-                    )
-                case frames.SessionDelete():
-                    await self._forget(command.session)
-                    return None
-                case frames.WorkspaceFolders():
-                    return await folders(command.path, self._frontend_limits)
-                case frames.WorkspaceCommand() | frames.PortCommand() | frames.WorktreeCommand():
-                    return await self._of_workspace(command, frontend)
-                case frames.WorkspaceRevert():
-                    return await self._of_workspace(command, frontend)
-                case frames.NativeBegin():
-                    return await self._terminals.begin(command, self._keep_in_terminal)
-                case frames.NativeEnd():
-                    return await self._terminals.end(command)
-                case frames.SessionCommand():
-                    session = self._registry.find(command.session)
-                    if (held := session.in_terminal) is not None:
-                        return await self._terminals.command(session, held, command, frontend)
-                    if isinstance(command, frames.NativeTakeBack):
-                        refuse("not_running", "the conversation is in no terminal", "session")
-                    says = isinstance(command, frames.Prompt)
-                    cli = await self._woken(session) if says else self._running(session)
-                    return await execute(session, cli, command, frontend, self._frontend_limits)
-                case frames.WorktreeList():
-                    return await self._worktrees.list(one.record for one in self._registry.sessions.values())
-                case frames.WorktreeRemove():
-                    records = [one.record for one in self._registry.sessions.values()]
-                    return await self._worktrees.remove(command.path, records)
-                case frames.Hello() | frames.Ping() | frames.AccessInvite():
-                    refuse("invalid_params", f"{command.type} is the hub's own", "type")
-                case _ as never:
-                    assert_never(never)
+            if not self._settings.quotas:
+                return await self._execute(command, frontend)
+            sizes = {one.session: one.size for one in await self._services.journal.logs()}
+            return await self.quotas.keep(
+                command,
+                frontend.user,
+                self.sessions,
+                lambda name: sizes.get(name, 0),
+                lambda: self._execute(command, frontend),
+            )
         except JournalError as error:
             refuse("journal_unavailable", str(error))
+
+    async def _execute(  # noqa: RET503 - the last case refuses
+        self, command: frames.AnyCommand, frontend: Frontend
+    ) -> JsonValue:
+        match command:
+            case frames.SessionList():
+                return [to_builtins(summary) for summary in self.sessions()]
+            case frames.SessionCreate():
+                return await self._create(command, frontend)
+            case frames.SessionResume():
+                return await self._resume(command)
+            case frames.SessionFork():
+                return await self._fork(command, frontend)
+            case frames.SessionRetry():
+                return await self._retry(command)
+            case frames.SessionRename():
+                session = self._registry.find(command.session)
+                session.rename(command.title)
+                self._services.changed()
+                return None
+            case frames.LibraryOpen():
+                return {"session": (await self._open_history(command.conversation, frontend)).session}
+            case frames.LibraryCommand():
+                return await self._history.execute(command, lambda: self._seen(frontend))
+            case frames.PushCommand():
+                if self._push is None:
+                    refuse("no_push", "the setting `push` is off")
+                return self._push(command, frontend)
+            case frames.SessionClose():
+                await self._close(command.session)
+                return None
+            case frames.SessionMove():
+                refuse(
+                    "not_supported",
+                    "this sidecar is not a worker of a fleet, so it cannot move the session",
+                )
+            case frames.SessionDelete():
+                await self._forget(command.session)
+                return None
+            case frames.WorkspaceFolders():
+                return await folders(command.path, self._frontend_limits)
+            case frames.WorkspaceCommand() | frames.PortCommand() | frames.WorktreeCommand():
+                return await self._of_workspace(command, frontend)
+            case frames.WorkspaceRevert():
+                return await self._of_workspace(command, frontend)
+            case frames.NativeBegin():
+                return await self._terminals.begin(command, self._keep_in_terminal)
+            case frames.NativeEnd():
+                return await self._terminals.end(command)
+            case frames.SessionCommand():
+                session = self._registry.find(command.session)
+                if (held := session.in_terminal) is not None:
+                    return await self._terminals.command(session, held, command, frontend)
+                if isinstance(command, frames.NativeTakeBack):
+                    refuse("not_running", "the conversation is in no terminal", "session")
+                says = isinstance(command, frames.Prompt)
+                cli = await self._woken(session) if says else self._running(session)
+                return await execute(session, cli, command, frontend, self._frontend_limits)
+            case frames.WorktreeList():
+                return await self._worktrees.list(one.record for one in self._registry.sessions.values())
+            case frames.WorktreeRemove():
+                records = [one.record for one in self._registry.sessions.values()]
+                return await self._worktrees.remove(command.path, records)
+            case frames.Hello() | frames.Ping() | frames.AccessInvite():
+                refuse("invalid_params", f"{command.type} is the hub's own", "type")
+            case _ as never:
+                assert_never(never)
 
     @cached_property
     def quotas(self) -> "Quotas":

@@ -6,10 +6,14 @@ A sidecar counts its own sessions, a hub those of all workers. Dollars are count
 import asyncio
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
+from uuid import uuid4
+
+from pydantic import JsonValue
 
 from turnwire._runtime.private_files import make_private, open_private, read_private
 from turnwire.config.settings import Quota
@@ -26,8 +30,21 @@ BEGINS = (frames.SessionCreate, frames.SessionFork, frames.LibraryOpen)
 RUNS = (frames.Prompt, frames.SessionResume, frames.SessionRetry)
 """Commands that have a session's agent work."""
 
+ENDS = (frames.SessionClose, frames.SessionDelete)
+"""Commands after which a session uses less."""
+
 NO_AGENT = frozenset({"exited", "unreachable"})
 """States of a session without a running agent."""
+
+
+PENDING = "pending:"
+"""Before the name of a command whose session has no id yet."""
+
+LONGEST_S = 180.0
+"""How long a command counts that never ends."""
+
+SETTLED_S = 5.0
+"""How long a session counts that has just begun, or whose agent has: all hubs list it by then."""
 
 
 class Spending(Protocol):
@@ -41,11 +58,43 @@ class Spending(Protocol):
         """Return what a principal has spent since midnight. Raises JournalError."""
         ...
 
+    async def reserve(self, principal: str, name: str, seconds: float) -> Collection[str]:
+        """Note that a command is about to use something; return all that is noted of the principal. Raises JournalError."""
+        ...
 
-class SpendingFile:
+    async def settle(self, principal: str, name: str, session: str | None, seconds: float) -> None:
+        """Note what the command used, for so long: the session is listed by then. None if it used nothing. Raises JournalError."""
+        ...
+
+
+class Reservations:
+    """What commands are about to use, in memory."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, dict[str, float]] = {}
+
+    async def reserve(self, principal: str, name: str, seconds: float) -> Collection[str]:
+        """Note that a command is about to use something; return all that is noted of the principal."""
+        now = time.monotonic()
+        known = self._until.get(principal, {})
+        live = {one: until for one, until in known.items() if until > now} | {name: now + seconds}
+        self._until[principal] = live
+        return set(live)
+
+    async def settle(self, principal: str, name: str, session: str | None, seconds: float) -> None:
+        """Note that the command is over. The sidecar itself lists at once what it used."""
+        del session, seconds
+        known = self._until.get(principal, {})
+        known.pop(name, None)
+        if not known:
+            self._until.pop(principal, None)
+
+
+class SpendingFile(Reservations):
     """The spending of one day in a file of the state directory."""
 
     def __init__(self, state_dir: Path) -> None:
+        super().__init__()
         self._path = state_dir / "spending.json"
         self._writing = asyncio.Lock()
 
@@ -99,31 +148,53 @@ class Quotas:
         if principal is not None and dollars and quota is not None and quota.dollars_a_day is not None:
             await self.spending.add(principal, dollars)
 
-    async def check(
+    async def keep(
         self,
         command: frames.AnyCommand,
         user: str | None,
         sessions: Callable[[], Sequence[SessionSummary]],
         size: Callable[[str], int],
-    ) -> None:
-        """Refuse a command that would take its principal beyond its quota: the sender's, or the owner's of the session.
+        execute: Callable[[], Awaitable[JsonValue]],
+    ) -> JsonValue:
+        """Do a command unless it would take its principal beyond its quota: the sender's, or the owner's of the session.
 
-        `size` returns the bytes of a session's log. Raises CommandRefused and JournalError.
+        Commands that come at the same time count each other. `size` returns the bytes of a session's log. Raises
+        CommandRefused, JournalError, and what `execute` raises.
         """
-        if not self._quotas or not isinstance(command, (*BEGINS, *RUNS)):
-            return
-        session = command.session if isinstance(command, RUNS) else None
+        if not self._quotas or not isinstance(command, (*BEGINS, *RUNS, *ENDS)):
+            return await execute()
+        session = command.session if isinstance(command, (*RUNS, *ENDS)) else None
         if session is not None:
             user = next((one.owner for one in sessions() if one.session == session), None)
         quota = self.of(user)
         if user is None or quota is None:
-            return
-        own = [one for one in sessions() if one.owner == user]
-        if session is None:
-            _within(user, "sessions", len(own), quota.sessions, "delete one")
-        if not any(one.session == session and one.state not in NO_AGENT for one in own):
-            running = sum(one.state not in NO_AGENT for one in own)
-            _within(user, "running agents", running, quota.agents, "close a session", setting="agents")
+            return await execute()
+        if isinstance(command, ENDS):
+            result = await execute()
+            await self.spending.settle(user, command.session, None, 0)
+            return result
+        counts = quota.sessions is not None or quota.agents is not None
+        own_id = command.id if len(command.id) == 36 else str(uuid4())
+        name = f"{PENDING}{own_id}" if session is None else f"{session}@{own_id}"
+        noted = await self.spending.reserve(user, name, LONGEST_S) if counts else ()
+        used: str | None = None
+        try:
+            others = {one.partition("@")[0] for one in noted if one != name}
+            own = [one for one in sessions() if one.owner == user]
+            _check_counts(user, quota, session, own, others)
+            await self._check_totals(user, quota, own, size)
+            result = await execute()
+            used = session
+            if session is None and isinstance(result, dict):
+                used = str(result.get("session"))
+            return result
+        finally:
+            if counts:
+                await self.spending.settle(user, name, used, SETTLED_S)
+
+    async def _check_totals(
+        self, user: str, quota: Quota, own: Sequence[SessionSummary], size: Callable[[str], int]
+    ) -> None:
         if quota.bytes is not None:
             used = sum(size(one.session) for one in own)
             _within(user, "bytes of events", used, quota.bytes, "delete a session", setting="bytes")
@@ -137,6 +208,18 @@ class Quotas:
                 "wait for midnight UTC",
                 setting="dollars_a_day",
             )
+
+
+def _check_counts(
+    user: str, quota: Quota, session: str | None, own: Sequence[SessionSummary], others: set[str]
+) -> None:
+    """Refuse a command beyond a quota. `others`: sessions, listed or not, that other commands begin or let run."""
+    if session is None:
+        _within(user, "sessions", len({one.session for one in own} | others), quota.sessions, "delete one")
+    running = {one.session for one in own if one.state not in NO_AGENT}
+    if session not in running:
+        used = len((running | others) - {session})
+        _within(user, "running agents", used, quota.agents, "close a session", setting="agents")
 
 
 def _within(
