@@ -77,6 +77,18 @@ async def test_workers_are_listed_with_what_an_operator_asks_and_led_by_name(red
     assert CliRunner().invoke(application("fleet"), ["fleet", "list", "--journal", "sqlite"]).exit_code == 2
 
 
+async def test_a_hub_names_workers_whose_old_events_it_cannot_read(redis: RedisProcess) -> None:
+    fleet = Fleet(redis.url, CALM)
+    async with (
+        fleet.worker(Sessions("a"), "w", archive="of w"),
+        fleet.worker(Sessions("b"), "x"),
+        fleet.hub() as hub,
+    ):
+        (said,) = hub.apart("another")
+        assert "worker 'w'" in said
+        assert hub.apart("of w") == []
+
+
 async def test_hubs_and_workers_of_an_older_release_are_refused_in_words(redis: RedisProcess) -> None:
     fleet = Fleet(redis.url, CALM)
     async with fleet.hub():

@@ -82,10 +82,14 @@ async def test_a_hub_lists_sessions_in_trouble_while_redis_is_away_and_no_longer
         await journal.close()
 
 
-def got(url: str) -> tuple[int, str]:
+TOKEN = "token-of-an-operator"
+
+
+def got(url: str, token: str | None = None) -> tuple[int, str]:
     """Return status and text of a page; 0 where nobody listens yet."""
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     try:
-        with urllib.request.urlopen(url, timeout=DEADLINE) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=DEADLINE) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -110,7 +114,7 @@ async def test_hub_and_worker_that_start_before_redis_wait_unready_and_serve_pag
     for place in (hub, worker, work):
         place.mkdir()
     (tmp_path / "agent.py").write_text(program_of('def answers(text):\n    return ["echo: " + text]\n'))
-    settings = f"journal = {redis.url!r}\nhistory = false\n"
+    settings = f"journal = {redis.url!r}\nhistory = false\ntoken = {TOKEN!r}\n"
     (hub / "turnwire.toml").write_text(settings)
     (worker / "turnwire.toml").write_text(
         f"{settings}worker = 'w'\nagent = 'echo'\nfrontend_workspaces = [{str(work)!r}]\n[agents.echo]\nfamily = 'claude'\n"
@@ -131,14 +135,16 @@ async def test_hub_and_worker_that_start_before_redis_wait_unready_and_serve_pag
         }  # fmt: skip
         for place in (hub, worker):
             base = f"http://127.0.0.1:{ports[place]}"
-            assert "waits for the Redis" in await becomes(f"{base}/readyz", 503)
+            assert str(redis.socket) not in await becomes(f"{base}/readyz", 503)
+            _, why = await asyncio.to_thread(got, f"{base}/readyz", TOKEN)
+            assert f"waits for the Redis at {redis.socket}" in why
             assert "<html" in (await becomes(f"{base}/", 200)).lower()
             await becomes(f"{base}/healthz", 200)
             assert "not_ready" in await becomes(f"{base}/sessions", 503)
             assert not starting[place].done()
         redis.start()
         served = {place: await task for place, task in starting.items()}
-        async with connect(served[hub].url) as client:
+        async with connect(f"{served[hub].base}/#token={TOKEN}") as client:
             await until(lambda: client.welcome and client.welcome.workers)
             assert await begun(client, work)
         for place in (hub, worker):

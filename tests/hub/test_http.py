@@ -105,12 +105,24 @@ async def test_stopping_the_hub_ends_its_streams() -> None:
 
 async def test_the_probes_say_how_the_sidecar_is() -> None:
     trouble: list[str] = []
-    probes = Probes(lambda: ("text/plain", b"turnwire_up 1\n"), lambda: trouble[0] if trouble else None)
+    probes = Probes(
+        lambda: ("text/plain", b"turnwire_up 1\n"),
+        lambda: trouble[0] if trouble else None,
+        lambda: ["a note for the operator"],
+    )
     async with hub_harness(probes=probes) as hub:
+        operator = {"Authorization": f"Bearer {hub.token}"}
         assert (await hub.request("/healthz"))[0] == 200
-        assert (await hub.request("/readyz"))[0] == 200
-        trouble.append("the disk is full")
         status, _, body = await hub.request("/readyz")
+        assert (status, json.loads(body)) == (200, {"status": "ready"})
+        _, _, body = await hub.request("/readyz", headers=operator)
+        assert json.loads(body)["notes"] == ["a note for the operator"]
+        trouble.append("the disk is full")
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Cookie": "turnwire=wrong"}):
+            status, _, body = await hub.request("/readyz", headers=headers)
+            assert status == 503, "an orchestrator needs no more"
+            assert b"disk" not in body, "which server and which file is nobody's business without a token"
+        status, _, body = await hub.request("/readyz", headers=operator)
         assert (status, json.loads(body)["error"]) == (
             503,
             {"code": "not_ready", "message": "the disk is full"},

@@ -153,6 +153,15 @@ class FleetHost:
         """Why the fleet or its events are not seen as they are; None when they are."""
         return self._log.trouble or self._directory.trouble
 
+    def apart(self, archive: str) -> list[str]:
+        """Return of which workers' quiet sessions old events cannot be read here, as sentences. `archive`: id of this hub's archive_dir."""
+        return [
+            f"Old events of the worker {name!r} on {known.about.host!r} cannot be read here: its archive_dir is another one. All workers and "
+            "hubs must share it."
+            for name, known in sorted(self._directory.workers.items())
+            if known.about.archive not in {"", archive}
+        ]
+
     @property
     def tag(self) -> str:
         """What no other hub is called."""

@@ -199,6 +199,8 @@ class Fleet:
         place: str = "here",
         group: str | None = None,
         agents: Sequence[str] = (),
+        *,
+        archive: str = "",
     ) -> AsyncIterator[Worker]:
         def about() -> WorkerSummary:
             return WorkerSummary(
@@ -217,6 +219,7 @@ class Fleet:
                     for agent in agents
                 ],
                 group=group,
+                archive=archive,
                 sessions=len(sessions.there),
                 max_sessions=9,
                 max_processes=9,

@@ -42,7 +42,7 @@ loopback), and an Origin header the hub's own address or a configured origin.
 | `GET /sessions/ID/events` | the session's events as server-sent events; `id` is the cursor, `EPOCH-SEQ`, to be sent as `Last-Event-ID` (or `?after=`) |
 | `GET /sessions` | the list of sessions |
 | `POST /login`, `POST /logout` | `/login`, with the token as `Authorization` and no body, sets the cookie and answers `{"role", "key"}`; `/logout`, with cookie and key, ends that login and closes what it had opened (4401) |
-| `GET /healthz`, `GET /readyz` | whether the sidecar lives, and whether it can serve; without a token |
+| `GET /healthz`, `GET /readyz` | whether the sidecar lives, and whether it can serve; without a token. Reasons, which name servers and files, are for tokens that see all sessions |
 | `GET /metrics` | the sidecar's metrics, in Prometheus' text format |
 | `GET /` and files | the console; without a token |
 

@@ -2,13 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from turnwire.hub.host import CommandRefused
-from turnwire.hub.principals import BadPrincipal, Principal, ProxyUsers, Scope
+from turnwire.hub.principals import HIDDEN, BadPrincipal, Principal, ProxyUsers, Scope
 from turnwire.hub.server import http
 from turnwire.hub.server.access import OriginPolicy, WrongToken, key_of, token_of
 from turnwire.hub.server.connection_handler import HubContext
@@ -27,6 +27,8 @@ class Probes(Struct, frozen=True):
     """Content type and text of /metrics."""
     trouble: Callable[[], str | None] = lambda: None
     """Why the sidecar is not ready, as a sentence; None when it is."""
+    notes: Callable[[], Sequence[str]] = list
+    """What an operator should know of a sidecar that is ready, as sentences."""
     pages_only: bool = False
     """Only pages and probes are served, and the rest is refused with the reason: it waits for what it needs to start."""
 
@@ -77,7 +79,7 @@ class Routes:
         if self._users.said(request.headers) is not None and not request.by_proxy:
             return refuse("not_by_proxy")
         if self._probes.pages_only and request.path not in {"/healthz", "/readyz", *self._files}:
-            return refuse("not_ready", self._probes.trouble() or "The sidecar starts.")
+            return refuse("not_ready", self._why_not_ready(request, "The sidecar starts."))
         if request.path == WEBSOCKET_PATH:
             return self._upgrade(request)
         if request.path in {"/login", "/logout"}:
@@ -93,8 +95,7 @@ class Routes:
         if request.path == "/healthz":
             return http.answer_json({"status": "ok"})
         if request.path == "/readyz":
-            trouble = self._probes.trouble()
-            return http.answer_json({"status": "ready"}) if trouble is None else refuse("not_ready", trouble)
+            return self._readiness(request)
         if (file := self._files.get(request.path)) is not None:
             return file.answer(request.headers.get("if-none-match"), request.headers.get("accept-encoding"))
         session = http.session_of_stream(request.path)
@@ -112,6 +113,26 @@ class Routes:
             content_type, text = self._probes.metrics()
             return HttpAnswer(200, text, content_type, {"Cache-Control": "no-store"})
         return http.answer_json(to_builtins(self._context.visible(principal)))
+
+    def _readiness(self, request: HttpRequest) -> HttpAnswer:
+        if self._probes.trouble() is not None:
+            return refuse("not_ready", self._why_not_ready(request, HIDDEN["journal_unavailable"]))
+        notes = self._probes.notes() if self._sees_all(request) else ()
+        return http.answer_json({"status": "ready", "notes": [*notes]} if notes else {"status": "ready"})
+
+    def _why_not_ready(self, request: HttpRequest, otherwise: str) -> str:
+        """Return the trouble, which names servers and files, to who may see that, and something else to others."""
+        trouble = self._probes.trouble()
+        return trouble if trouble is not None and self._sees_all(request) else otherwise
+
+    def _sees_all(self, request: HttpRequest) -> bool:
+        if request.headers.get("authorization") is None and request.headers.get("cookie") is None:
+            return False
+        shown = self._shown(request)
+        if isinstance(shown, HttpAnswer):
+            return False
+        principal = shown.principal if isinstance(shown, Login) else shown
+        return principal.sees_all
 
     def _stream(self, request: HttpRequest, session: str, shown: Principal | Login) -> HttpAnswer | Stream:
         principal = shown.principal if isinstance(shown, Login) else shown

@@ -9,6 +9,7 @@ from turnwire.fleet.logins import FleetLogins
 from turnwire.fleet.store import FleetStore
 from turnwire.fleet.timing import Timing
 from turnwire.journal.base import JournalUnavailable
+from turnwire.journal.redis.archive import identity_of
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.sessions.metrics import Metrics
 from turnwire.sidecar.serving.listening import Ready, with_hub
@@ -29,6 +30,7 @@ async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = Fals
         archive_dir=settings.archive_folder,
     )
     store = FleetStore(settings.redis_url, settings.redis_prefix)
+    archive = _archive_of(settings)
     try:
         host = FleetHost(store, journal, Timing(lease_s=settings.fleet_lease_s), settings.quotas)
         metrics.fleet = lambda: [Measurement(ROUND_TRIP, host.round_trip_s)]
@@ -47,6 +49,7 @@ async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = Fals
                     metrics=metrics,
                     new_tokens=new_tokens,
                     trouble=lambda: journal.trouble or host.trouble,
+                    notes=lambda: host.apart(archive),
                     logins=FleetLogins(store, host, tasks),
                     fleet=host,
                 )
@@ -58,6 +61,13 @@ async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = Fals
         await store.close()
         await journal.close()
         metrics.close()
+
+
+def _archive_of(settings: Settings) -> str:
+    try:
+        return identity_of(settings.archive_folder, makes=False)
+    except OSError:
+        return ""  # a file that is read says more
 
 
 async def _nothing() -> None:

@@ -83,6 +83,7 @@ async def with_hub(
     work: Work | None = None,
     signals: bool = True,
     trouble: Callable[[], str | None] | None = None,
+    notes: Callable[[], Sequence[str]] = list,
     logins: Logins | None = None,
     fleet: Fleet | None = None,
     embedder: Principals | None = None,
@@ -95,11 +96,11 @@ async def with_hub(
     `stop` ends the host's sessions, including one that `start` is about to begin. A second Ctrl-C ends the process at once, and
     so
     does the end of `stop_timeout_s`: the supervisors end the CLIs, and the next start closes open turns in the journal.
-    `trouble` returns why the hub is not ready, apart from the journal. With `logins` a browser's login is valid at other
+    `trouble` returns why the hub is not ready, apart from the journal, and `notes` what an operator should know. With `logins` a browser's login is valid at other
     hubs, too. `fleet` is for a hub in a fleet. Without `signals` the embedding program handles them.
     `embedder` are that program's principals, in place of the stored ones. `shells` opens shells; without it they are off.
     """
-    probes = Probes(metrics=metrics.text, trouble=trouble or (lambda: journal.trouble))
+    probes = Probes(metrics=metrics.text, trouble=trouble or (lambda: journal.trouble), notes=notes)
     access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
     if new_tokens:
         access.renew()
