@@ -24,14 +24,11 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc"
 """Folders of the system, which an agent reads."""
 
 MASKED = (
-    "/etc/ssh",
-    "/etc/sudoers.d",
-    "/etc/ssl/private",
-    "/etc/kubernetes",
-    "/etc/rancher",
-    "/etc/NetworkManager",
-)
-"""Folders of the system that hold keys."""
+    "/etc/NetworkManager", "/etc/gshadow-", "/etc/ipsec.d", "/etc/ipsec.secrets", "/etc/krb5.keytab", "/etc/kubernetes",
+    "/etc/letsencrypt", "/etc/openvpn", "/etc/ppp", "/etc/rancher", "/etc/security/opasswd", "/etc/shadow-", "/etc/ssh", "/etc/ssl/private",
+    "/etc/sudoers.d", "/etc/wireguard",
+)  # fmt: skip
+"""Files and folders of the system that hold keys; an agent of root's would read them."""
 
 TOOLCHAINS = (
     ".asdf", ".bun/bin", ".cargo/bin", ".deno/bin", ".local/bin", ".local/lib", ".local/share/mise", ".local/share/uv", ".nvm", ".pyenv",
@@ -183,11 +180,10 @@ def build_profile(
     readable |= {path for path in (os.path.realpath("/etc/resolv.conf"),) if os.path.exists(path)}
     free = {os.path.normpath(one) for one in settings.unprotected}
     protected, made, made_files = _protected(root, free, home, is_home=root == home)
+    own_state = [f"{home}/{place.rstrip('/')}" for place in settings.state]
     secrets = [
-        absolute(path)
-        for path in SECRETS
-        if not path.startswith("~/.claude/") and not path.startswith("~/.codex/")
-    ]
+        path for path in map(absolute, SECRETS) if not any(_is_in(path, place) for place in own_state)
+    ]  # the agent reads its own login
     hidden = {path for path in (*secrets, *MASKED, *map(absolute, own_places)) if os.path.exists(path)}
     seen = (*readable, *writable)
     return Profile(

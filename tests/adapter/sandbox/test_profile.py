@@ -221,6 +221,16 @@ def test_keys_stay_hidden_where_the_workspace_is_the_home_directory(home: Path) 
     assert not [place for place in profile.made if place.startswith(str(home))]
 
 
+def test_an_agent_reads_its_own_login_and_no_other(home: Path) -> None:
+    for name in (".gemini/oauth_creds.json", ".claude/.credentials.json"):
+        (home / name).parent.mkdir()
+        (home / name).write_text("{}")
+    for workspace in (home, home / "work"):
+        hidden = build(home, workspace, state=[".gemini/"]).hidden
+        assert f"{home}/.gemini/oauth_creds.json" not in hidden
+    assert f"{home}/.claude/.credentials.json" in build(home, home, state=[".gemini/"]).hidden
+
+
 def test_where_the_workspace_is_the_home_directory_the_agent_writes_what_is_kept(home: Path) -> None:
     (home / ".claude").mkdir()
     profile = build(home, home, state=[".claude/", ".codex/"])

@@ -65,6 +65,7 @@ reads(
 reads("read turnwire's state", lambda facts: facts["state"])
 reads("read another session's workspace", lambda facts: facts["other"])
 reads("read the passwords of the system", lambda _: "/etc/shadow")
+reads("read the passwords of the system in their copy", lambda _: "/etc/shadow-")
 reads("read the disk", lambda _: "/dev/sda" if os.path.exists("/dev/sda") else "/dev/vda")
 reads("read the memory of the kernel", lambda _: "/proc/kcore")
 
