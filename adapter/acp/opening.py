@@ -108,19 +108,14 @@ async def open_acp_session(
     environment = options.environment
     if options.policy == "supervised":
         environment = {**environment, **variables_for(options.executable[0])}
-    process = await CliProcess.spawn(
-        options.executable,
-        workspace=options.workspace,
-        environment=environment,
-        watchdog=watchdog,
-        sandbox=options.box,
-    )
     context = SessionContext(core=own, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
 
-    async def build_session(tasks: asyncio.TaskGroup) -> FamilyParts[AcpSession]:
+    async def build_session(process: CliProcess, tasks: asyncio.TaskGroup) -> FamilyParts[AcpSession]:
         return _parts(options, context, own, process, graces=graces, tasks=tasks)
 
-    async with run_session(process, options, notify, build_session) as session:
+    async with run_session(
+        options, context, options.executable, build_session, environment=environment
+    ) as session:
         yield session
 
 

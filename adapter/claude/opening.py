@@ -78,18 +78,11 @@ async def open_session(
     if options.command.checkpointing:
         options = replace(options, environment={**options.environment, CHECKPOINTING: "true"})
     argv = build_argv(options, settings, version, variant)
-    process = await CliProcess.spawn(
-        argv,
-        workspace=options.workspace,
-        environment=options.environment,
-        watchdog=watchdog,
-        sandbox=options.box,
-    )
     context = SessionContext(
         core=core or new_core(), watchdog=watchdog, audit=audit, grants=grants, notify=notify
     )
 
-    async def build_session(tasks: asyncio.TaskGroup) -> FamilyParts[ClaudeSession]:
+    async def build_session(process: CliProcess, tasks: asyncio.TaskGroup) -> FamilyParts[ClaudeSession]:
         return await _parts(
             options,
             context,
@@ -102,7 +95,7 @@ async def open_session(
             tasks=tasks,
         )
 
-    async with run_session(process, options, notify, build_session) as session:
+    async with run_session(options, context, argv, build_session) as session:
         yield session
 
 

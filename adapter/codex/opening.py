@@ -55,19 +55,12 @@ async def open_codex_session(
     _check(options)
     own = core if isinstance(core, StreamCore) else CODEX_APP_SERVER.core()
     assert isinstance(own, StreamCore), "the family's core is one"
-    process = await CliProcess.spawn(
-        options.executable,
-        workspace=options.workspace,
-        environment=options.environment,
-        watchdog=watchdog,
-        sandbox=options.box,
-    )
     context = SessionContext(core=own, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
 
-    async def build_session(tasks: asyncio.TaskGroup) -> FamilyParts[CodexSession]:
+    async def build_session(process: CliProcess, tasks: asyncio.TaskGroup) -> FamilyParts[CodexSession]:
         return _parts(options, context, own, process, tasks)
 
-    async with run_session(process, options, notify, build_session) as session:
+    async with run_session(options, context, options.executable, build_session) as session:
         yield session
 
 

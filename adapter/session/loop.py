@@ -5,7 +5,7 @@ defines the order in which everything starts, reads, writes, waits and ends. It 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -87,16 +87,29 @@ class SessionContext(Struct, frozen=True, kw_only=True):
 
 @asynccontextmanager
 async def run_session(
-    process: CliProcess,
     options: SessionOptions,
-    notify: Notify,
-    build_session: Callable[[asyncio.TaskGroup], Awaitable[FamilyParts[Agent]]],
+    context: SessionContext,
+    argv: Sequence[str],
+    build_session: Callable[[CliProcess, asyncio.TaskGroup], Awaitable[FamilyParts[Agent]]],
+    *,
+    environment: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Agent]:
-    """Keep a session going while the context is open; leaving it stops the agent and all that it started."""
+    """Run an agent and its session while the context is open; leaving it stops the agent and all that it started.
+
+    environment: the agent's, if not that of the options. Raises ProgramNotFound.
+    """
     failed: Exception | None = None
+    notify = context.notify
+    process = await CliProcess.spawn(
+        argv,
+        workspace=options.workspace,
+        environment=options.environment if environment is None else environment,
+        watchdog=context.watchdog,
+        sandbox=options.box,
+    )
     # a process is left only when something failed before the session was whole, or in its reader
     async with kill_on_exit(process), asyncio.TaskGroup() as tasks:
-        parts = await build_session(tasks)
+        parts = await build_session(process, tasks)
         session = parts.session
         reader = tasks.create_task(_read(parts, notify))
         helpers = [tasks.create_task(one) for one in (parts.client.write_posted(), *parts.background)]

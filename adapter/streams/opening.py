@@ -104,16 +104,9 @@ async def _open(
     if not isinstance(own, StreamCore):
         raise CommandError("family", f"{agents.family.name} has its own core and needs its own opener")
     argv = agents.argv(options)
-    process = await CliProcess.spawn(
-        argv,
-        workspace=options.workspace,
-        environment=options.environment,
-        watchdog=watchdog,
-        sandbox=options.box,
-    )
     context = SessionContext(core=own, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
 
-    async def build_session(tasks: asyncio.TaskGroup) -> FamilyParts[JsonAgent[Client]]:
+    async def build_session(process: CliProcess, tasks: asyncio.TaskGroup) -> FamilyParts[JsonAgent[Client]]:
         inbox, wire = Inbox(options.ahead), agents.wire(own)
 
         def on_sent(item: Sent) -> None:
@@ -144,7 +137,7 @@ async def _open(
             session=session, client=client, on_exit=session.gone, background=session.background()
         )
 
-    async with run_session(process, options, notify, build_session) as session:
+    async with run_session(options, context, argv, build_session) as session:
         yield session
 
 
