@@ -1,5 +1,6 @@
 import ast
 import asyncio
+import json
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,26 @@ async def test_an_agent_sees_its_workspace_and_not_the_rest_of_home(place: Place
         assert (here.workspace / "new").read_text() == "x\n"
         assert (home / ".agent" / "kept").read_text() == "y\n"
         assert not (home / "lost").exists()
+
+
+async def test_of_an_agents_own_files_a_copy_is_written_and_new_names_are_gone(place: Places) -> None:
+    state = (".claude/", ".claude.json", ".codex/", ".new/")
+    own = json.dumps({"numStartups": 3, "mcpServers": {"mine": {}}})
+    async with place(SandboxSettings(level="files", state=state)) as here:
+        home = here.workspace.parent
+        (home / ".codex/shell_snapshots/other.sh").write_text("other")
+        ran = await here.run(
+            f"echo '{own}' >~/.claude.json; ln -s /etc/passwd ~/x; mv -f ~/x ~/.claude.json; mkdir ~/.claude/hooks; "
+            "echo x >~/.claude/projects/kept; ls ~/.codex/shell_snapshots; echo x >~/.codex/rules/mine; echo {} >~/.new/hooks.json"
+        )
+        assert ran.output == ""
+        assert "resource busy" in ran.errors
+        assert "Read-only file system" in ran.errors
+        assert json.loads((home / ".claude.json").read_text()) == {}
+    assert json.loads((home / ".claude.json").read_text()) == {"numStartups": 3}
+    assert not (home / ".claude/hooks").exists()
+    assert (home / ".claude/projects/kept").read_text() == "x\n"
+    assert [one.name[:18] for one in (home / ".new").iterdir()] == ["hooks.json.from-sa"]
 
 
 async def test_a_signal_reaches_the_program_and_not_its_sandbox(place: Places) -> None:
