@@ -409,3 +409,76 @@ async def test_a_refusal_without_a_reason_and_a_reply_of_another_shape_are_error
             await client.interrupt("s")
         with pytest.raises(ProtocolError, match=r"reply to session\.list"):
             await client.sessions()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "127.0.0.1:8790",
+        "localhost:8790/#token=secret",
+        "http://",
+        "http://127.0.0.1:99999",
+        "ftp://127.0.0.1",
+        "",
+    ],
+)
+async def test_an_address_that_is_none_is_said_at_once_and_without_its_token(url: str) -> None:
+    words = r"is no address of a hub: give http://HOST:PORT"
+    with pytest.raises(ValueError, match=words) as refused:
+        async with connect(url):
+            pass
+    assert "secret" not in str(refused.value)
+    with pytest.raises(TimedOut, match=words):
+        async with connect(lambda: url, timeout=0.2):
+            pass
+
+
+async def test_a_hub_that_has_gone_silent_is_left_for_a_new_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("turnwire.client.client.SILENCE_S", 0.2)
+    hub = OddHub(answers={"subscribe": subscribed(event(1), {"type": "caught_up", "session": "s", "seq": 1})})
+    silent = asyncio.Event()
+
+    async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while data := await reader.read(1 << 16):
+                if not silent.is_set():
+                    writer.write(data)
+        except OSError:
+            pass
+        writer.close()
+
+    async def passing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        to, back = await asyncio.open_connection("127.0.0.1", int(hub.url.split(":")[2].partition("/")[0]))
+        await asyncio.gather(forward(reader, back), forward(to, writer))
+
+    async with odd_hub(hub), await asyncio.start_server(passing, "127.0.0.1", 0) as line:
+        port = line.sockets[0].getsockname()[1]
+        async with connect(f"http://127.0.0.1:{port}", "t") as client:
+            following = client.follow("s")
+            assert isinstance(await anext(following), EventFrame)
+            before = hub.connections
+            silent.set()
+            while client.is_connected:  # noqa: ASYNC110 - nobody is told
+                await asyncio.sleep(0.01)
+            silent.clear()
+            await client.connected()
+            assert hub.connections > before
+
+
+async def test_a_wait_that_is_cancelled_ends_alone() -> None:
+    hub = OddHub(answers={"interrupt": lambda _: []})
+    async with odd_hub(hub), connect(hub.url) as client:
+        waiting = asyncio.create_task(client.interrupt("s"))
+        await hub.came.acquire()
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await client.set_model("s", None)
+        assert hub.connections == 1
+    for wait in (Client.connected, Client.sessions):
+        async with connect("http://127.0.0.1:1", lazy=True) as client:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.01):
+                    await wait(client)

@@ -62,6 +62,9 @@ MAX_FRAME = 64 * 1024 * 1024
 REPLY_TIMEOUT_S = 120.0
 """How long a command waits for its reply."""
 
+SILENCE_S = 20.0
+"""How often a hub is asked for a sign of life, and how long it may take for one."""
+
 ASK_AGAIN_S = 0.5
 """How long a subscription waits that the hub has called one command too many."""
 
@@ -263,7 +266,10 @@ class Client(Requests):
         except Exception as error:
             log.warning("The function for the URL or the token has failed.", exc_info=error)
             raise OSError(f"the function for the URL or the token has failed: {error!r}") from error
-        self.address = _address(url)
+        try:
+            self.address = _address(url)
+        except ValueError as error:
+            raise OSError(str(error)) from error
         self.named_session = _carried(url, "session")
         return url, token or _carried(url, "token")
 
@@ -279,6 +285,8 @@ class Client(Requests):
             proxy=None if _is_loopback(urlsplit(url).hostname or "") else True,
             max_size=self._max_frame,
             compression="deflate",
+            ping_interval=SILENCE_S,
+            ping_timeout=SILENCE_S,
         ) as websocket:
             lost: TurnwireError = ConnectionLost("The connection broke before the reply came.")
             try:
@@ -493,7 +501,7 @@ async def connect(
     A lazy client connects when it is first used, and waits for nothing here.
     `name` is shown as `by` in the decisions this client takes, `reply_timeout` is in seconds, `max_frame` in bytes; a following that
     the hub finds too frequent is asked for again after `ask_again` seconds.
-    Raises AccessRefused, ProtocolError, and TimedOut when there is no hub within `timeout` seconds.
+    Raises AccessRefused, ProtocolError, TimedOut when there is no hub within `timeout` seconds, and ValueError for a URL that is none.
     """
     client = Client(
         url,
@@ -518,8 +526,15 @@ async def connect(
 
 
 def _address(url: str) -> str:
-    """Return the WebSocket's address: that of a hub, or below the path that a proxy has it at."""
-    parts = urlsplit(url)
+    """Return the WebSocket's address: that of a hub, or below the path that a proxy has it at. Raises ValueError, without the token."""
+    try:
+        parts = urlsplit(url)
+        is_whole = parts.scheme in {"http", "https", "ws", "wss"} and parts.hostname and parts.port != 0
+    except ValueError:
+        is_whole = False
+    if not is_whole:
+        shown = url.partition("#")[0]
+        raise ValueError(f"{shown!r} is no address of a hub: give http://HOST:PORT, as turnwire prints it.")
     scheme = "wss" if parts.scheme in {"https", "wss"} else "ws"
     path = parts.path if parts.path.endswith("/ws") else f"{parts.path.rstrip('/')}/ws"
     return f"{scheme}://{parts.netloc}{path}"

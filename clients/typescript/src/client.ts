@@ -237,7 +237,7 @@ export class Client {
   }
 
   private place(url: string, token: string | undefined): void {
-    const parsed = new URL(url);
+    const parsed = hubUrl(url);
     const carried = new URLSearchParams(parsed.hash.slice(1));
     this.address = addressOf(parsed);
     this.token = token ?? carried.get("token") ?? undefined;
@@ -508,13 +508,22 @@ export class Client {
   }
 
   /** Calls a listener. What it throws is its own affair: the connection and all other listeners go on. */
-  private guard(call: () => void): void {
+  private guard(call: () => unknown): void {
     try {
-      call();
+      const done = call();
+      if (done instanceof Promise) done.catch((error: unknown) => this.complain(error));
     } catch (error) {
-      if (this.options.onListenerError) this.options.onListenerError(error);
-      else console.error(error);
+      this.complain(error);
     }
+  }
+
+  private complain(error: unknown): void {
+    try {
+      if (this.options.onListenerError) return this.options.onListenerError(error);
+    } catch (another) {
+      console.error(another);
+    }
+    console.error(error);
   }
 
   private guarded(listener: Listener): Listener {
@@ -541,6 +550,15 @@ function unreachable(address: string): string {
   const origin = (globalThis as { location?: { origin?: string } }).location?.origin;
   const allow = origin ? ` Or it does not let in pages of ${origin}: start it with --allowed-origin ${origin}.` : "";
   return `No hub answers at ${address}. Does turnwire run there, and is the port right?${allow}`;
+}
+
+/** The URL, if a hub can be there; throws a TypeError that shows it without its token. */
+function hubUrl(url: string): URL {
+  if (URL.canParse(url)) {
+    const parsed = new URL(url);
+    if (["http:", "https:", "ws:", "wss:"].includes(parsed.protocol) && parsed.host) return parsed;
+  }
+  throw new TypeError(`"${url.split("#")[0]}" is no address of a hub: give http://HOST:PORT, as turnwire prints it.`);
 }
 
 /** The WebSocket's address: that of a hub, or below the path that a proxy has it at. */

@@ -257,6 +257,21 @@ describe("a following", () => {
     hub.publish(2);
     await until(() => expect(seen).toEqual([1, 2, 3, 4, 5]));
     expect(told.length).toBeGreaterThanOrEqual(4);
+    // one that is asynchronous, beside one that tells of it and throws as well
+    const late = client({
+      onListenerError: (error) => {
+        told.push(error);
+        fail();
+      },
+    });
+    const both: number[] = [];
+    const shownTwice = vi.spyOn(console, "error").mockImplementation(() => {});
+    late.follow("s", { onEvents: async () => Promise.reject(new Error("later")) });
+    late.follow("s", { onEvents: (events) => void both.push(...events.map((event) => event.seq)) });
+    await until(() => expect(both).toEqual([1, 2, 3, 4, 5]));
+    await until(() => expect(told.at(-1)).toEqual(new Error("later")));
+    expect(shownTwice).toHaveBeenCalledWith(new Error("later"));
+    shownTwice.mockRestore();
     const shown = vi.spyOn(console, "error").mockImplementation(() => {});
     await client({ onWelcome: fail }).connected();
     await until(() => expect(shown).toHaveBeenCalledOnce());
@@ -334,6 +349,15 @@ describe("a command", () => {
     ending.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
     await expect(one.command({ type: "interrupt", session: "s" }, { signal: ending.signal })).rejects.toThrow("enough");
+    // also while it waits for the first connection of a lazy client
+    const lazy = client({ url: "http://127.0.0.1:1", lazy: true });
+    const last = new AbortController();
+    const unsent = lazy.command({ type: "interrupt", session: "s" }, { signal: last.signal });
+    last.abort(new Error("no more"));
+    await expect(unsent).rejects.toThrow("no more");
+    await expect(client({ url: "http://127.0.0.1:1", lazy: true }).command({ type: "session.list" }, { timeout: 1 })).rejects.toThrow(
+      "The hub has not let us in within 1 ms",
+    );
   });
 
   test("has the result that its type says", async () => {
@@ -458,6 +482,18 @@ describe("the connection", () => {
       vi.unstubAllGlobals();
     }
   });
+
+  test.each(["127.0.0.1:8790", "localhost:8790/#token=secret", "http://", "http://127.0.0.1:99999", "ftp://127.0.0.1", ""])(
+    "cannot be made to %j, which is said at once",
+    async (url) => {
+      const words = /is no address of a hub: give http:\/\/HOST:PORT/;
+      expect(() => client({ url })).toThrow(words);
+      expect(() => client({ url })).not.toThrow("secret");
+      const reasons: string[] = [];
+      client({ url: () => url, onState: (_, reason) => reasons.push(reason?.message ?? "") });
+      await until(() => expect(reasons[0]).toMatch(words));
+    },
+  );
 
   test("is looked for where the URL says, with its token and its session", async () => {
     hub.token = "right";
