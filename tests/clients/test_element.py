@@ -1,15 +1,17 @@
 """`<turnwire-session>` in pages of another origin, in chromium: under a strict policy, in a frame, and under attack."""
 
 import asyncio
+import gzip
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from element_page import PAGE, POLICY, built, site
+from element_page import ELEMENT, PAGE, POLICY, built, site
 from playwright.async_api import Browser, Frame, Locator, Page, expect
 
 from console_page import WAIT_MS, chromium
-from live import Frontend, running, scripted_setup
+from live import Frontend, preloaded_running, running, scripted_setup
 from turnwire.client.events import Complete, PermissionRequest, PermissionResolved
 from turnwire_process import Served
 
@@ -111,6 +113,42 @@ async def test_it_shows_a_session_and_decides_under_a_strict_policy_and_in_a_fra
     await deny.click()
     assert (await mine.until(PermissionResolved)).behavior == "deny"
     assert stage.complaints == []
+
+
+README = (ELEMENT / "README.md").read_text()
+
+
+async def test_the_snippet_of_its_page_shows_a_session_as_it_is_written(
+    tmp_path: Path, script: bytes
+) -> None:
+    (snippet,) = re.findall(r"```html\n(.*?)```", README, re.DOTALL)
+    pages: dict[str, tuple[str, bytes, str]] = {"/turnwire-session.js": ("text/javascript", script, "")}
+    async with site(pages) as origin:
+        setup = scripted_setup(tmp_path, "2.1.330")
+        async with (
+            preloaded_running(tmp_path, setup, "--allowed-origin", origin) as (mine, served),
+            chromium() as browser,
+        ):
+            for written, own in (
+                ("http://127.0.0.1:8790", served.base),
+                ("s-…", mine.session),
+                ('token="…"', f'token="{served.token}"'),
+            ):
+                assert snippet.count(written) == 1
+                snippet = snippet.replace(written, own)
+            pages["/"] = ("text/html", snippet.encode(), "")
+            page = await browser.new_page()
+            await page.goto(f"{origin}/")
+            await mine.turn("ls")
+            await expect(page.locator("turnwire-session")).to_contain_text("That is all.", timeout=WAIT_MS)
+
+
+def test_its_page_says_how_large_it_is(script: bytes) -> None:
+    said = re.findall(r"one file of (\d+) kB, (\d+) kB compressed", README)
+    found = [len(script) / 1000, len(gzip.compress(script)) / 1000]
+    assert [int(kilobytes) for kilobytes in said[0]] == pytest.approx(found, rel=0.03), (
+        f"write: one file of {found[0]:.0f} kB, {found[1]:.0f} kB compressed"
+    )
 
 
 HOLDS = {
