@@ -11,9 +11,9 @@ from turnwire.adapter.acp.asking import EVERYTHING, HABITS, never_asks
 from turnwire.config.agents import (
     AgentNotFoundError,
     AgentSetting,
+    agent_of_argv,
     family_named,
     find,
-    spoken,
 )
 from turnwire.config.known_agents import KNOWN, recognised
 from turnwire.config.settings import ConfigurationError, Settings, load
@@ -119,11 +119,11 @@ def test_an_unknown_field_of_an_agent_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_command_line_is_known_by_its_program_and_the_arguments_that_make_it_speak() -> None:
-    assert spoken(["/opt/bin/gemini", "--acp", "-m", "x"], None).family is None
-    assert spoken(["wrapper", "gemini"], "acp").family == "acp"
-    assert spoken(["gemini"], "claude").family == "claude"
+    assert agent_of_argv(["/opt/bin/gemini", "--acp", "-m", "x"], None).family is None
+    assert agent_of_argv(["wrapper", "gemini"], "acp").family == "acp"
+    assert agent_of_argv(["gemini"], "claude").family == "claude"
     with pytest.raises(AgentNotFoundError, match="`opencode acp`"):
-        spoken(["/opt/bin/opencode"], None)
+        agent_of_argv(["/opt/bin/opencode"], None)
 
 
 def test_an_agent_without_any_command_says_so() -> None:

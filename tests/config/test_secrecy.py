@@ -15,11 +15,11 @@ TOKEN = "the-control-token-of-this-test"
 LOOK = """
 import json, os, subprocess, sys
 from turnwire.config import secrecy
-secrecy.take_secrets_out()
+secrecy.restart_without_secrets()
 child = subprocess.run(["env"], capture_output=True, text=True).stdout
 begun = open("/proc/self/environ").read() if os.path.exists("/proc/self/environ") else ""
 descriptors = sorted(int(fd) for fd in os.listdir("/dev/fd"))[:-1]
-print(json.dumps({"kept": dict(secrecy.kept()), "begun": begun, "child": child, "argv": sys.argv[1:], "open": descriptors}))
+print(json.dumps({"kept": dict(secrecy.removed_variables()), "begun": begun, "child": child, "argv": sys.argv[1:], "open": descriptors}))
 """
 
 
@@ -73,7 +73,7 @@ def test_a_descriptor_that_was_not_handed_over_is_refused_in_a_sentence(number: 
 
 @pytest.fixture
 def no_secrets_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secrecy, "_kept", {})
+    monkeypatch.setattr(secrecy, "_removed", {})
     for name in os.environ:
         if secrecy.is_secret(name):
             monkeypatch.delenv(name)
@@ -85,8 +85,8 @@ def test_what_was_handed_over_is_kept_and_its_pipe_is_closed(monkeypatch: pytest
     os.write(writing, f"TURNWIRE_TOKEN={TOKEN}\0PATH=/elsewhere\0TURNWIRE_WEBHOOK_SECRET_A=b=c".encode())
     os.close(writing)
     monkeypatch.setenv(secrecy.HANDED, str(reading))
-    secrecy.take_secrets_out()
-    assert secrecy.kept() == {"TURNWIRE_TOKEN": TOKEN, "TURNWIRE_WEBHOOK_SECRET_A": "b=c"}
+    secrecy.restart_without_secrets()
+    assert secrecy.removed_variables() == {"TURNWIRE_TOKEN": TOKEN, "TURNWIRE_WEBHOOK_SECRET_A": "b=c"}
     assert secrecy.HANDED not in os.environ
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(reading)
@@ -100,7 +100,7 @@ def test_secrets_that_no_pipe_takes_at_once_are_refused_with_what_to_do(
     with pytest.raises(
         secrecy.SecretsNotPassed, match=r"^TURNWIRE_TOKEN: 3000015 bytes are too many; shorten them$"
     ):
-        secrecy.take_secrets_out()
+        secrecy.restart_without_secrets()
 
 
 @pytest.mark.usefixtures("no_secrets_yet")
@@ -108,7 +108,7 @@ def test_a_process_that_cannot_begin_anew_says_how_to_do_without(monkeypatch: py
     monkeypatch.setenv("TURNWIRE_VIEW_TOKEN", TOKEN)
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     with pytest.raises(secrecy.SecretsNotPassed) as refused:
-        secrecy.take_secrets_out()
+        secrecy.restart_without_secrets()
     assert TOKEN not in str(refused.value)
     assert str(refused.value).startswith(
         "cannot restart without TURNWIRE_VIEW_TOKEN in the environment (No such"

@@ -127,7 +127,7 @@ def family_named(name: str, configured: Mapping[str, AgentSetting]) -> Family:
     return setting.family or (about.family if about else "claude")
 
 
-def goes_on_with(name: str, kept: str, configured: Mapping[str, AgentSetting]) -> bool:
+def can_continue(name: str, kept: str, configured: Mapping[str, AgentSetting]) -> bool:
     """Return whether the named agent can continue conversations of the known agent `kept`."""
     if name in DEMOS and name not in configured:
         return False  # the scripted agent does not know earlier conversations
@@ -207,7 +207,7 @@ def check_name(name: str, configured: Mapping[str, AgentSetting]) -> None:
         )
 
 
-def spoken(argv: Sequence[str], family: Family | None) -> AgentSetting:
+def agent_of_argv(argv: Sequence[str], family: Family | None) -> AgentSetting:
     """Return the setting of an agent that is given only by its command line. Raises AgentNotFoundError.
 
     A known program without its protocol arguments would wait for a human at a terminal.
@@ -223,12 +223,12 @@ def spoken(argv: Sequence[str], family: Family | None) -> AgentSetting:
     return AgentSetting(command=list(argv), family=family)
 
 
-def with_spoken(
+def with_agent_of_argv(
     configured: Mapping[str, AgentSetting], argv: Sequence[str], family: Family | None
 ) -> tuple[str, dict[str, AgentSetting]]:
     """Return the name of an agent that its command line names, and all agents with it; raises AgentNotFoundError."""
     name = Path(argv[0]).name
-    return name, {**configured, name: spoken(argv, family)}
+    return name, {**configured, name: agent_of_argv(argv, family)}
 
 
 def program_of(agent: KnownAgent) -> str | None:

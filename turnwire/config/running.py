@@ -4,8 +4,8 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from turnwire.config.kept_access import KeptAccess
 from turnwire.config.settings import Settings
+from turnwire.config.stored_access import StoredAccess
 
 
 def running(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -14,7 +14,7 @@ def running(settings: Settings) -> Iterator[tuple[str, str]]:
     for file in [settings.state_dir / "access.json", *sorted(_workspaces(settings.state_dir))]:
         if not file.is_file():
             continue
-        kept = KeptAccess(file.parent)
+        kept = StoredAccess(file.parent)
         port = kept.listening
         if port is not None and _listens(port):
             yield f"http://127.0.0.1:{port}/", token or kept.tokens.control

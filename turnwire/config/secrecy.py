@@ -22,7 +22,7 @@ HANDED = "TURNWIRE_HANDED"
 
 PR_SET_DUMPABLE = 4
 
-_kept: dict[str, str] = {}
+_removed: dict[str, str] = {}
 
 
 class SecretsNotPassed(TurnwireError):
@@ -34,24 +34,24 @@ def is_secret(name: str) -> bool:
     return name.upper() in SECRETS or name.upper().startswith(WEBHOOK_SECRET)
 
 
-def kept() -> Mapping[str, str]:
+def removed_variables() -> Mapping[str, str]:
     """Return the variables that were removed from the environment."""
-    return _kept
+    return _removed
 
 
-def take_secrets_out() -> None:
+def restart_without_secrets() -> None:
     """Restart the process without its secret variables, or read them from the pipe. Raises SecretsNotPassed.
 
     Does not return if the process restarts.
     """
     if (number := os.environ.pop(HANDED, None)) is not None:
-        _kept.update(_received(number))
+        _removed.update(_received(number))
     found = {name: value for name, value in os.environ.items() if is_secret(name)}
     if found:
-        _begin_anew({**_kept, **found})
+        _restart({**_removed, **found})
 
 
-def be_unreadable() -> None:
+def protect_memory() -> None:
     """Prevent other processes of this user from reading our memory, environment and descriptors. Linux only.
 
     Root can still read them. Descendants are not affected: the protection ends with exec.
@@ -63,7 +63,7 @@ def be_unreadable() -> None:
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def _begin_anew(secrets: Mapping[str, str]) -> None:
+def _restart(secrets: Mapping[str, str]) -> None:
     rows = b"\0".join(os.fsencode(f"{name}={value}") for name, value in secrets.items())
     reading, writing = os.pipe()
     os.set_blocking(writing, False)

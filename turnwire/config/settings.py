@@ -509,7 +509,7 @@ class Settings(BaseSettings):
         file = options.pop("_toml", {})
         taken_out = {
             name.lower().removeprefix("turnwire_"): value
-            for name, value in secrecy.kept().items()
+            for name, value in secrecy.removed_variables().items()
             if value and name.upper() in secrecy.SECRETS
         }
         return (

@@ -16,7 +16,7 @@ from turnwire.adapter.process.environment import ALLOWED, build_environment
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.sandbox.settings import SandboxSettings
 from turnwire.adapter.session.agent import AgentSession
-from turnwire.config.agents import AgentSetting, find, with_spoken
+from turnwire.config.agents import AgentSetting, find, with_agent_of_argv
 from turnwire.config.sandbox import own_packages
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.vocabulary import Policy, SandboxLevel
@@ -171,7 +171,7 @@ def _started_as(agent: str | Sequence[str], environment: Mapping[str, str]) -> S
     configured: dict[str, AgentSetting] = {}
     name = agent if isinstance(agent, str) else ""
     if not isinstance(agent, str):
-        name, configured = with_spoken({}, tuple(agent), None)
+        name, configured = with_agent_of_argv({}, tuple(agent), None)
     found = find(name, configured)
     return SessionOptions(
         workspace=Path(),

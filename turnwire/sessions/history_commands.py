@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
 from msgspec import Struct
 from pydantic import JsonValue
 
-from turnwire.config.agents import goes_on_with
+from turnwire.config.agents import can_continue
 from turnwire.config.settings import Settings
 from turnwire.history.following import Follower
 from turnwire.history.visibility import VisibleConversations
@@ -180,7 +180,7 @@ class HistoryCommands:
             return None
         for one in found:
             known = one.id == resume if resume is not None else one.folder == folder
-            if known and goes_on_with(agent, one.agent, self._settings.agents):
+            if known and can_continue(agent, one.agent, self._settings.agents):
                 return one
         return None
 

@@ -16,7 +16,7 @@ from pydantic import JsonValue
 from turnwire.adapter.process.identity import ProcessIdentity, reap
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.session.agent import AgentSession
-from turnwire.config.agents import goes_on_with
+from turnwire.config.agents import can_continue
 from turnwire.config.rulebook import Rulebook
 from turnwire.history.visibility import VisibleConversations
 from turnwire.hub.host import CommandRefused, Frontend
@@ -615,7 +615,7 @@ class LiveHost:
             agent=asked.agent
             or (
                 settings.agent
-                if goes_on_with(settings.agent, listed.agent, settings.agents)
+                if can_continue(settings.agent, listed.agent, settings.agents)
                 else listed.agent
             ),
             workspace=listed.folder,
@@ -635,7 +635,7 @@ class LiveHost:
             agent_options=merged(settings.session_options, asked.options),
             conversation=listed.id,
         )
-        if not goes_on_with(record.agent or "", listed.agent, settings.agents):
+        if not can_continue(record.agent or "", listed.agent, settings.agents):
             refuse(
                 "invalid_params",
                 f"the agent {record.agent!r} cannot go on with a conversation of {listed.agent}; name one that can",

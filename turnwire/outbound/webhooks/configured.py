@@ -53,7 +53,7 @@ def _secret(number: int, webhook: Webhook) -> str:
                 f"it must be your own file, with only the secret in it (chmod 600 {path})"
             ) from error
     name = webhook.secret_env or ""
-    found = secrecy.kept().get(name) or os.environ.get(name)
+    found = secrecy.removed_variables().get(name) or os.environ.get(name)
     if not found:
         raise ConfigurationError(f"setting webhooks: the variable {name} of webhook {number} is not set")
     return found

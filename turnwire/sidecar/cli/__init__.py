@@ -43,8 +43,8 @@ def _keep_secrets(*, always: bool = False) -> None:
     from turnwire.config import secrecy
 
     try:
-        secrecy.take_secrets_out()
+        secrecy.restart_without_secrets()
     except secrecy.SecretsNotPassed as error:
         sys.exit(f"turnwire: {error}")
-    if always or secrecy.kept():
-        secrecy.be_unreadable()
+    if always or secrecy.removed_variables():
+        secrecy.protect_memory()

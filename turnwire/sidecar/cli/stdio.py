@@ -68,7 +68,7 @@ def runner_command(
     config: ConfigOption = None,
 ) -> None:
     """Run many prompts over one stdin, stdout and stderr, as NDJSON."""
-    from turnwire.config.agents import AgentNotFoundError, with_spoken
+    from turnwire.config.agents import AgentNotFoundError, with_agent_of_argv
     from turnwire.config.settings import ConfigurationError, load
     from turnwire.runner.server import RunnerOptions
     from turnwire.sidecar.streams.runner_command import run, say_fatal
@@ -83,7 +83,7 @@ def runner_command(
     try:
         settings = load({"agent": agent}, config, warn=warnings.append)
         if cli:
-            name, agents = with_spoken(settings.agents, cli, family)
+            name, agents = with_agent_of_argv(settings.agents, cli, family)
             settings = settings.model_copy(update={"agent": name, "agents": agents})
     except (AgentNotFoundError, ConfigurationError) as error:
         say_fatal(str(error))

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire._runtime.version import VERSION
 from turnwire.config.hub_settings import hub_config
-from turnwire.config.kept_access import KeptAccess
 from turnwire.config.settings import Settings
+from turnwire.config.stored_access import StoredAccess
 from turnwire.hub.host import Fleet, Host, ShellHost
 from turnwire.hub.hub import Hub
 from turnwire.hub.principals import Principals
@@ -101,7 +101,7 @@ async def with_hub(
     `embedder` are that program's principals, in place of the stored ones. `shells` opens shells; without it they are off.
     """
     probes = Probes(metrics=metrics.text, trouble=trouble or (lambda: journal.trouble), notes=notes)
-    access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
+    access = StoredAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
     if new_tokens:
         access.renew()
     async with (
@@ -211,7 +211,7 @@ def reason_of(error: OSError) -> str:
 
 
 async def listening(
-    settings: Settings, access: KeptAccess, hub_at: Callable[[int], Hub], logins: Logins | None = None
+    settings: Settings, access: StoredAccess, hub_at: Callable[[int], Hub], logins: Logins | None = None
 ) -> Hub:
     """Start a hub on the given port, else on that of the last time, else on a free one. Raises PortError."""
     ports = [settings.port]

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 from msgspec import Struct
 
-from turnwire.config.agents import check_name, find, with_spoken
+from turnwire.config.agents import check_name, find, with_agent_of_argv
 from turnwire.config.known_agents import Family
 from turnwire.config.settings import Settings
 from turnwire.config.state_directory import claimed
@@ -64,7 +64,7 @@ async def run(
         )
         return
     if first.argv:
-        name, agents = with_spoken(settings.agents, first.argv, first.family)
+        name, agents = with_agent_of_argv(settings.agents, first.argv, first.family)
         settings = settings.model_copy(update={"agent": name, "agents": agents})
     find(settings.agent, settings.agents)
 

@@ -14,8 +14,8 @@ from redis.exceptions import AuthenticationError, AuthorizationError, RedisError
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire._runtime.version import VERSION
 from turnwire.config.hub_settings import hub_config
-from turnwire.config.kept_access import KeptAccess
 from turnwire.config.settings import Settings
+from turnwire.config.stored_access import StoredAccess
 from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.hub import Hub
 from turnwire.hub.server.routes import Probes
@@ -60,7 +60,7 @@ async def _missing(server: RedisServer) -> str | None:
 
 async def _wait(settings: Settings, server: RedisServer, reason: str, *, signals: bool) -> bool:
     why = f"turnwire waits for the Redis at {server.name}: {reason}. It starts once that answers."
-    access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
+    access = StoredAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
     probes = Probes(trouble=lambda: why, pages_only=True)
 
     def hub_at(port: int) -> Hub:

@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 
 from turnwire.client import connect
-from turnwire.config.agents import find, with_spoken
+from turnwire.config.agents import find, with_agent_of_argv
 from turnwire.config.known_agents import Family
 from turnwire.config.settings import Settings
 from turnwire.frontends.conform.agent import AgentTrial
@@ -46,7 +46,7 @@ async def try_agent(
     turnwire.sidecar.serving.serve.
     """
     if argv:
-        name, agents = with_spoken(settings.agents, argv, family)
+        name, agents = with_agent_of_argv(settings.agents, argv, family)
         settings = settings.model_copy(update={"agent": name, "agents": agents})
     find(settings.agent, settings.agents)
     findings: list[Finding] = []

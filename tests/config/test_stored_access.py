@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from turnwire.config.kept_access import KeptAccess
+from turnwire.config.stored_access import StoredAccess
 from turnwire.hub.server.access import RoleTokens
 from turnwire.hub.server.cookies import LoggedOut
 
@@ -21,10 +21,10 @@ def file(folder: Path, content: object, mode: int = 0o600) -> Path:
 
 
 def test_what_was_kept_is_there_at_the_next_start(tmp_path: Path) -> None:
-    first = KeptAccess(tmp_path / "state")
+    first = StoredAccess(tmp_path / "state")
     assert not first.path.exists()
     first.keep(8791)
-    second = KeptAccess(tmp_path / "state")
+    second = StoredAccess(tmp_path / "state")
     assert (second.tokens, second.port) == (first.tokens, 8791)
     assert first.path.stat().st_mode & 0o777 == 0o600
     assert first.path.parent.stat().st_mode & 0o777 == 0o700
@@ -33,10 +33,10 @@ def test_what_was_kept_is_there_at_the_next_start(tmp_path: Path) -> None:
 
 def test_new_tokens_take_the_place_of_the_old_ones_and_leave_the_port(tmp_path: Path) -> None:
     file(tmp_path, GOOD)
-    access = KeptAccess(tmp_path)
+    access = StoredAccess(tmp_path)
     access.renew()
     access.keep(access.port)
-    again = KeptAccess(tmp_path)
+    again = StoredAccess(tmp_path)
     assert again.tokens == access.tokens != RoleTokens("c" * 32, "v" * 32)
     assert again.port == 8791
 
@@ -58,17 +58,17 @@ def test_new_tokens_take_the_place_of_the_old_ones_and_leave_the_port(tmp_path: 
 )
 def test_a_file_without_two_tokens_gives_new_ones(content: object, tmp_path: Path) -> None:
     path = file(tmp_path, content)
-    access = KeptAccess(tmp_path)
+    access = StoredAccess(tmp_path)
     assert min(len(access.tokens.control), len(access.tokens.view)) > 30
     access.keep(None)
-    assert KeptAccess(tmp_path).tokens == access.tokens
+    assert StoredAccess(tmp_path).tokens == access.tokens
     assert path.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
 def test_tokens_that_others_could_read_or_write_are_replaced(mode: int, tmp_path: Path) -> None:
     path = file(tmp_path, GOOD, mode)
-    access = KeptAccess(tmp_path)
+    access = StoredAccess(tmp_path)
     assert access.tokens.control != GOOD["control"]
     access.keep(None)
     assert path.stat().st_mode & 0o777 == 0o600
@@ -77,7 +77,7 @@ def test_tokens_that_others_could_read_or_write_are_replaced(mode: int, tmp_path
 @pytest.mark.parametrize("port", [None, "8791", 0, 70_000, True, -1, 1.5])
 def test_a_port_that_is_none_is_left_out(port: object, tmp_path: Path) -> None:
     file(tmp_path, {**GOOD, "port": port})
-    access = KeptAccess(tmp_path)
+    access = StoredAccess(tmp_path)
     assert access.port is None
     assert access.tokens.control == GOOD["control"]
 
@@ -94,26 +94,26 @@ def test_what_is_no_file_is_not_read(kind: str, tmp_path: Path) -> None:
             os.mkfifo(path, 0o600)
         case _:
             path.mkdir()
-    assert KeptAccess(tmp_path).tokens.control != GOOD["control"]
+    assert StoredAccess(tmp_path).tokens.control != GOOD["control"]
 
 
 def test_tokens_that_are_not_to_be_kept_are_neither_written_nor_read(tmp_path: Path) -> None:
     path = file(tmp_path, GOOD)
-    access = KeptAccess(tmp_path, keeps_tokens=False)
+    access = StoredAccess(tmp_path, keeps_tokens=False)
     assert access.tokens.control != GOOD["control"]
     assert access.port == 8791
     access.keep(8792)
     assert json.loads(path.read_text()) == {"port": 8792, "listening": None}
-    assert KeptAccess(tmp_path, keeps_tokens=False).port == 8792
-    assert KeptAccess(tmp_path).port == 8792
+    assert StoredAccess(tmp_path, keeps_tokens=False).port == 8792
+    assert StoredAccess(tmp_path).port == 8792
 
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_logins_that_are_over_are_still_over_at_the_next_start(kept: bool, tmp_path: Path) -> None:
-    access = KeptAccess(tmp_path, keeps_tokens=kept)
+    access = StoredAccess(tmp_path, keeps_tokens=kept)
     access.keep(8791)
     access.log_out(LoggedOut({"one": 17}, 5))
-    again = KeptAccess(tmp_path, keeps_tokens=kept)
+    again = StoredAccess(tmp_path, keeps_tokens=kept)
     assert (again.logged_out, again.port) == (LoggedOut({"one": 17}, 5), 8791)
 
 
@@ -122,5 +122,5 @@ def test_logins_that_are_over_are_still_over_at_the_next_start(kept: bool, tmp_p
 )
 def test_logins_that_cannot_be_read_cost_no_tokens(odd: object, tmp_path: Path) -> None:
     file(tmp_path, {**GOOD, "logged_out": odd})
-    access = KeptAccess(tmp_path)
+    access = StoredAccess(tmp_path)
     assert (access.tokens.control, access.logged_out) == (GOOD["control"], LoggedOut())

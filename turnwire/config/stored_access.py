@@ -20,7 +20,7 @@ from turnwire.hub.server.cookies import LoggedOut
 log = logging.getLogger(__name__)
 
 
-class KeptFile(Struct, frozen=True):
+class StoredFile(Struct, frozen=True):
     """The file's contents."""
 
     tokens: RoleTokens
@@ -29,14 +29,14 @@ class KeptFile(Struct, frozen=True):
     logged_out: LoggedOut = field(default_factory=LoggedOut)
 
 
-class KeptAccess:
+class StoredAccess:
     """The stored access of one state directory."""
 
     def __init__(self, directory: Path, *, keeps_tokens: bool = True) -> None:
         """Read the file. keeps_tokens: whether its tokens are used, and tokens are written to it."""
         self.path = directory / "access.json"
         self._keeps_tokens = keeps_tokens
-        self._kept = self._read() or KeptFile(RoleTokens.random())
+        self._kept = self._read() or StoredFile(RoleTokens.random())
         """The current content of the file, or what would be written to it."""
 
     @property
@@ -98,7 +98,7 @@ class KeptAccess:
             json.dump(content, file)
         fresh.replace(self.path)
 
-    def _read(self) -> KeptFile | None:
+    def _read(self) -> StoredFile | None:
         try:
             text = read_private(self.path, owners={os.getuid()}, follows_links=False)
         except FileNotFoundError:
@@ -116,7 +116,7 @@ class KeptAccess:
         return None
 
 
-def _parsed(text: str) -> KeptFile | None:
+def _parsed(text: str) -> StoredFile | None:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
@@ -125,14 +125,14 @@ def _parsed(text: str) -> KeptFile | None:
         case {"control": str(control), "view": str(view)} if (
             control != view and (control + view).isascii() and min(len(control), len(view)) >= MINIMUM_TOKEN
         ):
-            return KeptFile(
+            return StoredFile(
                 RoleTokens(control, view),
                 _port(content, "port"),
                 _port(content, "listening"),
                 _logged_out(content),
             )
         case {"port": _} if not content.keys() & {"control", "view"}:
-            return KeptFile(
+            return StoredFile(
                 RoleTokens.random(), _port(content, "port"), _port(content, "listening"), _logged_out(content)
             )
         case _:
