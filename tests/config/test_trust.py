@@ -35,6 +35,8 @@ NEEDS_TRUST = {
     "worker_group": "takes over sessions of other machines",
     "quotas": "lets others use more than they may",
     "redis_prefix": "chooses whose keys in a Redis are read and written",
+    "archive_after_s": "moves what was kept of other sessions",
+    "archive_dir": "writes and reads files elsewhere",
     "fleet_drain_s": "lets sessions of this machine go to other workers of its group",
     "fleet_lease_s": "lets a fleet believe that this machine is gone",
     "redis_replicas": "keeps less of what happened",
