@@ -1,6 +1,6 @@
-"""An agent's JSON lines as messages, and its one prompt as plain text.
+"""Read an agent's JSON lines as messages, and write its one prompt as plain text.
 
-The recording and the core get the prompt as a line of turnwire's own, so that a recording says what the agent was told.
+The recording and the core get the prompt as a JSON line made by turnwire, so that a recording contains the prompt.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from turnwire.protocol.json_wire import Wire
 
 
 class OneShotClient(StreamClient):
-    """Reads the lines of one agent, and tells it one thing."""
+    """Reads the lines of one agent, and writes its prompt."""
 
     def __init__(
         self, transport: Transport, wire: Wire, *, on_sent: Callable[[Sent], None], line_limit: int
@@ -26,13 +26,13 @@ class OneShotClient(StreamClient):
         self._told = on_sent
 
     def prompt(self, text: str, uuid: str) -> asyncio.Future[None]:
-        """Queue the prompt; the future says when it was written."""
+        """Queue the prompt. The future is done when it is written."""
         return self.lines.post(
             text.encode("utf-8", "replace") + b"\n", lambda: self._tell({PROMPT: text, "id": uuid})
         )
 
     def interrupted(self) -> None:
-        """Note that turnwire breaks the turn off."""
+        """Note that turnwire interrupts the turn."""
         self._tell({INTERRUPT: True})
 
     def _tell(self, value: JsonObject) -> None:

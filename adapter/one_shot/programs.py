@@ -1,4 +1,4 @@
-"""How each one-shot agent is told what a run is to be: the arguments that its family's programs take, as data."""
+"""The command-line arguments of one-shot agents, as data."""
 
 from collections.abc import Sequence
 
@@ -8,21 +8,21 @@ from turnwire.adapter.options import SessionOptions
 
 
 class Program(Struct, frozen=True, kw_only=True):
-    """Arguments that follow a configured command. `{}` stands for the value."""
+    """Arguments to add to a configured command. `{}` stands for the value."""
 
     model: Sequence[str]
-    """What chooses the model."""
+    """Chooses the model."""
     resume: Sequence[str]
-    """What goes on with a conversation, by its id."""
+    """Continues a conversation, by its id."""
     unasked: Sequence[str] = ()
-    """What lets it do everything unasked, for the policy `autonomous`."""
+    """Lets the agent do everything without asking, for the policy `autonomous`."""
     last: Sequence[str] = ()
-    """What says that the prompt is on standard input, where it has to be said."""
+    """Says that the prompt is on standard input, if the program needs that."""
     argument: str | None = None
-    """The option that takes the prompt, of a program that does not read it from standard input: a shell puts it there."""
+    """Option that takes the prompt, for a program that does not read stdin. A shell passes stdin as its value."""
 
     def argv(self, options: SessionOptions) -> tuple[str, ...]:
-        """Return the command of a run."""
+        """Return the command line of a run."""
         command, argv = options.command, [*options.executable]
         if command.resume is not None:
             argv += _filled(self.resume, command.resume)
@@ -50,10 +50,10 @@ PROGRAMS: dict[str, Program] = {
     "opencode-run": Program(model=("--model", "{}"), resume=("--session", "{}"), unasked=("--auto",)),
     "copilot": Program(model=("--model", "{}"), resume=("--resume={}",), unasked=("--allow-all-tools",)),
     "droid": Program(model=("--model", "{}"), resume=("--session-id", "{}"), unasked=("--auto", "high")),
-    # it never asks in this mode, whatever the policy
+    # in this mode it never asks, whatever the policy
     "kimi": Program(model=("--model", "{}"), resume=("--session", "{}"), argument="--prompt"),
 }
-"""The programs by their family."""
+"""Family name -> its program."""
 
 
 def _filled(words: Sequence[str], value: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""An agent's lines as messages, both ways."""
+"""Convert between an agent's lines and messages."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -19,18 +19,18 @@ class StreamClient:
     def __init__(
         self, transport: Transport, wire: Wire, *, on_sent: Callable[[Sent], None], line_limit: int
     ) -> None:
-        """`on_sent` is called with every line right before it is written."""
+        """on_sent: called with every line right before it is written."""
         self.lines = Lines(transport, limit=line_limit)
         self._wire = wire
         self._on_sent = on_sent
 
     async def batches(self) -> AsyncIterator[list[Received]]:
-        """Yield what the agent writes until its output ends, in lists of bounded size."""
+        """Yield the agent's messages until its output ends, in lists of bounded size."""
         async for lines in self.lines.slices():
             yield [received for line in lines for received in self._received(line)]
 
     def say(self, value: JsonObject) -> asyncio.Future[None]:
-        """Queue a line; the future says when it was written."""
+        """Queue a line. The future is done when it is written."""
         line = msgspec.json.encode(value)
         sent = [Sent(line, message) for message in self._wire.sent(line)]
 
@@ -41,11 +41,11 @@ class StreamClient:
         return self.lines.post(line + b"\n", before)
 
     async def write_posted(self) -> None:
-        """Write what is posted, until the agent takes no more; the one task that writes."""
+        """Write queued lines until the agent accepts no more. Run by one task."""
         await self.lines.write_posted()
 
     def give_up(self, reason: ProcessGone) -> None:
-        """Fail everything that waits, and whatever is still to be said: the agent is no more."""
+        """Fail all queued lines and every later one, because the agent has exited."""
         self.lines.give_up(reason)
 
     def _received(self, line: bytes | OversizeLine) -> list[Received]:

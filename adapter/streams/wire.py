@@ -1,4 +1,4 @@
-"""How such agents ask for permission and are answered; pure."""
+"""Read permission requests of agents with JSON lines, and write the answers. Pure."""
 
 from collections.abc import Sequence
 
@@ -24,19 +24,19 @@ from turnwire.protocol.json_wire import JsonLine
 
 
 class StreamWire:
-    """Requests of an agent, by the names that the session's core has given them."""
+    """The requests of one agent, by the names that the session's core gives them."""
 
     def __init__(self, core: StreamCore, words: Words) -> None:
         self._core = core
         self._words = words
 
     def requests(self, message: Message) -> Sequence[Asking]:
-        """Return what the message asks for that the core has heard last."""
+        """Return the requests in a message. It must be the last one that the core has handled."""
         asked = self._core.asked_by(message)
         return [tool_request(name, one) for name, one in asked if isinstance(one, PermissionAsked)]
 
     def replies(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> Sequence[Message]:
-        """Return the line that tells the agent the reply."""
+        """Return the line that answers a request."""
         asked = None if isinstance(request, UnreadableRequest) else request.message
         if not isinstance(request, ToolRequest) or not isinstance(asked, PermissionAsked):
             return []
@@ -48,10 +48,10 @@ class StreamWire:
 
 
 def tool_request(name: str, asked: PermissionAsked) -> ToolRequest:
-    """Return a permission request as rules, policies and humans see it."""
+    """Return a permission request in the form for rules, policies and people."""
     call = asked.call
     paths = [*(change.path for change in call.changes), *asked.paths]
-    # rules know tools by Claude's names, which go by what a tool does
+    # Rules use Claude's tool names, which are chosen by what a tool does.
     update = ToolCallUpdate(
         kind=call.kind,
         raw_input=call.arguments,

@@ -1,4 +1,4 @@
-"""What a family says to its agents: the half that its reader hears of them is normalize/streams/reader.py."""
+"""The lines that a family writes to its agents. normalize/streams/reader.py reads the agents' lines."""
 
 from typing import Protocol
 
@@ -7,16 +7,16 @@ from turnwire.protocol.json_values import JsonObject
 
 
 class Words(Protocol):
-    """Makes the lines for an agent, each a JSON object. The reader's `sent` reads them, and so turns begin."""
+    """Makes the lines for an agent, each a JSON object. The reader's `sent` reads them, which begins the turn."""
 
     def prompt(self, text: str, prompt_id: str) -> JsonObject:
-        """Return the line of a prompt. The agent gets the next one when its turn is over."""
+        """Return the line of a prompt. The agent gets the next prompt when its turn is over."""
         ...
 
     def interrupt(self) -> JsonObject | None:
-        """Return what stops the turn; None for an agent that is sent SIGINT."""
+        """Return the line that stops the turn. None: the agent gets SIGINT instead."""
         ...
 
     def permission(self, asked: PermissionAsked, *, allow: bool, option_id: str | None) -> JsonObject:
-        """Return the answer to a permission request; `option_id` is the option that was chosen, where it had some."""
+        """Return the answer to a permission request. option_id: the chosen option, if the request has options."""
         ...

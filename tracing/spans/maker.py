@@ -114,7 +114,7 @@ class SpanMaker:
         return finished
 
     def _follow_life(self, item: SessionInput, raw: bytes, at: int) -> None:
-        """Begin a life where one begins; what is told while none runs gets ids of its own."""
+        """Begin a life of the session if needed. An event while no life runs gets ids of its own."""
         match item:
             case Announced(ev.TraceContext() as context):
                 self._take(context, at)

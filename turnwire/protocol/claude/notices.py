@@ -92,12 +92,12 @@ class ToolProgress(
 class AuthStatus(
     Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="type", tag="auth_status"
 ):
-    """Signing in goes on."""
+    """The state of a sign-in."""
 
     is_authenticating: bool | None = field(default=None, name="isAuthenticating")
     """Whether it is going on."""
     output: list[str] = field(default_factory=list)
-    """What it printed."""
+    """Its output."""
     error: str | None = None
     """Why it failed."""
     uuid: str | None = None

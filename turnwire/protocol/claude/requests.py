@@ -37,9 +37,9 @@ class CanUseTool(Request, frozen=True, gc=False, kw_only=True, omit_defaults=Fal
     blocked_paths: str | list[str] | None = None
     """The same field in Kandev's lines: paths, joined by commas."""
     decision_reason: str | None = None
-    """Why somebody is asked, for people."""
+    """The reason for the request, for people."""
     decision_reason_type: str | None = None
-    """Why somebody is asked, for programs."""
+    """The reason for the request, for programs."""
     description: str | None = None
     """What the call does, in a few words (2.1)."""
     display_name: str | None = None

@@ -1,4 +1,4 @@
-"""The `result` message: a turn is over, and what it took.
+"""The `result` message: a turn is over, with its duration, cost and tokens.
 
 Two spellings are read: the CLI's (`result` is text, `modelUsage` in camel case, `total_cost_usd`) and Kandev's
 (`result` is an object, `model_usage`, `cost_usd`); properties answer in one voice. `usage` is of this turn, cost and

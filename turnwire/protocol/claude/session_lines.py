@@ -1,8 +1,8 @@
-"""Lines of the files that the CLI keeps of its conversations, `~/.claude/projects/FOLDER/SESSION.jsonl`: what each says of itself.
+"""Lines of the CLI's own conversation files, `~/.claude/projects/FOLDER/SESSION.jsonl`.
 
-They are no stdout: keys are in camel case, messages form a tree by `parentUuid`, turns have no result, and most types are
-the CLI's own bookkeeping. `message` and `toolUseResult` are left as they came, for whoever wants them. As with stdout, one
-odd field costs only itself, and a line that says nothing is a value.
+They differ from stdout: keys are in camel case, messages form a tree by `parentUuid`, turns have no result, and most types
+are the CLI's bookkeeping. `message` and `toolUseResult` are left raw for later decoding. As on stdout, a wrong field loses
+only itself, and a line without meaning is a value.
 """
 
 from collections.abc import Collection
@@ -18,10 +18,10 @@ from turnwire.protocol.text import scrub_json
 
 
 class Attachment(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What the CLI put beside a prompt; only prompts that joined a running turn are read."""
+    """Data that the CLI adds to a prompt. turnwire reads only prompts that joined a running turn."""
 
     type: str = ""
-    """queued_command, or one of many that are not for people."""
+    """queued_command, or one of many types that are not for people."""
     prompt: Json = None
     """The text or the blocks of a prompt that joined the running turn."""
     source_uuid: str | None = None
@@ -31,7 +31,7 @@ class Attachment(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class CostState(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What a model has cost, in the words of a `cost-state`."""
+    """The usage and cost of one model in a `cost-state`."""
 
     input_tokens: int = field(default=0, name="inputTokens")
     output_tokens: int = field(default=0, name="outputTokens")
@@ -43,12 +43,12 @@ class CostState(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Progress(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What a `progress` line tells of a tool that runs."""
+    """The content of a `progress` line: news of a running tool."""
 
     type: str = ""
     """agent_progress, hook_progress, bash_progress, …"""
     agent_id: str | None = field(default=None, name="agentId")
-    """The subagent that it tells of."""
+    """The subagent that it is about."""
 
 
 class SessionLine(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="camel"):
@@ -63,13 +63,13 @@ class SessionLine(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     parent_uuid: str | None = None
     """The record before it in the conversation."""
     logical_parent_uuid: str | None = None
-    """The same of the first record after a compaction, whose `parentUuid` is null."""
+    """The record before it, for the first record after a compaction. Its `parentUuid` is null."""
     is_sidechain: bool | None = None
-    """True for what a subagent says and is told."""
+    """True for messages from and to a subagent."""
     agent_id: str | None = None
     """The subagent's run."""
     is_meta: bool | None = None
-    """True for what the CLI says to the model in the user's name."""
+    """True for texts that the CLI wrote in the user's name."""
     is_compact_summary: bool | None = None
     """True for the summary that replaces the conversation above it."""
     is_api_error_message: bool | None = None
@@ -81,9 +81,9 @@ class SessionLine(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     timestamp: str | None = None
     """When it was written: ISO 8601, UTC."""
     session_id: str | None = None
-    """The session it was written in; a fork's copies name the fork."""
+    """The session that it was written in. Copies in a fork name the fork."""
     request_session_id: str | None = None
-    """The session that asked the model, of a copy in a fork (2.1.330)."""
+    """For a copy in a fork: the session that called the model (2.1.330)."""
     request_id: str | None = None
     """The API's request id."""
     cwd: str | None = None
@@ -101,11 +101,11 @@ class SessionLine(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     message: msgspec.Raw = msgspec.Raw()
     """The message, in the API's vocabulary."""
     tool_use_result: msgspec.Raw = msgspec.Raw()
-    """What a tool returned, structured."""
+    """The tool's structured result."""
     permission_decision: JsonObject | None = None
-    """How it was decided that a tool may run, or may not (2.1.330)."""
+    """The decision about a tool call, and its reason (2.1.330)."""
     content: str | None = None
-    """The text of a `system` line, or of an operation on the queue."""
+    """The text of a `system` line, or of a queue operation."""
     level: str | None = None
     """info, warning, error, of a `system` line."""
     compact_metadata: JsonObject | None = None
@@ -117,7 +117,7 @@ class SessionLine(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     parent_tool_use_id: str | None = field(default=None, name="parentToolUseID")
     """Of `progress`: the call that started the subagent."""
     leaf_uuid: str | None = None
-    """Of `summary`: the record that the summarised conversation ends with; it may be another file's."""
+    """Of `summary`: the last record of the summarised conversation, possibly in another file."""
     summary: str | None = None
     """Of `summary`: a title."""
     custom_title: str | None = None
@@ -125,15 +125,15 @@ class SessionLine(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     ai_title: str | None = None
     """Of `ai-title`: the title that a model gave."""
     cost_usd: int | float | None = field(default=None, name="costUSD")
-    """Dollars of an answer (before 1.0.9 or so)."""
+    """Cost of an answer in dollars (before about 1.0.9)."""
     total_cost_usd: int | float | None = field(default=None, name="totalCostUSD")
-    """Of `cost-state`: dollars of the session, its resumed past and that of its fork's origin included (2.1.330)."""
+    """Of `cost-state`: cost of the session in dollars, including its resumed past and its fork's origin (2.1.330)."""
     model_usage: dict[str, CostState] = field(default_factory=dict)
-    """Of `cost-state`: what each model has used, likewise."""
+    """Of `cost-state`: usage and cost of each model, with the same scope."""
 
 
 class Bookkeeping(Struct, frozen=True, gc=False, rename="camel"):
-    """What is looked at of a line of bookkeeping, most of which are long and say nothing."""
+    """The fields that turnwire reads of a bookkeeping line. Most of these lines are long and irrelevant."""
 
     type: str = ""
     uuid: str | None = None
@@ -145,7 +145,7 @@ class Bookkeeping(Struct, frozen=True, gc=False, rename="camel"):
 
 
 NO_LINE = SessionLine()
-"""What a line is that is no JSON object."""
+"""Stands for a line that is not a JSON object."""
 
 _RAW = ("message", "tool_use_result")
 _ENCODED = {of.name: of.encode_name for of in msgspec.structs.fields(SessionLine)}
@@ -155,7 +155,7 @@ _TYPE = b'{"type":"'
 
 
 def read(line: bytes) -> SessionLine:
-    """Read a line; NO_LINE for one that is no object, or nested too deep. Never raises."""
+    """Read a line. Returns NO_LINE if it is not a JSON object or nested too deeply. Never raises."""
     if is_too_deep(line):
         return NO_LINE
     try:
@@ -165,9 +165,9 @@ def read(line: bytes) -> SessionLine:
 
 
 def bookkeeping(line: bytes, types: Collection[str]) -> Bookkeeping | None:
-    """Read a line of one of these types without looking at the rest of it; None for any other, and for a record of a conversation.
+    """Read a line only if it has one of these types. Returns None for other types, and for records of a conversation.
 
-    It is quick for lines that begin with their type, as the CLI writes them; it does not recognise others.
+    Fast, because it reads only lines that begin with their type, as the CLI writes them. Other lines are not recognised.
     """
     if not line.startswith(_TYPE) or is_too_deep(line):
         return None
@@ -194,7 +194,7 @@ def _by_fields(line: bytes) -> SessionLine:
 
 
 class BlockHead(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What is looked at of a block before its conversation is read."""
+    """The fields of a block that are read before its conversation is."""
 
     type: str = ""
     id: str | None = None
@@ -205,10 +205,10 @@ class BlockHead(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class CacheCreation(Struct, frozen=True, gc=False, omit_defaults=True):
-    """Tokens that a cache keeps, by how long."""
+    """Tokens written to the cache, by duration."""
 
     ephemeral_1h_input_tokens: int = 0
-    """Those kept for an hour, which cost more."""
+    """Tokens cached for an hour, which cost more."""
 
 
 class Tokens(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -222,7 +222,7 @@ class Tokens(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class MessageHead(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What is looked at of a message before its conversation is read."""
+    """The fields of a message that are read before its conversation is."""
 
     id: str | None = None
     model: str | None = None
@@ -239,7 +239,7 @@ class MessageHead(Struct, frozen=True, gc=False, omit_defaults=True):
 
     @property
     def text(self) -> str:
-        """What it says in words."""
+        """The text of the message."""
         if isinstance(self.content, str):
             return self.content
         return "\n\n".join(block.text for block in self.content if block.type == "text" and block.text)
@@ -250,7 +250,7 @@ _decode_head = msgspec.json.Decoder(MessageHead).decode
 
 
 def head(raw: msgspec.Raw) -> MessageHead:
-    """Read the head of a message; NO_MESSAGE where there is none. Never raises."""
+    """Read the head of a message. Returns NO_MESSAGE if there is none. Never raises."""
     line = bytes(raw)
     if not line:
         return NO_MESSAGE
