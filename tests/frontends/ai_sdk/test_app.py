@@ -10,6 +10,7 @@ from console_decisions import OPTIONS
 from console_states import empty_hub, hub_harness, made, show
 from turnwire.frontends.ai_sdk.app import create_app
 from turnwire.frontends.web.bodies import LIMIT
+from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire.frames import AnyCommand
 from turnwire.normalize.events import (
     AgentEvent,
@@ -17,6 +18,7 @@ from turnwire.normalize.events import (
     CompleteData,
     MessageChunk,
     PermissionRequest,
+    PermissionResolved,
     TurnStarted,
     UserMessage,
 )
@@ -133,6 +135,27 @@ async def test_what_waits_ends_the_response_and_its_answer_goes_on() -> None:
         assert [one["type"] for one in parts(body)] == ["start", "start-step", "finish-step", "finish"]
         [command] = [command for command, _ in where.host.commands if command.type == "permission.respond"]
         assert command.option_id == "allow_once"
+
+
+async def test_who_answers_second_is_shown_what_was_decided() -> None:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "one", made([*TURN[:3], ASKS]), state="waiting", pending=1)
+
+        async def too_late(_: AnyCommand) -> None:
+            denied = PermissionResolved(pending_id="p1", tool_call_id="c1", behavior="deny", by="user:ann")
+            await where.journal.append("one", made([denied, *TURN[3:]]))
+            raise CommandRefused("already_answered", "user:ann has already decided: it is denied")
+
+        where.host.handlers["permission.respond"] = too_late
+        part = {
+            "type": "dynamic-tool", "toolName": "Bash", "toolCallId": "c1", "state": "approval-responded",
+            "input": {}, "approval": {"id": "p1", "approved": True},
+        }  # fmt: skip
+        late = chat({"id": "turn-1", "role": "assistant", "parts": [part]})
+        status, body = await ask(where.base, "POST", "/ai", late, token=where.token)
+        assert status == 200
+        [resolved] = [one["data"] for one in parts(body) if one["type"] == "data-resolved"]
+        assert (resolved["behavior"], resolved["by"]) == ("deny", "user:ann")
 
 
 async def test_an_answer_after_the_end_of_its_turn_is_refused_and_holds_no_stream() -> None:
