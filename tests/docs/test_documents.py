@@ -105,3 +105,15 @@ def test_every_test_that_the_list_of_attacks_names_by_itself_exists() -> None:
     }
     assert len(named) > 20
     assert named - there == set()
+
+
+def test_the_page_of_frontends_begins_with_who_takes_which_door_and_counts_lines_as_they_are() -> None:
+    page = (ROOT / "docs" / "frontends.md").read_text()
+    first = next(line for line in page.splitlines() if line.startswith("|"))
+    assert first == "| you are | your door | your code |"
+    counted = re.findall(r"(\d+) lines: \[(examples/[\w./]+)\]", page)
+    assert len(counted) == 4
+    for lines, name in counted:
+        place = ROOT / name
+        programs = [place] if place.is_file() else [*place.glob("page.js*")]
+        assert [len(one.read_text().splitlines()) for one in programs] == [int(lines)], name
