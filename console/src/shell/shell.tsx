@@ -1,6 +1,5 @@
 /** The tab of the inspector with a shell in the session's workspace. It goes on while another tab is shown. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Path } from "../parts/path.js";
 import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { visibleCode } from "../text/visible.js";
@@ -30,9 +29,9 @@ export function Shell() {
       <div class="shell-head">
         {shell === undefined ? (
           <p>
-            A shell in {workspace ? <Path path={workspace} /> : "the folder of this session"}. It runs as turnwire's own user,{" "}
-            {sandbox && sandbox !== "off" ? "in the sandbox of this session" : "without a sandbox"}. No rule and no permission stands
-            between you and what you type. It ends with the agent, and with this page.
+            A shell in {workspace ? <bdi class="mono">{visibleCode(workspace)}</bdi> : "the folder of this session"}. It runs as turnwire's
+            own user, {sandbox && sandbox !== "off" ? "in the sandbox of this session" : "without a sandbox"}. No rule and no permission
+            stands between you and what you type. It ends with the agent, and with this page.
           </p>
         ) : (
           <p class="quiet" role="status">
