@@ -27,6 +27,7 @@ MODULES = {
     "own_interface": ("claude", "codex"),
     "token": ("token",),
     "trust": ("trust",),
+    "worktrees": ("worktrees",),
 }
 """Modules of this package that add commands to the application, in the order of its help -> the commands' names."""
 
