@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 import pytest
 from fleets import CALM, Fleet, Sessions, create, prompt, session_of
 from redis.asyncio import Redis
@@ -22,6 +23,7 @@ from turnwire.fleet.store import FleetStore
 from turnwire.fleet.timing import Timing
 from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.wire import frames
+from turnwire.hub.wire.results import FleetListing
 from turnwire.journal.base import Entry, JournalUnavailable
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.normalize.events.envelope import Cursor
@@ -87,6 +89,53 @@ async def test_a_hub_names_workers_whose_old_events_it_cannot_read(redis: RedisP
         (said,) = hub.apart("another")
         assert "worker 'w'" in said
         assert hub.apart("of w") == []
+
+
+async def test_an_admin_lists_and_leads_workers_at_a_hub_and_takes_sessions(redis: RedisProcess) -> None:
+    fleet = Fleet(redis.url, Timing(lease_s=CALM.lease_s, beats=300, pause_s=0.01))
+    former, heir = Sessions("a"), Sessions("b")
+    former.there = {"a0": 1}
+    journal = await RedisJournal.open(redis.url, owner="former")
+    operator = Operator(redis.url)
+    ops = Frontend("user:ops", "control", user="ops")
+    try:
+        await journal.append("a0", [Entry(b'{"type":"notice"}')])
+        await journal.flush()
+        async with (
+            fleet.worker(former, "former", group="g") as worker,
+            fleet.worker(heir, "heir", group="g"),
+            fleet.hub(operator=operator) as hub,
+        ):
+            listing: Any = await hub.execute(frames.FleetList(type="fleet.list", id="1"), ops)
+            assert [(one["worker"], one["state"], one["orders"]) for one in listing["workers"]] == [
+                ("former", "serving", 0), ("heir", "serving", 0),
+            ]  # fmt: skip
+            assert msgspec.convert(listing, FleetListing).workers[0].lease_left_s > 0
+
+            async def lead(action: str, name: str = "former") -> None:
+                command = frames.FleetLead.model_validate(
+                    {"type": "fleet.lead", "id": "1", "worker": name, "action": action}
+                )
+                assert await hub.execute(command, ops) is None
+
+            await lead("cordon")
+            await until(lambda: [one.worker for one in hub.workers()] == ["heir"])
+            await lead("uncordon")
+            await until(lambda: len(hub.workers()) == 2)
+            with pytest.raises(CommandRefused, match="no running worker 'x'"):
+                await lead("drain", "x")
+            take = frames.FleetTake(type="fleet.take", id="1", session="none", worker="heir")
+            with pytest.raises(CommandRefused, match="no session 'none'"):
+                await hub.execute(take, ops)
+            await lead("drain")
+            async with asyncio.timeout(60):
+                await worker.wished()
+        async with fleet.hub() as without:
+            with pytest.raises(CommandRefused, match="is about one machine"):
+                await without.execute(frames.FleetList(type="fleet.list", id="1"), ops)
+    finally:
+        await operator.close()
+        await journal.close()
 
 
 async def test_hubs_and_workers_of_an_older_release_are_refused_in_words(redis: RedisProcess) -> None:

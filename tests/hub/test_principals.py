@@ -18,6 +18,7 @@ from turnwire.hub.server.cookies import Cookies
 from turnwire.hub.wire.frames import AnyCommand
 from turnwire.hub.wire.frames_out import SessionSummary
 from turnwire.journal.memory import MemoryJournal
+from turnwire.sidecar.principals.kept import new_token
 
 ANN = Principal("control", "ann", Scope.parse(["own"]), "id-ann")
 EVE = Principal("view", "eve", Scope.parse(["folder:/srv/eve"]), "id-eve")
@@ -340,3 +341,36 @@ async def test_names_of_machines_and_servers_are_for_those_who_see_all_sessions(
                 told += json.dumps(await receive(websocket))
                 assert "build-" not in told
                 assert "redis.example" not in told
+
+
+async def test_only_an_admin_leads_the_workers_of_a_fleet() -> None:
+    ops, made = new_token("ops", "admin", Scope.parse(["all"]), now=0.0, lasts_s=None)
+    admin = made.principal()
+    assert ops.startswith("twp-")
+    assert (admin.role, admin.admin, admin.as_viewer().admin) == ("control", True, False)
+    lead = Principal("control", "lead", Scope.parse(["all"]), "id-lead")
+    few = Few(admin, lead, BOSS, ANN)
+    host = house()
+    done: list[str] = []
+
+    async def leads(command: AnyCommand) -> JsonValue:
+        done.append(command.type)
+        return None
+
+    commands: list[dict[str, Any]] = [
+        {"type": "fleet.list"},
+        {"type": "fleet.lead", "worker": "w", "action": "drain"},
+        {"type": "fleet.take", "session": "s", "worker": "w"},
+    ]
+    host.handlers.update({command["type"]: leads for command in commands})
+    async with hub_harness(host=host, principals=few) as running:
+        for token in ("twp-lead", "twp-boss", "twp-ann", running.token, "twp-ops"):
+            async with running.websocket(token) as websocket:
+                await receive(websocket)
+                for command in commands:
+                    reply = await ask(websocket, **command)
+                    if token == "twp-ops":
+                        assert reply["ok"], reply
+                    else:
+                        assert reply["error"]["code"] == "forbidden"
+        assert done == [command["type"] for command in commands]

@@ -23,6 +23,7 @@ from turnwire._runtime.task_owner import TaskOwner, heed_cancellation
 from turnwire.config.settings import Quota
 from turnwire.fleet.choice import candidates, listed
 from turnwire.fleet.directory import Directory, KnownSession
+from turnwire.fleet.errors import OperationRefused
 from turnwire.fleet.history import asked, holder, merged
 from turnwire.fleet.messages import (
     Answer,
@@ -36,6 +37,7 @@ from turnwire.fleet.messages import (
     encode,
     refused,
 )
+from turnwire.fleet.operating import Operator
 from turnwire.fleet.spending import FleetSpending
 from turnwire.fleet.store import FleetStore
 from turnwire.fleet.timing import Timing
@@ -117,8 +119,10 @@ class FleetHost:
         log: Log,
         timing: Timing | None = None,
         quotas: Mapping[str, Quota] | None = None,
+        operator: Operator | None = None,
     ) -> None:
-        """`log` is the fleet's journal. `quotas`: what principals may use at all workers together."""
+        """`log` is the fleet's journal. `quotas`: what principals may use at all workers together. `operator` does what an admin wants."""
+        self._operator = operator
         self._quotas = Quotas(quotas or {}, FleetSpending(store))
         self._store = store
         self._log = log
@@ -255,6 +259,8 @@ class FleetHost:
                 return result
             case frames.LibraryOpen() | frames.LibraryRename() | frames.LibraryExport():
                 return await self._of_conversation(command, frontend)
+            case frames.FleetCommand() if self._operator is not None:
+                return await self._operate(command, self._operator)
             case frames.PushCommand():
                 raise CommandRefused(
                     "no_push",
@@ -266,6 +272,20 @@ class FleetHost:
                     f"{command.type} is about one machine, but this is the hub of a fleet; ask the hub of a worker",
                     "type",
                 )
+
+    async def _operate(self, command: frames.FleetCommand, operator: Operator) -> JsonValue:
+        try:
+            match command:
+                case frames.FleetLead(worker=worker, action=action):
+                    await operator.wish(worker, None if action == "uncordon" else action)
+                case frames.FleetTake(session=session, worker=worker):
+                    await operator.take(session, worker, self._timing.lease_s)
+                case _:
+                    result: JsonValue = to_builtins(await operator.status())
+                    return result
+        except OperationRefused as refusal:
+            raise CommandRefused("no_worker", str(refusal)) from refusal
+        return None
 
     async def _create(self, command: frames.SessionCreate, frontend: Frontend) -> JsonValue:
         order, repeats = self._order_id(command)

@@ -11,47 +11,12 @@ from turnwire.fleet.messages import PreviousOwner, WorkerCommand, WorkerSummary,
 from turnwire.fleet.store import FleetStore
 from turnwire.hub.host import Frontend
 from turnwire.hub.wire.frames import SessionMove
+from turnwire.hub.wire.results import FleetListing, FleetWorker
 from turnwire.journal.plugins import DEFAULT_PREFIX
 from turnwire.journal.redis.server import NOBODY, RedisServer
 
 LOOK_S = 0.1
 """Seconds between looks at something that nobody tells of."""
-
-
-class WorkerStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """A worker, as `turnwire fleet list --json` writes it."""
-
-    worker: str
-    state: str
-    """`serving`, `cordoned`, `draining`; `gone` where it has no lease."""
-    wish: str
-    """What an operator wants of it: `cordon`, `drain`, or empty."""
-    host: str
-    version: str
-    group: str | None
-    labels: list[str]
-    archive: str
-    """Id of the directory with the events of its quiet sessions; empty where it moves none."""
-    lease_left_s: float
-    """Seconds that its lease is good unless it is renewed."""
-    sessions: int
-    """Sessions in the directory that are its own, also of one that is gone."""
-    max_sessions: int
-    processes: int
-    orders: int
-    """Commands that it has not answered yet."""
-
-
-class FleetStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """A fleet, as `turnwire fleet list --json` writes it."""
-
-    redis: str
-    """Address without a password."""
-    epoch: str
-    """The life of the logs."""
-    round_trip_s: float
-    """How long Redis took to answer."""
-    workers: list[WorkerStatus]
 
 
 class Operator:
@@ -66,7 +31,7 @@ class Operator:
         await self._store.close()
         await self._server.close()
 
-    async def status(self) -> FleetStatus:
+    async def status(self) -> FleetListing:
         """Return who is there."""
         began = time.monotonic()
         leases = await self._store.operators_view()
@@ -75,7 +40,7 @@ class Operator:
         for entry in (await self._store.entries()).values():
             if entry is not None:
                 counts[entry.worker] = counts.get(entry.worker, 0) + 1
-        workers: list[WorkerStatus] = []
+        workers: list[FleetWorker] = []
         for lease in leases:
             about = None
             if lease.about is not None:
@@ -84,7 +49,7 @@ class Operator:
                 except msgspec.DecodeError:
                     pass  # another program's, or a release that this one does not know
             workers.append(
-                WorkerStatus(
+                FleetWorker(
                     worker=lease.worker,
                     state="gone" if lease.about is None else "unknown" if about is None else about.state,
                     wish=lease.wish,
@@ -101,7 +66,7 @@ class Operator:
                 )
             )
         epoch = await self._server.epoch()
-        return FleetStatus(redis=self._server.name, epoch=epoch, round_trip_s=took, workers=workers)
+        return FleetListing(redis=self._server.name, epoch=epoch, round_trip_s=took, workers=workers)
 
     async def wish(self, worker: str, wish: str | None) -> None:
         """Cordon or drain a worker, or let it take sessions again."""
@@ -164,7 +129,7 @@ class Operator:
         """Begin a new epoch, after Redis was put back from a backup, and return it; all readers start again."""
         return await self._server.begin_epoch()
 
-    async def _there(self, worker: str, *, must_live: bool = False) -> WorkerStatus:
+    async def _there(self, worker: str, *, must_live: bool = False) -> FleetWorker:
         known = {one.worker: one for one in (await self.status()).workers}
         found = known.get(worker)
         if found is None or (must_live and found.state == "gone"):

@@ -94,6 +94,8 @@ class Principal(Struct, frozen=True):
     """Id of its token; None without its own token."""
     expires: float | None = None
     """When its token opens nothing any more, in seconds since 1970."""
+    admin: bool = False
+    """Whether it may lead the workers of a fleet."""
 
     @property
     def sees_all(self) -> bool:
@@ -102,7 +104,7 @@ class Principal(Struct, frozen=True):
 
     def as_viewer(self) -> "Principal":
         """Return the same principal with the role view."""
-        return replace(self, role="view")
+        return replace(self, role="view", admin=False)
 
     def still_is(self, now: "Principal | None") -> bool:
         """Return whether its token still gives it all its rights."""

@@ -55,6 +55,7 @@ class TurnwireError(Exception):
             turnwire.journal.base.JournalUnavailable
                 turnwire.journal.base.JournalInUse
                 turnwire.journal.base.LogUnreadable
+                turnwire.journal.redis.archive_file.ArchiveUnreadable
         turnwire.journal.plugins.UnknownJournal
         turnwire.normalize.families.UnknownFamily
         turnwire.outbound.push.endpoints.EndpointRefused

@@ -318,6 +318,8 @@ class LiveHost:
             case frames.WorktreeRemove():
                 records = [one.record for one in self._registry.sessions.values()]
                 return await self._worktrees.remove(command.path, records)
+            case frames.FleetList() | frames.FleetLead() | frames.FleetTake():
+                refuse("not_supported", f"{command.type} is for the hub of a fleet (`turnwire hub`)", "type")
             case frames.Hello() | frames.Ping() | frames.AccessInvite():
                 refuse("invalid_params", f"{command.type} is the hub's own", "type")
             case _ as never:

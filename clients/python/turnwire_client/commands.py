@@ -10,6 +10,7 @@ from .results import (
     ConversationList,
     EventsPage,
     ExportedDocument,
+    FleetListing,
     HelloResult,
     Invitation,
     MoveResult,
@@ -124,6 +125,28 @@ class EventsGet(Command[EventsPage], frozen=True, kw_only=True, tag="events.get"
     """Only numbers below this."""
     epoch: str | None = None
     """The epoch that these numbers belong to, from `welcome`; needed when `after` is not 0."""
+
+
+class FleetLead(Command[None], frozen=True, kw_only=True, tag="fleet.lead"):
+    """Lead a worker. `fleet.list` shows what comes of it. Refused with `no_worker` if it is not there."""
+
+    worker: str
+    """Name of the worker."""
+    action: Literal["cordon", "uncordon", "drain"]
+    """`cordon`: it gets no new sessions. `uncordon`: it gets some again. `drain`: its turns end, its sessions go to its group, then it ends."""
+
+
+class FleetList(Command[FleetListing], frozen=True, kw_only=True, tag="fleet.list"):
+    """List the workers of the fleet: result {redis, epoch, round_trip_s, workers}."""
+
+
+class FleetTake(Command[None], frozen=True, kw_only=True, tag="fleet.take"):
+    """Have a worker take a session by force, from a worker that does not let go. What that one still writes of it is refused."""
+
+    session: str
+    """The session."""
+    worker: str
+    """Name of the worker that takes it. It must be in the group of the other one."""
 
 
 class Hello(Command[HelloResult], frozen=True, kw_only=True, tag="hello"):
@@ -846,6 +869,9 @@ AnyCommand: TypeAlias = (
     | PushSubscribe
     | PushUnsubscribe
     | AccessInvite
+    | FleetList
+    | FleetLead
+    | FleetTake
     | ReplayControl
 )
 """Any command; `type` tells which."""
@@ -858,6 +884,9 @@ __all__ = [
     "Attachment",
     "Control",
     "EventsGet",
+    "FleetLead",
+    "FleetList",
+    "FleetTake",
     "Hello",
     "Interrupt",
     "LibraryExport",

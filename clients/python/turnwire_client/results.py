@@ -501,11 +501,57 @@ class Invitation(Value, frozen=True, kw_only=True):
     """How long it is good."""
 
 
+class FleetWorker(Value, frozen=True, kw_only=True):
+    """A worker of the fleet."""
+
+    worker: str
+    """Its name."""
+    state: str
+    """`serving`, `cordoned`, `draining`; `gone` where it has no lease; `unknown` where this release cannot read what it says."""
+    wish: str
+    """What an operator wants of it: `cordon`, `drain`, or empty."""
+    host: str
+    """What its machine calls itself."""
+    version: str
+    """turnwire's."""
+    group: str | None
+    """Whose workers see the same files."""
+    labels: list[str]
+    """By what frontends may choose it."""
+    archive: str
+    """Id of the directory with the events of its quiet sessions; empty where it moves none."""
+    lease_left_s: float
+    """Seconds that its lease is good unless it is renewed."""
+    sessions: int
+    """How many sessions are its own, also of one that is gone."""
+    max_sessions: int
+    """How many it may have."""
+    processes: int
+    """How many agents run."""
+    orders: int
+    """Commands that it has not answered yet."""
+
+
+class FleetListing(Value, frozen=True, kw_only=True):
+    """The workers of a fleet."""
+
+    redis: str
+    """Address without a password."""
+    epoch: str
+    """The life of the logs; empty before the first one."""
+    round_trip_s: float
+    """How long Redis took to answer, in seconds."""
+    workers: list[FleetWorker]
+    """All that were ever there, by name, unless `turnwire fleet forget` has removed them."""
+
+
 __all__ = [
     "ChangedFile",
     "ConversationList",
     "EventsPage",
     "ExportedDocument",
+    "FleetListing",
+    "FleetWorker",
     "HelloResult",
     "Invitation",
     "ListedConversation",

@@ -1955,6 +1955,44 @@ export interface EventsGet {
   epoch?: string;
 }
 
+/** Lead a worker. `fleet.list` shows what comes of it. Refused with `no_worker` if it is not there. */
+export interface FleetLead {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  type: "fleet.lead";
+  /** Name of the worker. */
+  worker: string;
+  /** `cordon`: it gets no new sessions. `uncordon`: it gets some again. `drain`: its turns end, its sessions go to its group, then it ends. */
+  action: "cordon" | "uncordon" | "drain";
+}
+
+/** List the workers of the fleet: result {redis, epoch, round_trip_s, workers}. */
+export interface FleetList {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  type: "fleet.list";
+}
+
+/** Have a worker take a session by force, from a worker that does not let go. What that one still writes of it is refused. */
+export interface FleetTake {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command runs once, and every copy gets its first reply.
+   */
+  id: string;
+  type: "fleet.take";
+  /** The session. */
+  session: string;
+  /** Name of the worker that takes it. It must be in the group of the other one. */
+  worker: string;
+}
+
 /** The first frame of a frontend that can send no header: its token, and its name. */
 export interface Hello {
   /**
@@ -2916,7 +2954,7 @@ export interface WorktreeStatus {
 }
 
 /** Any command a frontend sends; `type` tells which. */
-export type AnyCommand = Hello | Ping | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionMove | SessionDelete | NativeBegin | NativeEnd | NativeTakeBack | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | EventsGet | WorkspaceDiff | WorkspaceFiles | WorkspaceList | WorkspaceRead | WorkspaceRevert | WorktreeStatus | WorktreeAct | WorktreeList | WorktreeRemove | PortList | PortOpen | PortClose | ShellOpen | ShellWrite | ShellResize | ShellAck | ShellClose | WorkspaceFolders | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | PushKey | PushSubscribe | PushUnsubscribe | AccessInvite | ReplayControl;
+export type AnyCommand = Hello | Ping | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionMove | SessionDelete | NativeBegin | NativeEnd | NativeTakeBack | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | EventsGet | WorkspaceDiff | WorkspaceFiles | WorkspaceList | WorkspaceRead | WorkspaceRevert | WorktreeStatus | WorktreeAct | WorktreeList | WorktreeRemove | PortList | PortOpen | PortClose | ShellOpen | ShellWrite | ShellResize | ShellAck | ShellClose | WorkspaceFolders | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | PushKey | PushSubscribe | PushUnsubscribe | AccessInvite | FleetList | FleetLead | FleetTake | ReplayControl;
 
 /** How the hub knows this frontend. */
 export interface HelloResult {
@@ -3364,6 +3402,48 @@ export interface Invitation {
   seconds: number;
 }
 
+/** The workers of a fleet. */
+export interface FleetListing {
+  /** Address without a password. */
+  redis: string;
+  /** The life of the logs; empty before the first one. */
+  epoch: string;
+  /** How long Redis took to answer, in seconds. */
+  round_trip_s: number;
+  /** All that were ever there, by name, unless `turnwire fleet forget` has removed them. */
+  workers: FleetWorker[];
+}
+
+/** A worker of the fleet. */
+export interface FleetWorker {
+  /** Its name. */
+  worker: string;
+  /** `serving`, `cordoned`, `draining`; `gone` where it has no lease; `unknown` where this release cannot read what it says. */
+  state: string;
+  /** What an operator wants of it: `cordon`, `drain`, or empty. */
+  wish: string;
+  /** What its machine calls itself. */
+  host: string;
+  /** turnwire's. */
+  version: string;
+  /** Whose workers see the same files. */
+  group: string | null;
+  /** By what frontends may choose it. */
+  labels: string[];
+  /** Id of the directory with the events of its quiet sessions; empty where it moves none. */
+  archive: string;
+  /** Seconds that its lease is good unless it is renewed. */
+  lease_left_s: number;
+  /** Sessions that are its own, also of one that is gone. */
+  sessions: number;
+  /** How many it may have. */
+  max_sessions: number;
+  /** How many agents run. */
+  processes: number;
+  /** Commands that it has not answered yet. */
+  orders: number;
+}
+
 /** The `result` of each command's reply, by the command's `type`. */
 export interface CommandResults {
   hello: HelloResult;
@@ -3420,6 +3500,9 @@ export interface CommandResults {
   "push.subscribe": null;
   "push.unsubscribe": UnsubscribeResult;
   "access.invite": Invitation;
+  "fleet.list": FleetListing;
+  "fleet.lead": null;
+  "fleet.take": null;
   "replay.control": SessionResult;
 }
 

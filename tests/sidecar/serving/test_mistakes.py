@@ -173,7 +173,7 @@ KEEPING = [
     wrong("journal set-asid", "'set-asid'", "Did you mean 'set-aside'", code=2),
     wrong("token create", "name", HELP, code=2),
     wrong("token create a/b", "'a/b'", "1 to 64 ASCII letters", code=2),
-    wrong("token create ann --role admin", "--role", "'control'", code=2),
+    wrong("token create ann --role root", "--role", "'control'", code=2),
     wrong("token create ann --expires soon", "--expires", "30d", code=2),
     wrong("token create ann --sessions mine", "'mine'", "folder:/ABSOLUTE/PATH", code=2),
     wrong("token revoke nobody", "'nobody'", "turnwire token list"),

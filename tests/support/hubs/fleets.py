@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from turnwire.config.settings import Quota
 from turnwire.fleet.fleet_host import FleetHost
 from turnwire.fleet.messages import WorkerSummary
+from turnwire.fleet.operating import Operator
 from turnwire.fleet.store import FleetStore
 from turnwire.fleet.timing import Timing
 from turnwire.fleet.worker import Worker
@@ -236,9 +237,11 @@ class Fleet:
             await store.close()
 
     @asynccontextmanager
-    async def hub(self, quotas: Mapping[str, Quota] | None = None) -> AsyncIterator[FleetHost]:
+    async def hub(
+        self, quotas: Mapping[str, Quota] | None = None, operator: Operator | None = None
+    ) -> AsyncIterator[FleetHost]:
         store = FleetStore(self.url, self._prefix)
-        host = FleetHost(store, Log(self), self._timing, quotas)
+        host = FleetHost(store, Log(self), self._timing, quotas, operator)
         try:
             async with host.running():
                 yield host

@@ -34,6 +34,7 @@ from turnwire.hub.wire.frames import (
     AccessInvite,
     AnyCommand,
     EventsGet,
+    FleetCommand,
     Hello,
     LibraryCommand,
     LibraryExport,
@@ -422,6 +423,14 @@ class ConnectionHandler:
         """Refuse a command about a session that the principal may not see, with the error for an unknown session."""
         principal = self._principal
         assert principal is not None, "it was welcomed"
+        if isinstance(command, FleetCommand):
+            if not principal.admin:
+                raise CommandRefused(
+                    "forbidden",
+                    f"{command.type} needs a token of the role admin: `turnwire token create NAME --role admin`.",
+                    "type",
+                )
+            return
         if principal.sees_all:
             return
         match command:

@@ -781,6 +781,36 @@ class AccessInvite(Command):
     """The browser's rights."""
 
 
+class FleetCommand(Command):
+    """A command of an operator to the hub of a fleet. It needs a token of the role admin (`turnwire token create NAME --role admin`)."""
+
+
+class FleetList(FleetCommand):
+    """List the workers of the fleet: result {redis, epoch, round_trip_s, workers}."""
+
+    type: Literal["fleet.list"]
+
+
+class FleetLead(FleetCommand):
+    """Lead a worker. `fleet.list` shows what comes of it. Refused with `no_worker` if it is not there."""
+
+    type: Literal["fleet.lead"]
+    worker: str
+    """Name of the worker."""
+    action: Literal["cordon", "uncordon", "drain"]
+    """`cordon`: it gets no new sessions. `uncordon`: it gets some again. `drain`: its turns end, its sessions go to its group, then it ends."""
+
+
+class FleetTake(FleetCommand):
+    """Have a worker take a session by force, from a worker that does not let go. What that one still writes of it is refused."""
+
+    type: Literal["fleet.take"]
+    session: str
+    """The session."""
+    worker: str
+    """Name of the worker that takes it. It must be in the group of the other one."""
+
+
 class ReplayControl(SessionCommand):
     """Steer a session that plays a recording."""
 
@@ -848,6 +878,9 @@ AnyCommand = Annotated[
     | PushSubscribe
     | PushUnsubscribe
     | AccessInvite
+    | FleetList
+    | FleetLead
+    | FleetTake
     | ReplayControl,
     Field(discriminator="type"),
 ]

@@ -10,7 +10,8 @@ from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
 from turnwire.sidecar.cli.options import ConfigOption
 
 if TYPE_CHECKING:
-    from turnwire.fleet.operating import Operator, WorkerStatus
+    from turnwire.fleet.operating import Operator
+    from turnwire.hub.wire.results import FleetWorker
 
 Result = TypeVar("Result")
 
@@ -145,7 +146,7 @@ def restore_command(*, journal: Journal = None, config: ConfigOption = None) -> 
     typer.echo(f"the epoch {epoch} has begun; frontends read their sessions anew")
 
 
-def _row(one: "WorkerStatus") -> tuple[str, ...]:
+def _row(one: "FleetWorker") -> tuple[str, ...]:
     wished = one.wish == "drain" and one.state not in {"draining", "gone"}
     return (
         one.worker,

@@ -48,12 +48,14 @@ def create_command(
     name: Annotated[str, typer.Argument(help="Name of the person; decisions show it as user:NAME.")],
     *,
     role: Annotated[
-        Literal["control", "view"], typer.Option(help="control, or view to watch only.")
+        Literal["control", "view", "admin"],
+        typer.Option(help="control, view to watch only, or admin to lead the workers of a fleet, too."),
     ] = "control",
     sessions: Annotated[
         list[str] | None,
         typer.Option(
-            help="Sessions that it gives access to: own, folder:/PATH, all; repeatable.", show_default="own"
+            help="Sessions that it gives access to: own, folder:/PATH, all; repeatable.",
+            show_default="own; all of an admin",
         ),
     ] = None,
     expires: Annotated[
@@ -73,7 +75,11 @@ def create_command(
     tokens = _tokens(state_dir, journal, config)
     with plain_errors(BadPrincipal, code=2):
         made, kept = new_token(
-            name, role, Scope.parse(sessions or ["own"]), now=time.time(), lasts_s=_seconds(expires)
+            name,
+            role,
+            Scope.parse(sessions or ["all" if role == "admin" else "own"]),
+            now=time.time(),
+            lasts_s=_seconds(expires),
         )
     with plain_errors(TokensUnusable):
         tokens.add(kept)

@@ -6,11 +6,15 @@ A token is 256 random bits, so one round of SHA-256 is enough: it cannot be gues
 import hashlib
 import secrets
 from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from turnwire.hub.principals import TOKEN_PREFIX, BadPrincipal, Principal, Scope, checked_name
 from turnwire.normalize.vocabulary import Role
+
+TokenRole: TypeAlias = Role | Literal["admin"]
+"""A role, or that of an operator: control, and leading the workers of a fleet."""
 
 
 class KeptToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -20,7 +24,7 @@ class KeptToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Its id in lists and for revoking; not secret."""
     name: str
     """The principal's name."""
-    role: Role
+    role: TokenRole
     sessions: list[str]
     """Which sessions it shows: all, own, folder:PATH."""
     created: float
@@ -32,13 +36,19 @@ class KeptToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     def principal(self) -> Principal:
         """Return the principal. Raises BadPrincipal."""
+        is_admin = self.role == "admin"
         return Principal(
-            self.role, checked_name(self.name), Scope.parse(self.sessions), self.id, self.expires
+            "control" if self.role == "admin" else self.role,
+            checked_name(self.name),
+            Scope.parse(self.sessions),
+            self.id,
+            self.expires,
+            is_admin,
         )
 
 
 def new_token(
-    name: str, role: Role, scope: Scope, *, now: float, lasts_s: float | None
+    name: str, role: TokenRole, scope: Scope, *, now: float, lasts_s: float | None
 ) -> tuple[str, KeptToken]:
     """Create a token. Returns it with its stored form. Raises BadPrincipal."""
     token = f"{TOKEN_PREFIX}{secrets.token_urlsafe(32)}"

@@ -6,6 +6,7 @@ from turnwire._runtime.task_owner import TaskOwner
 from turnwire.config.settings import Settings
 from turnwire.fleet.fleet_host import FleetHost
 from turnwire.fleet.logins import FleetLogins
+from turnwire.fleet.operating import Operator
 from turnwire.fleet.store import FleetStore
 from turnwire.fleet.timing import Timing
 from turnwire.journal.base import JournalUnavailable
@@ -30,9 +31,10 @@ async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = Fals
         archive_dir=settings.archive_folder,
     )
     store = FleetStore(settings.redis_url, settings.redis_prefix)
+    operator = Operator(settings.redis_url, settings.redis_prefix)
     archive = _archive_of(settings)
     try:
-        host = FleetHost(store, journal, Timing(lease_s=settings.fleet_lease_s), settings.quotas)
+        host = FleetHost(store, journal, Timing(lease_s=settings.fleet_lease_s), settings.quotas, operator)
         metrics.fleet = lambda: [Measurement(ROUND_TRIP, host.round_trip_s)]
         host.watch_commands(
             lambda outcome, seconds: metrics.record([Measurement(COMMAND_DURATION, seconds, (outcome,))])
@@ -58,6 +60,7 @@ async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = Fals
                 f"The fleet's Redis cannot be used: {error}. Check that it runs."
             ) from error
     finally:
+        await operator.close()
         await store.close()
         await journal.close()
         metrics.close()
