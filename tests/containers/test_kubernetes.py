@@ -1,12 +1,21 @@
 """The manifests in deploy/kubernetes, as far as they can be checked without a cluster: what they name exists."""
 
+import os
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from ports import free_ports
+from redis import Redis
+from redis.backoff import ConstantBackoff
+from redis.exceptions import NoPermissionError
+from redis.retry import Retry
 from typer.testing import CliRunner
 
 from recordings import ROOT
@@ -52,9 +61,12 @@ def selected(labels: Mapping[str, str]) -> set[str]:
     return {name for name, pod in pods().items() if labels.items() <= pod["metadata"]["labels"].items()}
 
 
+def secret_files() -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all((FOLDER / "secrets.example.yaml").read_text()))
+
+
 def secrets() -> dict[str, set[str]]:
-    found = yaml.safe_load_all((FOLDER / "secrets.example.yaml").read_text())
-    return {one["metadata"]["name"]: set(one["stringData"]) for one in found}
+    return {one["metadata"]["name"]: set(one["stringData"]) for one in secret_files()}
 
 
 def test_all_files_are_applied_but_the_example_of_secrets() -> None:
@@ -197,3 +209,38 @@ def test_images_are_pinned_and_name_no_registry() -> None:
         assert image in pinned or re.fullmatch(r"\d+\.\d+\.\d+(-[a-z]+)?", tag), container["image"]
     makefile = (ROOT / "Makefile").read_text()
     assert all(f"--tag {name}:$(VERSION)" in makefile for name in pinned)
+
+
+@pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
+def test_redis_answers_a_ping_alone_without_the_password_and_lets_nobody_empty_it(tmp_path: Path) -> None:
+    (container,) = pods()["redis"]["spec"]["containers"]
+    shell, option, script = container["command"]
+    (port,) = free_ports(1)
+    here = f"{script.replace('/data', str(tmp_path))} --port {port} --bind 127.0.0.1"
+    server = subprocess.Popen(
+        [shell, option, here], env={**os.environ, "REDIS_PASSWORD": "word"}, stdout=subprocess.DEVNULL
+    )
+    try:
+        url = next(one["stringData"]["url"] for one in secret_files() if "url" in one["stringData"])
+        user = url.removeprefix("redis://").partition(":")[0]
+        retry = Retry(ConstantBackoff(0.05), 600)
+        with (
+            Redis(port=port, retry=retry) as anybody,
+            Redis(port=port, username=user, password="word", retry=retry) as ours,
+        ):
+            assert anybody.ping()
+            with pytest.raises(NoPermissionError):
+                anybody.get("turnwire:a")
+            assert ours.set("turnwire:a", "1")
+            assert ours.config_get("appendfsync") == {"appendfsync": "always"}
+            with pytest.raises(NoPermissionError):
+                ours.flushall()
+            with pytest.raises(NoPermissionError):
+                ours.set("another", "1")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def test_what_agents_leave_behind_is_reaped() -> None:
+    assert pods()["worker"]["spec"]["shareProcessNamespace"] is True
