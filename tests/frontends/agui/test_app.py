@@ -182,6 +182,19 @@ async def test_an_answer_that_does_not_fit_ends_the_run_and_the_request_still_wa
         assert (await (await hub_harness.run()).events())[-1]["outcome"]["type"] == "interrupt"
 
 
+async def test_who_may_only_view_decides_nothing() -> None:
+    async with agui() as hub_harness:
+        await hub_harness.append(*turn()[:-1], ASKS)
+        answer = input_of(resume=[{"interruptId": "q1", "status": "resolved", "payload": True}])
+        view = hub_harness.hub.hub.tokens.view
+        run = await hub_harness.call(f"/agui/{SESSION}", answer, token=view)
+        last = (await run.events())[-1]
+        assert (last["type"], last["code"]) == ("RUN_ERROR", "forbidden")
+        stop = await hub_harness.call(f"/agui/{SESSION}/interrupt", b"", token=view)
+        assert await refused(stop) == (403, "forbidden")
+        assert hub_harness.hub.host.commands == []
+
+
 async def test_an_answer_that_comes_too_late_is_passed_over() -> None:
     async with agui() as hub_harness:
         await hub_harness.append(*turn()[:-1], ASKS)
