@@ -49,7 +49,7 @@ from turnwire.normalize.inputs import Received  # noqa: E402
 from turnwire.protocol.claude.decode import decode  # noqa: E402
 from turnwire.sessions.pipeline import Pipeline  # noqa: E402
 
-TARGETS = {"SQLite": 2.0, "Redis": 3.0}
+TARGETS = {"SQLite": 1.8, "Redis": 2.5}
 """Times the echo, the medians."""
 PADDING = "x" * 200
 PAUSE_S = 0.02

@@ -22,10 +22,10 @@ ROOT = Path(__file__).resolve().parents[1]
 RECORDING = ROOT / "fixtures" / "2.1.330" / "partial-messages" / "stdout.jsonl"
 TARGETS = {
     "translate": None,
-    "run": 0.5,
-    "stdio": 0.2,
+    "run": 0.4,
+    "stdio": 0.25,
     "inspect": 0.3,
-    "doctor": 0.3,
+    "doctor": 0.25,
     "schema": 0.3,
 }
 """Seconds of a quiet machine."""
