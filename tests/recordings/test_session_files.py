@@ -17,6 +17,8 @@ from kept_sessions import Kept, all_kept, kept
 from recordings import recordings
 from turnwire.history.following import Follower
 from turnwire.normalize import events as ev
+from turnwire.normalize.claude.session_files.answers import counts_of
+from turnwire.normalize.claude.session_files.subagents import Subagents
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import FAMILIES, new_core
 from turnwire.normalize.inputs import SessionInput
@@ -625,6 +627,23 @@ def test_a_duration_of_no_turn_ends_none(tmp_path: Path) -> None:
         record("a", "p", "assistant"),
     )
     assert len(transcript(events_of(path)).completes) == 1
+
+
+@pytest.mark.parametrize(
+    ("result", "named"), [({"agentId": "a1"}, ["a1"]), ({"agentId": 7}, []), ('"agentId"', []), ({}, [])]
+)
+def test_a_result_names_its_subagent_in_words_or_none(result: object, named: list[str]) -> None:
+    message = {"content": [{"type": "tool_result", "tool_use_id": "t"}]}
+    line = {"type": "user", "uuid": "u", "toolUseResult": result, "message": message}
+    told = session_lines.read(json.dumps(line).encode())
+    subagents = Subagents()
+    subagents.note(told, session_lines.head(told.message))
+    assert subagents.named() == named
+
+
+def test_tokens_are_counts_that_an_event_can_hold() -> None:
+    assert counts_of(session_lines.Tokens(3, 4, 5, 6)) == (3, 4, 5, 6)
+    assert counts_of(session_lines.Tokens(-3, 1 << 60)) == (0, (1 << 53) - 1, 0, 0)
 
 
 def test_a_line_of_bookkeeping_is_recognised_by_its_beginning() -> None:
