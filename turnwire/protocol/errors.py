@@ -19,6 +19,7 @@ class TurnwireError(Exception):
         turnwire.adapter.process.terminal.InputFull
         turnwire.adapter.process.transport.ProcessGone
         turnwire.adapter.sandbox.gate.HostRefused
+        turnwire.adapter.sandbox.own_files.OwnFilesError
         turnwire.adapter.sandbox.ports.NoPort
         turnwire.adapter.sandbox.profile.ProfileError
         turnwire.adapter.sandbox.proxy.BadRequest
