@@ -3434,7 +3434,7 @@ export interface FleetWorker {
   archive: string;
   /** Seconds that its lease is good unless it is renewed. */
   lease_left_s: number;
-  /** Sessions that are its own, also of one that is gone. */
+  /** How many sessions are its own, also of one that is gone. */
   sessions: number;
   /** How many it may have. */
   max_sessions: number;

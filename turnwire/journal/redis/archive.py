@@ -349,7 +349,7 @@ def _hold(cache: dict[tuple[str, int], _T], key: tuple[str, int], value: _T) -> 
 
 async def _in_thread(work: Callable[[], _T]) -> _T:
     """Do it in a thread and wait for its end, also when cancelled: a file is not closed under the one who writes it."""
-    doing = asyncio.ensure_future(asyncio.to_thread(work))
+    doing = asyncio.get_running_loop().run_in_executor(None, work)
     try:
         return await asyncio.shield(doing)
     except asyncio.CancelledError:

@@ -1,7 +1,7 @@
 """The `result` message: a turn is over, with its duration, cost and tokens.
 
 Two spellings are read: the CLI's (`result` is text, `modelUsage` in camel case, `total_cost_usd`) and Kandev's
-(`result` is an object, `model_usage`, `cost_usd`); properties answer in one voice. `usage` is of this turn, cost and
+(`result` is an object, `model_usage`, `cost_usd`); the properties give both in one form. `usage` is of this turn, cost and
 model usage are cumulative for the process.
 """
 
