@@ -29,6 +29,8 @@ class HookCall(Struct, frozen=True):
     """What it asks, as a line of the family's wire."""
     request: ToolRequest | None = None
     """The same, as it is decided."""
+    needs: str | None = None
+    """What it needs of its person, in its own words, where no hook can answer that."""
 
 
 class InterfaceHooks(Struct, frozen=True):
@@ -40,5 +42,7 @@ class InterfaceHooks(Struct, frozen=True):
     """Read a hook's input. A request gets the name that is given."""
     answer: Callable[[ToolRequest, Reply], JsonObject]
     """Return the output of the hook that gives a reply."""
+    asks: Callable[[str | None], bool]
+    """Say whether a version of the interface tells what it asks."""
     waits: Callable[[Path, int], bool | None]
     """Say whether the interface of a file and a process waits for its person; None if that is not known. Blocks."""

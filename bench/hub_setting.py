@@ -34,11 +34,15 @@ def event(text: str) -> bytes:
 class NoHost:
     """Has one session and does nothing."""
 
+    def __init__(self, journal: Journal | None = None) -> None:
+        self._journal = journal
+
     async def execute(self, command: AnyCommand, frontend: Frontend) -> JsonValue:
         raise NotImplementedError(command.type, frontend.name)
 
     def sessions(self) -> Sequence[SessionSummary]:
-        return [SessionSummary(session=SESSION, state="idle", last_seq=0, pending=0)]
+        last = 0 if self._journal is None else self._journal.last(SESSION)
+        return [SessionSummary(session=SESSION, state="idle", last_seq=last, pending=0)]
 
     def agents(self) -> None:
         return None
@@ -55,7 +59,7 @@ def installed(home: Path) -> dict[str, str]:
 @asynccontextmanager
 async def hub_of(journal: Journal) -> AsyncIterator[tuple[str, str, Hub]]:
     """Serve a journal; gives the WebSocket's address, a token and the hub."""
-    hub = Hub(journal, NoHost(), HubConfig(limits=LIMITS))
+    hub = Hub(journal, NoHost(journal), HubConfig(limits=LIMITS))
     await hub.start()
     yield f"ws://127.0.0.1:{hub.port}/ws", hub.tokens.view, hub
     await hub.stop()

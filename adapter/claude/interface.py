@@ -12,12 +12,16 @@ from pathlib import Path
 from turnwire.adapter.claude.wire import ClaudeWire
 from turnwire.adapter.interface import HookCall, InterfaceHooks
 from turnwire.adapter.permissions.requests import Allow, Deny, Reply, ToolRequest
+from turnwire.adapter.process.version import parse_version
 from turnwire.normalize.inputs import Received
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.json_lines import line_of
 from turnwire.protocol.json_values import JsonObject, text_at
 
-HOOKS = ("PermissionRequest", "SessionStart", "Stop")
+HOOKS = ("PermissionRequest", "SessionStart", "Stop", "Notification")
+
+_NO_QUESTION = frozenset({"idle_prompt", "auth_success", "elicitation_complete", "elicitation_response"})
+"""Types of notifications that ask nothing."""
 
 TIMEOUT_S = 86_400
 """How long a person may take; the CLI ends the hook then, and its dialog stays."""
@@ -47,6 +51,11 @@ def read(said: JsonObject, name: str) -> HookCall:
             return HookCall(
                 conversation, place, asked=Received(line, message), request=asked[0] if asked else None
             )
+        case "Notification" if text_at(said, "notification_type") not in _NO_QUESTION:
+            words = text_at(said, "message")
+            # 2.0.14 names no type; it says the same when it has waited for a prompt for a minute
+            is_idle = words == "Claude is waiting for your input"
+            return HookCall(conversation, place, needs=None if is_idle else words or None)
         case _:
             return HookCall(conversation, place)
 
@@ -104,6 +113,12 @@ def answer(request: ToolRequest, reply: Reply) -> JsonObject:
     return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
 
 
+def asks(version: str | None) -> bool:
+    """Say whether a version tells what it asks: 2.0.14 runs none of the hooks of `--settings`."""
+    known = parse_version(version or "")
+    return known is None or known >= (2, 0, 45)
+
+
 def waits(file: Path, process: int) -> bool | None:
     """Say whether the CLI waits for its person, as its note says; None for a version that notes no status."""
     # HOME/.claude/projects/FOLDER/ID.jsonl and HOME/.claude/sessions/PID.json
@@ -115,4 +130,4 @@ def waits(file: Path, process: int) -> bool | None:
     return None if status is None else status == "waiting"
 
 
-INTERFACE_HOOKS = InterfaceHooks(arguments, read, answer, waits)
+INTERFACE_HOOKS = InterfaceHooks(arguments, read, answer, asks, waits)

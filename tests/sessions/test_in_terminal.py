@@ -340,3 +340,42 @@ async def test_an_answer_from_elsewhere_is_what_the_hook_prints(
         }
         (resolved,) = [one for one in await place.events() if isinstance(one, ev.PermissionResolved)]
         assert (resolved.behavior, resolved.by) == ("deny", SOMEBODY.name)
+
+
+async def test_what_can_only_be_answered_in_the_terminal_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_terminal(tmp_path, monkeypatch) as (place, _):
+        place.write(IN_TURN)
+        await place.sees(ev.ToolCall)
+        # of a version that notes no status
+        await place.hook("Notification", message="Claude needs your permission to use Bash")
+
+        async def told_there(count: int) -> list[str]:
+            while True:
+                found = [
+                    one.text
+                    for one in await place.events()
+                    if isinstance(one, ev.Notice) and one.kind == "answer_in_terminal"
+                ]
+                if len(found) >= count:
+                    return found
+                await asyncio.sleep(0.02)
+
+        async with asyncio.timeout(60):
+            only_there = "The agent asks something that can only be answered in the terminal on box"
+            assert await told_there(1) == [f"{only_there}: Claude needs your permission to use Bash"]
+            # of one that does
+            await place.stage.do(
+                "native.begin", place.session, host="box", pid=place.owner.pid, program=place.owner.pid
+            )
+            note = tmp_path / "sessions" / f"{place.owner.pid}.json"
+            note.parent.mkdir()
+            note.write_text('{"status": "waiting"}')
+            found = await told_there(2)
+            assert found[1:] == [f"{only_there}."]
+            await place.hook("Notification", message="the same")
+            note.write_text('{"status": "busy"}')
+            place.write(FIRST_TURN)
+            await place.sees(ev.Complete)
+            assert len(await told_there(2)) == 2

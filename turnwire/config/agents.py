@@ -180,6 +180,7 @@ def interface(name: str, configured: Mapping[str, AgentSetting], conversation: s
         raise AgentNotFoundError(
             f"turnwire does not know how the interface of {name!r} goes on with a conversation; it can for "
             + ", ".join(one for one, known in KNOWN.items() if known.interface)
+            + "; `turnwire attach` without --native shows the session here"
         )
     speaking = list(about.command[1:])
     if speaking and argv[-len(speaking) :] == speaking:

@@ -55,6 +55,9 @@ ANSWERED_THERE = 3
 NEVER_WAITED = 10
 """The same of an interface that was never seen waiting: it may not have shown the request yet."""
 
+ASKS_THERE = 8
+"""Looks that the interface waits without a request, until that is told: its hook may still be on the way."""
+
 FIND_CALL_S = 0.1
 """Pause between two looks for the call of a request in the file."""
 
@@ -158,6 +161,9 @@ class Terminals:
             # a short path: a socket's address has 107 bytes
             folder = held.folder = Path(tempfile.mkdtemp(prefix="turnwire-"))
             await session.hand_over(held, follower)
+            if held.hooks is None or not held.hooks.asks(record.cli_version):
+                text = f"What the agent asks there can only be answered in the terminal on {held.host}."
+                await session.announce(ev.Notice(kind="answer_in_terminal", level="info", text=text))
             spawn(session, held, folder)
         if held.hooks is not None:
             script = str(Path(relay.__file__))
@@ -340,9 +346,12 @@ class Terminals:
         async with self._alone(session.session):
             await self._open(session, held)
             await session.follow(running=True)
-        if not held.asked or held.hooks is None or held.file is None or held.program is None:
+        if held.hooks is None or held.file is None or held.program is None:
             return
         waits = await asyncio.to_thread(held.hooks.waits, held.file, held.program.pid)
+        held.looks_waiting = held.looks_waiting + 1 if waits is True and not held.asked else 0
+        if held.looks_waiting == ASKS_THERE:
+            await self._ask_there(session, held)
         for name, asked in list(held.asked.items()):
             asked.was_waiting |= waits is True
             asked.looks = asked.looks + 1 if waits is False else 0
@@ -352,6 +361,12 @@ class Terminals:
                 del held.asked[name]
                 asked.settle(None)
                 await session.hear([Decision(name, "allow", f"terminal on {held.host}", asked.waited_ms)])
+
+    async def _ask_there(self, session: LiveSession, held: TerminalState, words: str = "") -> None:
+        """Tell that the interface asks something that can be answered there alone."""
+        said = f": {words}" if words else "."
+        text = f"The agent asks something that can only be answered in the terminal on {held.host}{said}"
+        await session.announce(ev.Notice(kind="answer_in_terminal", level="warning", text=text))
 
     async def _open(self, session: LiveSession, held: TerminalState) -> None:
         """Follow the conversation that the interface has opened last, once its file is there."""
@@ -419,6 +434,8 @@ class Terminals:
                 held.opens_read = False
             held.opened = call.conversation, call.file, call.is_old
         held.look.set()
+        if call.needs is not None and not held.asked and held.looks_waiting < ASKS_THERE:
+            await self._ask_there(session, held, call.needs)
         if call.request is None:
             return None
         for _ in range(FIND_CALL):
@@ -428,6 +445,8 @@ class Terminals:
                 break
             await asyncio.sleep(FIND_CALL_S)
             call = hooks.read(said, name)
+        if session.in_terminal is not held:
+            return None  # it ended meanwhile, and nobody could answer
         assert call.request is not None, "the same input was a request before"
         assert call.asked is not None, "a request has its line"
         asked = held.asked[name] = OpenRequest(call.request)

@@ -106,6 +106,8 @@ class TerminalState:
         self.opened: tuple[str, Path, bool] | None = None
         """A conversation that it has opened and turnwire does not follow yet: id, file, and whether it has earlier messages."""
         self.asked: dict[str, OpenRequest] = {}
+        self.looks_waiting = 0
+        """Looks for which it has waited for something that only its person can answer."""
         self.waiting: list[WaitingPrompt] = []
         self.look = asyncio.Event()
         """Set when there is something to check."""

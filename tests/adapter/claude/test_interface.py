@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from turnwire.adapter.claude.interface import answer, arguments, read, waits
+from turnwire.adapter.claude.interface import answer, arguments, asks, read, waits
 from turnwire.adapter.permissions.requests import Allow, Deny, Dismissed, ToolRequest
 
 CALL = {"command": "touch aa.txt"}
@@ -106,6 +106,22 @@ def test_the_note_of_a_process_says_whether_it_waits(tmp_path: Path) -> None:
 def test_the_hooks_are_settings_beside_those_of_the_user() -> None:
     (given,) = arguments(["/a b/python", "relay.py"])
     settings = json.loads(given.removeprefix("--settings="))
-    assert settings["hooks"].keys() == {"PermissionRequest", "SessionStart", "Stop"}
+    assert settings["hooks"].keys() == {"PermissionRequest", "SessionStart", "Stop", "Notification"}
     (hook,) = settings["hooks"]["Stop"][0]["hooks"]
     assert hook["command"] == "'/a b/python' relay.py"
+
+
+def test_a_notification_that_asks_says_what_is_needed_and_others_say_nothing() -> None:
+    said = {"session_id": "c", "transcript_path": "/x/c.jsonl", "hook_event_name": "Notification"}
+    words = "Claude needs your permission to use Bash"
+    assert read({**said, "message": words}, "r").needs == words
+    assert read({**said, "message": words, "notification_type": "permission_prompt"}, "r").needs == words
+    assert read({**said, "message": "Claude is waiting for your input"}, "r").needs is None
+    assert read({**said, "message": "Waits", "notification_type": "idle_prompt"}, "r").needs is None
+    assert read(said, "r").needs is None
+
+
+def test_an_old_version_tells_nothing_of_what_it_asks() -> None:
+    assert not asks("2.0.14")
+    assert asks("2.1.330")
+    assert asks(None)
