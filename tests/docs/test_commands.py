@@ -122,6 +122,7 @@ TRIED_BY = {
     "turnwire attach 'http://127.0.0.1:8790/#token=…'": "tests/e2e/test_terminal.py",
     "turnwire run --attach": "tests/e2e/test_terminal.py",
     "turnwire attach --native": "tests/e2e/test_hand_over.py",
+    "turnwire worktrees": "tests/frontends/terminal/test_worktrees.py",
     "turnwire fleet list --journal redis://redis.example:6379/0": "tests/fleet/test_operating.py",
     "turnwire fleet cordon build-1": "tests/fleet/test_operating.py",
     "turnwire fleet drain build-1": "tests/fleet/test_operating.py",
