@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -16,12 +17,14 @@ from live import AgentSetup, Frontend, real_setup
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
 from turnwire.client import Answer, CommandFailed, commands, connect
 from turnwire.client.events import (
+    CompactBoundary,
     Complete,
     MessageChunk,
     PermissionCancelled,
     PermissionRequest,
     PermissionResolved,
     QuestionRequest,
+    ThreadEvent,
     ToolCall,
     ToolUpdate,
     TurnStarted,
@@ -63,13 +66,15 @@ def kill(folder: Path, word: str) -> None:
     os.kill(min(found), signal.SIGKILL)
 
 
-def told(frontend: Frontend) -> list[str]:
-    """Prompts, texts, calls and ends, in the order of the log."""
+def told(frontend: Frontend, *, below: bool = True) -> list[str]:
+    """Prompts, texts, calls and ends, in the order of the log; `below`: also of subagents."""
     found: list[str] = []
     seen = set[int]()
     for seq, event in zip(frontend.seqs, frontend.events, strict=True):
         assert seq not in seen, f"{seq} came twice"
         seen.add(seq)
+        if not below and isinstance(event, ThreadEvent) and event.parent_tool_call_id is not None:
+            continue
         match event:
             case UserMessage():
                 found.append(f"> {event.text}")
@@ -284,3 +289,103 @@ async def test_kills_of_the_sidecar_while_a_turn_runs_in_the_terminal_lose_and_d
             assert [one.operation_id for one in frontend.seen(Complete)] == begun
             assert len(set(begun)) == 5
             assert not [one for one in frontend.seen(Complete) if one.data.is_error]
+
+
+async def allowed_turn(frontend: Frontend, words: str) -> None:
+    """Wait for the end of a turn in which or after which these words came, and allow what is asked meanwhile."""
+    while True:
+        event = await frontend.next()
+        if isinstance(event, PermissionRequest):
+            await frontend.client.respond(frontend.session, event.pending_id, "allow_once")
+        elif isinstance(event, Complete) and words in "".join(
+            one.text for one in frontend.seen(MessageChunk)
+        ):
+            return
+
+
+PRINTED = re.compile(r"> <local-command-stdout>(.*)</local-command-stdout>", re.DOTALL)
+STYLES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def done_and_said(told: list[str]) -> list[str]:
+    """Prompts of the test, texts, calls and results: a file has other words around commands, and summaries."""
+    plain = [PRINTED.sub(r"said \1", STYLES.sub("", one)) for one in told]
+    return [one for one in plain if one.startswith(("> {", "said ", "call ", "result "))]
+
+
+async def test_ten_hand_overs_in_a_row_of_one_conversation(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+
+    def agent(number: int) -> str:
+        below = plan([tool_use("Bash", command=f"touch below-{number}")], [text(f"reported-{number}")])
+        given = {"description": "d", "subagent_type": "general-purpose", "run_in_background": False}
+        return plan([tool_use("Task", prompt=below, **given)], [text(f"interface-{number}")])
+
+    def bash(number: int, *commands: str, **more: object) -> str:
+        calls = [tool_use("Bash", command=command, **more) for command in commands]
+        return plan([text(f"begun-{number}"), *calls], [text(f"interface-{number}")])
+
+    prompts = [
+        bash(0, "touch 0"),
+        plan(
+            [tool_use("Write", file_path=str(project / "1"), content="one\n")],
+            [tool_use("Read", file_path=str(project / "1"))],
+            [text("interface-1")],
+        ),
+        bash(2, "touch 2", "touch two"),
+        bash(3, "touch 3; sleep 1000", run_in_background=True),
+        agent(4),
+        "/compact",
+        bash(6, "touch 6"),
+        plan([text("interface-7")]),
+        agent(8),
+        bash(9, "touch 9; false"),
+    ]
+    with scripted_messages_api() as api:
+        setup = real_setup(tmp_path, api, str)
+        welcomed(tmp_path / "home", project, setup.env["ANTHROPIC_API_KEY"])
+        run = ("run", "--workspace", str(project), "--", *setup.argv)
+        async with turnwire(tmp_path, *run, env=setup.env) as served, connect(served.url) as client:
+            frontend = await Frontend(client, client.known_sessions[0].session).caught_up()
+            session = frontend.session
+            for number, prompt in enumerate(prompts):
+                await frontend.prompt(plan([text(f"headless-{number}")]))
+                await allowed_turn(frontend, f"headless-{number}")
+                async with in_its_interface(tmp_path, setup, f"t{number}") as place:
+                    if prompt == "/compact":
+                        place.say(prompt)
+                        await place.sees("Free up context by summarizing")
+                        place.keys("Enter")
+                        await frontend.until(CompactBoundary)
+                    else:
+                        await typed(place, prompt)
+                        # a subagent runs in the background there, and its end begins another turn
+                        await allowed_turn(
+                            frontend, f"{'reported' if 'reported' in prompt else 'interface'}-{number}"
+                        )
+                    await until(lambda: client.known_sessions[0].state == "idle", 60)
+                    await client.command(commands.NativeTakeBack(session=session))
+                    await place.sees("over", "brkint", "extproc")
+                    assert place.is_as_found
+                await until(lambda: client.known_sessions[0].in_terminal is None, 60)
+            await frontend.prompt(plan([text("headless-last")]))
+            await allowed_turn(frontend, "headless-last")
+            (file,) = (tmp_path / "home" / ".claude" / "projects").glob("*/*.jsonl")
+            assert done_and_said(told(frontend, below=False)) == done_and_said(kept(file))
+            calls = [one.tool_call_id for one in frontend.seen(ToolCall)]
+            assert len(calls) == len(set(calls))
+            begun = [one.operation_id for one in frontend.seen(TurnStarted)]
+            assert [one.operation_id for one in frontend.seen(Complete)] == begun
+            assert len(set(begun)) == len(begun)
+            assert {one.name for one in project.iterdir()} >= {
+                "0",
+                "1",
+                "2",
+                "two",
+                "3",
+                "6",
+                "9",
+                "below-4",
+                "below-8",
+            }

@@ -133,3 +133,19 @@ async def test_a_kill_at_any_line_costs_the_log_nothing_and_doubles_nothing(
                 await append(journal, again.look())
             await append(journal, again.close())
             assert told(await logged(journal)) == whole, (mark, kill, missing)
+
+
+def test_a_command_is_over_once_its_output_stands_in_the_file(tmp_path: Path) -> None:
+    """Nothing else says so: the next line may come much later."""
+    conversation = kept("2.1.330", "compact").file
+    lines = conversation.read_bytes().splitlines(keepends=True)
+    (printed,) = (at for at, line in enumerate(lines) if b"<local-command-stdout>" in line)
+    file = tmp_path / conversation.name
+    sidecar = begun(file, lines[:1], 0)
+    file.write_bytes(b"".join(lines[:printed]))
+    sidecar.look()
+    assert sidecar.core.busy
+    file.write_bytes(b"".join(lines[: printed + 1]))
+    events = sidecar.look()
+    assert [type(event) for event in events if isinstance(event, ev.Complete)] == [ev.Complete]
+    assert not sidecar.core.busy

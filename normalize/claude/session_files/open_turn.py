@@ -24,6 +24,8 @@ class OpenTurn:
     """The end of a task in the background began it."""
     said: bool = False
     """The model or a command has written text."""
+    printed: bool = False
+    """A command has written its output, which is the last of its turn."""
     calls: set[str] = field(default_factory=set)
     """Calls without a result."""
     interrupted: bool = False
@@ -48,7 +50,8 @@ class OpenTurn:
     def settled(self) -> bool:
         """Return whether the turn is complete, though no prompt follows yet."""
         has_ended = self.ends_in_text and self.stop_reason in _LAST
-        is_told = self.over or self.interrupted or self.error is not None or has_ended
+        is_printed = self.command and self.printed
+        is_told = self.over or self.interrupted or self.error is not None or has_ended or is_printed
         return is_told and self.finished and (self.said or self.interrupted)
 
     def note(self, line: SessionLine, head: MessageHead) -> None:

@@ -280,7 +280,7 @@ class ClaudeReader:
 
     def _printed(self, told: SessionLine, at: float | None, text: str) -> list[DatedInput]:
         if self._turn is not None:
-            self._turn.said = True
+            self._turn.said = self._turn.printed = True
         output = output_of(text)
         return self._output(told, at, output) if output else [self._counted(at)]
 
