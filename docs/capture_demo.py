@@ -1,4 +1,4 @@
-"""Take pictures of the console while the demo plays: the animation of the README, and phone and desk in both themes.
+"""Take pictures while the demo plays: the console's animation, phone and desk in both themes, and the terminal's animation.
 
     make pictures
 
@@ -10,20 +10,25 @@ import io
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 from playwright.async_api import Browser, Page, expect
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 sys.path[:0] = [*map(str, ROOT.glob("tests/support/**/")), str(ROOT / "clients" / "python")]
 
+from tmux import Terminal, terminal  # noqa: E402 - as above
+
 from console_page import chromium, console, say  # noqa: E402 - of the tests
-from turnwire_process import turnwire  # noqa: E402 - as above
+from turnwire_process import TURNWIRE, turnwire  # noqa: E402 - as above
 
 PROMPT = "Make the greeting friendlier"
 EVERY_S = 0.2
@@ -34,13 +39,17 @@ LAST_S = 4.0
 DESK, PHONE = (1200, 750), (390, 844)
 SHOWN = (840, 525)
 """Pixels of the animation."""
+COLUMNS, ROWS = 100, 32
+SCREEN = (860, 530)
+"""Pixels of the terminal's animation."""
 
 
 class Film:
-    """Frames of a page, each once, with how long it stands."""
+    """Frames of a page or a terminal, each once, with how long it stands."""
 
-    def __init__(self, page: Page) -> None:
-        self._page = page
+    def __init__(self, take: Callable[[], Awaitable[bytes]], size: tuple[int, int]) -> None:
+        """`take` returns a picture of what is seen now, in a format that Pillow reads; `size`: pixels of the animation."""
+        self._take, self._size = take, size
         self._frames: list[tuple[bytes, float]] = []
 
     @asynccontextmanager
@@ -51,12 +60,13 @@ class Film:
             yield
         finally:
             task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            with suppress(asyncio.CancelledError):
+                await task
 
     async def _roll(self) -> None:
         while True:
             began = time.monotonic()
-            self._frames.append((await self._page.screenshot(), began))
+            self._frames.append((await self._take(), began))
             await asyncio.sleep(max(0.0, EVERY_S - (time.monotonic() - began)))
 
     def save(self, path: Path) -> None:
@@ -72,7 +82,7 @@ class Film:
                 continue
             before = content
             pictures.append(
-                Image.open(io.BytesIO(content)).convert("RGB").resize(SHOWN, Image.Resampling.LANCZOS)
+                Image.open(io.BytesIO(content)).convert("RGB").resize(self._size, Image.Resampling.LANCZOS)
             )
             stands.append(lasts)
         cut = [min(lasts, int(1000 * LONGEST_S)) for lasts in stands[:-1]] + [int(1000 * LAST_S)]
@@ -134,6 +144,55 @@ async def shown(
         await page.screenshot(path=IMAGES / f"{names[1]}.png")
 
 
+async def in_terminal(browser: Browser, folder: Path) -> None:
+    """Take the demo in a terminal: a prompt, a command that is allowed, a question that is answered."""
+    attach = " ".join([*TURNWIRE, "attach", "--state-dir", str(folder / "state")])
+    page = await browser.new_page(viewport={"width": SCREEN[0], "height": SCREEN[1]})
+    async with (
+        turnwire(folder, "run", "--agent", "demo"),
+        terminal(folder, attach, width=COLUMNS, height=ROWS) as place,
+    ):
+
+        async def drawn() -> bytes:
+            await page.set_content(as_page(await asyncio.to_thread(place.run, "capture-pane", "-e", "-p")))
+            return await page.screenshot()
+
+        film = Film(drawn, SCREEN)
+        await place.sees("Say something")
+        async with film.rolling():
+            place.say(PROMPT)
+            await asyncio.sleep(1)
+            place.keys("Enter")
+            await answered(place, "y or 1: Allow", "y")
+            await answered(place, "How loud should the greeting be?", "1")
+            await answered(place, "plan", "y")
+            await place.sees("idle")
+            await asyncio.sleep(1)
+        film.save(IMAGES / "terminal.webp")
+    await page.close()
+
+
+async def answered(place: Terminal, words: str, key: str) -> None:
+    """Wait for a request, look at it as a person does, and answer it."""
+    await place.sees(words)
+    await asyncio.sleep(1.2)
+    place.keys("F2")
+    await asyncio.sleep(1.5)
+    place.keys(key)
+
+
+def as_page(screen: str) -> str:
+    """Return a terminal's screen, with its colours, as a web page."""
+    console = Console(record=True, file=io.StringIO(), width=COLUMNS)
+    console.print(Text.from_ansi(screen, no_wrap=True, overflow="crop"), crop=True)
+    style = "margin: 8px; color: #d9d9d9; background: #121212; font: 14px/16px 'DejaVu Sans Mono', monospace"
+    return console.export_html(
+        theme=MONOKAI,
+        inline_styles=True,
+        code_format=f'<body style="{style}"><pre style="font: inherit; margin: 0">{{code}}</pre>',
+    )
+
+
 async def main() -> None:
     """Take all of them."""
     with tempfile.TemporaryDirectory() as temporary:
@@ -144,7 +203,7 @@ async def main() -> None:
                 turnwire(folder, "run", "--agent", "demo") as served,
                 console(browser, served.url, width=DESK[0], height=DESK[1]) as page,
             ):
-                film = Film(page)
+                film = Film(page.screenshot, SHOWN)
                 await expect(page.locator(".session-head")).to_be_visible()
                 await page.evaluate(WITHOUT_FOLDER)
                 async with film.rolling():
@@ -155,6 +214,7 @@ async def main() -> None:
                     await expect(page.locator(".file .diff")).to_be_visible()
                     await asyncio.sleep(1)
                 film.save(IMAGES / "demo.webp")
+            await in_terminal(browser, folder)
             await shown(browser, folder, PHONE, "light", ("phone-permission", "phone-question"))
             await shown(browser, folder, PHONE, "dark", ("phone-permission-dark", "phone-question-dark"))
             await shown(browser, folder, (1280, 800), "dark", ("permission-dark", "question-dark"))
