@@ -47,10 +47,11 @@ async def in_its_interface(folder: Path, setup: AgentSetup, name: str) -> AsyncI
 
 
 async def typed(place: Terminal, prompt: str) -> None:
-    """Type a prompt, and Enter once the interface shows all of it."""
+    """Type a prompt, and Enter once the interface shows its end, or that it takes all of it for one paste."""
     prompt = json.dumps(json.loads(prompt), separators=(",", ":"))
     place.say(prompt)
-    await until(lambda: "".join(prompt[-12:].split()) in place.text().replace("\n", ""), 60)
+    end = "".join(prompt[-12:].split())
+    await until(lambda: end in place.text().replace("\n", "") or "[Pasted text" in place.text(), 60)
     place.keys("Enter")
 
 

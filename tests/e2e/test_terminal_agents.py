@@ -216,5 +216,6 @@ async def test_a_question_of_claude_code_is_answered_in_a_terminal(tmp_path: Pat
             await frontend.prompt(asking)
             await frontend.until(QuestionRequest)
             await place.sees("Which colour?", "2: Blue")
+            await until(lambda: client.known_sessions[0].pending == 1, PATIENCE)
             await decided(place, "2", lambda: client.known_sessions[0].pending == 0)
             assert (await frontend.until(Complete)).data.outcome == "completed"
