@@ -1,5 +1,6 @@
 """Attempts to have somebody decide by accident: pointers and keys that are held, a page that moves, words in an odd order."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -114,9 +115,13 @@ async def test_a_double_click_on_new_session_begins_none(browser: Browser, width
         await page.get_by_role("button", name="New session").dblclick()
         await expect(page.locator(".new-session")).to_be_visible()
         assert given(where) == []
-        # where Start stands nothing else begins a session
-        await page.mouse.click(x, y)
-        await until(lambda: len(given(where)) == 1)
+        # where Start stands nothing else begins a session; it takes no click in its first moments
+        while not given(where):
+            await page.mouse.click(x, y)
+            with suppress(TimeoutError):
+                await until(lambda: bool(given(where)), 2)
+            x, y = await at(page, ".new-session .primary") if not given(where) else (x, y)
+        assert len(given(where)) == 1
 
 
 WORDS = "rm -rf אב / גד # א"

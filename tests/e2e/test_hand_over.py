@@ -51,7 +51,7 @@ async def typed(place: Terminal, prompt: str) -> None:
     prompt = json.dumps(json.loads(prompt), separators=(",", ":"))
     place.say(prompt)
     end = "".join(prompt[-12:].split())
-    await until(lambda: end in place.text().replace("\n", "") or "[Pasted text" in place.text(), 60)
+    await until(lambda: end in place.text().replace("\n", "") or "[Pasted text" in place.text(), 240)
     place.keys("Enter")
 
 
