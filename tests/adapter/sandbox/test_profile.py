@@ -131,14 +131,14 @@ def test_a_worktree_gets_its_repository_and_a_forged_one_nothing(home: Path) -> 
         ("[core]\n\thooksPath = tools/hooks\n", "tools"),
         ("[core] hooksPath = .husky/_\n", ".husky"),
         ("[core]\n\tfsmonitor = ./watch.sh\n", "watch.sh"),
-        ("[core]\n\tfsmonitor = ~/work/watch.sh -v\n", "watch.sh"),
+        ("[core]\n\tfsmonitor = ~/repository/watch.sh -v\n", "watch.sh"),
         ("[extensions]\n\tworktreeConfig = true\n", ".git/config.worktree"),
     ],
 )
 def test_what_git_would_take_from_a_missing_place_is_held_and_removed_again(
     home: Path, configuration: str, place: str
 ) -> None:
-    work = home / "work"
+    work = home / "repository"
     subprocess.run(["git", "init", "-q", work], check=True)
     (work / ".git/nested").write_text("[include]\n\tpath = named-by-nested\n")
     (work / ".git/config").write_text((work / ".git/config").read_text() + configuration)
