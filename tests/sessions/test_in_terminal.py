@@ -59,9 +59,13 @@ class Interface:
         self.session = ""
         self.file = stage.folder / "projects" / "p" / "c.jsonl"
         self.file.parent.mkdir(parents=True)
+        self._written = 0
 
     def write(self, end: int) -> None:
-        self.file.write_bytes(b"".join(LINES[:end]))
+        """Append the lines up to there, as a CLI does: the file is never empty again while somebody reads it."""
+        with self.file.open("ab") as file:
+            file.write(b"".join(LINES[self._written : end]))
+        self._written = end
 
     async def hook(self, event: str, **more: object) -> dict[str, object]:
         """Call a hook and return what it answers."""
