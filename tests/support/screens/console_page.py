@@ -1,10 +1,12 @@
-"""Debian's chromium on the console: pages that fail the test when anything goes wrong in them."""
+"""Debian's chromium and firefox on the console: pages that fail the test when anything goes wrong in them."""
 
 import asyncio
 import functools
 import os
 import re
+import shlex
 import shutil
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
@@ -49,6 +51,43 @@ async def chromium() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=chromium_path(), headless=True, args=list(ARGUMENTS)
+        )
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+def firefox_path() -> str:
+    """Return the path of Firefox; raises FileNotFoundError with what to do when there is none."""
+    for name in ("firefox-esr", "firefox"):
+        if (path := shutil.which(name)) is not None:
+            return path
+    raise FileNotFoundError("firefox-esr is not installed: run `make system`")
+
+
+@asynccontextmanager
+async def firefox(folder: Path, scheme: Literal["light", "dark"]) -> AsyncIterator[Browser]:
+    """Run a headless Firefox with one theme and reduced motion, at home in an empty folder.
+
+    The system's Firefox is driven over WebDriver BiDi. Its media features are preferences: see `firefox_wire`.
+    """
+    start, home = folder / "start", folder / "home"
+    home.mkdir(parents=True)
+    wire = Path(__file__).with_name("firefox_wire.py")
+    start.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, str(wire), firefox_path()])} "$@"\n')
+    start.chmod(0o755)
+    expect.set_options(timeout=WAIT_MS)
+    async with async_playwright() as playwright:
+        browser = await playwright.firefox.launch(
+            channel="moz-firefox",
+            executable_path=start,
+            headless=True,
+            env={**os.environ, "HOME": str(home)},
+            firefox_user_prefs={
+                "ui.prefersReducedMotion": 1,
+                "layout.css.prefers-color-scheme.content-override": ("dark", "light").index(scheme),
+            },
         )
         try:
             yield browser
