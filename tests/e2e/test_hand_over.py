@@ -50,8 +50,7 @@ async def typed(place: Terminal, prompt: str) -> None:
     """Type a prompt, and Enter once the interface shows its end, or that it takes all of it for one paste."""
     prompt = json.dumps(json.loads(prompt), separators=(",", ":"))
     place.say(prompt)
-    end = "".join(prompt[-12:].split())
-    await until(lambda: end in place.text().replace("\n", "") or "[Pasted text" in place.text(), 240)
+    await until(lambda: place.shows(prompt[-12:]) or place.shows("[Pasted text"), 240)
     place.keys("Enter")
 
 

@@ -44,7 +44,7 @@ async def typed(place: Terminal, prompt: str) -> None:
     if prompt[0] in "[{":
         prompt = json.dumps(json.loads(prompt), separators=(",", ":"))
     place.say(prompt)
-    await until(lambda: "".join(prompt[-12:].split()) in place.text().replace("\n", ""), 60)
+    await until(lambda: place.shows(prompt[-12:]), 60)
     place.keys("Enter")
 
 

@@ -95,7 +95,7 @@ AGENTS: dict[str, Callable[[Path], AbstractContextManager[Agent]]] = {
 
 async def prompted(place: Terminal, prompt: str) -> None:
     place.say(prompt)
-    await until(lambda: "".join(prompt[-8:].split()) in "".join(place.text().split()), 60)
+    await until(lambda: place.shows(prompt[-8:]), 60)
     place.keys("Enter")
 
 

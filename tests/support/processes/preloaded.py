@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
@@ -48,9 +49,12 @@ def _forks() -> ForkServerContext:
 class Forked:
     """A process of turnwire, with what these tests use of asyncio's own."""
 
-    def __init__(self, process: BaseProcess, stdout: asyncio.StreamReader | None) -> None:
+    def __init__(
+        self, process: BaseProcess, stdout: asyncio.StreamReader, pipe: asyncio.ReadTransport
+    ) -> None:
         self._process = process
         self.stdout = stdout
+        self._pipe = pipe
         self._loop = asyncio.get_running_loop()
         self._gone = asyncio.Event()
         self._loop.add_reader(process.sentinel, self._ended)
@@ -80,9 +84,15 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
     async def wait(self) -> int:
-        """Wait for its end; returns the exit code."""
+        """Wait for its end, and close what it wrote to; returns the exit code."""
         await self._gone.wait()
         self._process.join()
+        # its last words may still be on the way; what it started and left behind may hold its output open
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1):
+                while not self._pipe.is_closing():  # noqa: ASYNC110  the reader has another owner
+                    await asyncio.sleep(0.005)
+        self._pipe.close()
         assert self._process.exitcode is not None
         return self._process.exitcode
 
@@ -100,8 +110,10 @@ async def forked(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str],
     reader = asyncio.StreamReader()
     pipe = os.fdopen(os.dup(ours.fileno()), "rb", buffering=0)
     ours.close()
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
-    return Forked(process, reader)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), pipe
+    )
+    return Forked(process, reader, transport)
 
 
 def ran(

@@ -68,6 +68,10 @@ class Terminal:
         device = self.run("display-message", "-p", "#{pane_tty}").strip()
         return subprocess.run(["stty", "-a", "-F", device], capture_output=True, text=True, check=True).stdout
 
+    def shows(self, text: str) -> bool:
+        """Whether a text is on the screen, wherever its lines are broken and indented."""
+        return "".join(text.split()) in "".join(self.text().split())
+
     async def sees(self, *words: str) -> None:
         try:
             await until(lambda: all(word in self.text() for word in words), 90)
