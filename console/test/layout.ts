@@ -1,0 +1,28 @@
+/**
+ * A layout for a document that has none: every element is a line of its own, in the order of the document, and nothing lies over it.
+ * What decides can then be seen, and stands still until something above it comes or goes.
+ */
+import { vi } from "vitest";
+
+const LINE = 20;
+
+/** Selectors of elements that are out of sight. */
+export const outOfSight = new Set<string>();
+
+const lineOf = (node: Element) => [...document.querySelectorAll("*")].indexOf(node);
+const isOutOfSight = (node: Element) => [...outOfSight].some((selector) => node.matches(selector));
+
+/** Lays documents out until spies and globals are restored. */
+export function layOut(): void {
+  outOfSight.clear();
+  vi.stubGlobal("visualViewport", null);
+  vi.spyOn(Element.prototype, "getBoundingClientRect").mockImplementation(function (this: Element) {
+    // What holds others is as high as all of them.
+    const lines = 1 + this.querySelectorAll("*").length;
+    return new DOMRect(0, lineOf(this) * LINE, 100, this.matches(".request-body") ? lines * LINE : LINE);
+  });
+  document.elementFromPoint = (_, y) => {
+    const node = [...document.querySelectorAll("*")][Math.floor(y / LINE)] ?? null;
+    return node && isOutOfSight(node) ? document.body : node;
+  };
+}
