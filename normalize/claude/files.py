@@ -23,9 +23,9 @@ class ClaudeSessionFiles:
         """Tell whether a line is one of a session file: records have a parent, which no line of stdout has."""
         return _HEAD.search(line) is not None and self._records().recognises(line)
 
-    def session_of(self, line: bytes) -> str | None:
+    def session_of(self, line: bytes) -> str | None:  # noqa: ARG002 - a fork's copies name others
         """Return None: a session is called as its file."""
-        return self._records().session_of(line)
+        return None
 
     def moment(self, line: bytes) -> float | None:
         """Return when a line was written."""

@@ -75,7 +75,7 @@ class Branch(NamedTuple):
     """When it was left: seconds since 1970."""
 
 
-class SearchableText(NamedTuple):
+class SearchableText(Struct, frozen=True, gc=False):
     """A text that can be searched for."""
 
     message: str
@@ -152,6 +152,10 @@ class Survey(Protocol):
 
     def handle(self, line: bytes, agent: str | None = None) -> Sequence[SearchableText]:
         """Take a line and return its searchable texts. Never raises."""
+        ...
+
+    def look_over(self, lines: Sequence[bytes], agent: str | None = None) -> Sequence[SearchableText]:
+        """Take some lines, as `handle` takes each."""
         ...
 
     def skip(self) -> None:

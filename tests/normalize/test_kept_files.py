@@ -16,7 +16,7 @@ from turnwire.normalize.acp.session_files.steps import Change
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import FAMILIES, recorded_core
 from turnwire.normalize.payloads import ModifyFilePayload, ShellExecPayload
-from turnwire.normalize.recordings.session_files import ConversationSummary, SessionFiles
+from turnwire.normalize.recordings.session_files import ConversationSummary, SearchableText, SessionFiles
 from turnwire.recordings.reading import length, read
 from turnwire.recordings.session_file import format_of, survey_of
 
@@ -94,8 +94,9 @@ def test_a_list_shows_what_it_is(agent: str) -> None:
     path = kept_file(agent)
     found = format_of(path)
     assert found is not None
-    said: list[tuple[str, str]] = []
-    outline = survey_of(path, found.files, lambda one: said.append((one.kind, one.text))).outline()
+    texts: list[SearchableText] = []
+    outline = survey_of(path, found.files, texts.extend).outline()
+    said = [(one.kind, one.text) for one in texts]
     assert (outline.turns, outline.first_prompt, outline.folder) == (2, SAID[0], "/workspace/project")
     assert found.session == outline.session_id
     assert path.stem.endswith(found.session[:8] if agent.startswith("gemini") else found.session)

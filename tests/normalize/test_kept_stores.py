@@ -100,7 +100,7 @@ def test_a_list_shows_what_it_is(agent: str) -> None:
     found = format_of(path)
     assert found is not None
     said: list[SearchableText] = []
-    outline = survey_of(path, found.files, said.append).outline()
+    outline = survey_of(path, found.files, said.extend).outline()
     assert (outline.turns, (outline.first_prompt or "").strip('"')) == (3, SAID[0])
     assert (outline.folder, outline.session_id) == ("/workspace/project", found.session)
     assert outline.began is not None

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept_sessions import Kept, all_kept, kept
+from msgspec.structs import replace
 
 from recordings import recordings
 from turnwire.history.following import Follower
@@ -635,9 +636,8 @@ def test_a_duration_of_no_turn_ends_none(tmp_path: Path) -> None:
 def test_a_result_names_its_subagent_in_words_or_none(result: object, named: list[str]) -> None:
     message = {"content": [{"type": "tool_result", "tool_use_id": "t"}]}
     line = {"type": "user", "uuid": "u", "toolUseResult": result, "message": message}
-    told = session_lines.read(json.dumps(line).encode())
     subagents = Subagents()
-    subagents.note(told, session_lines.head(told.message))
+    subagents.note(session_lines.look(json.dumps(line).encode()))
     assert subagents.named() == named
 
 
@@ -646,21 +646,97 @@ def test_tokens_are_counts_that_an_event_can_hold() -> None:
     assert counts_of(session_lines.Tokens(-3, 1 << 60)) == (0, (1 << 53) - 1, 0, 0)
 
 
-def test_a_line_of_bookkeeping_is_recognised_by_its_beginning() -> None:
-    line = b'{"type":"mode","sessionId":"s","cwd":"/work","more":[{"of":"it"}]}'
-    found = session_lines.bookkeeping(line, {"mode"})
-    assert found is not None
-    assert (found.type, found.session_id, found.cwd) == ("mode", "s", "/work")
-    for other in (
-        b'{"sessionId":"s","type":"mode"}',
-        b'{"type":"user","sessionId":"s"}',
-        b'{"type":"mode","uuid":"u"}',
-        b'{"type":"mode","isSidechain":true}',
-        b'{"type":"mode","sessionId":7}',
-        b'{"type":"mode","sessionId":"s"',
-        b'{"type":"mode","more":' + b"[" * 300 + b"]" * 300 + b"}",
-    ):
-        assert session_lines.bookkeeping(other, {"mode"}) is None
+def heads_are_the_same(lines: list[bytes]) -> None:
+    """Check that the head of each line has the values that a reading of the whole line gives."""
+    for line, head in zip(lines, session_lines.look_over(lines), strict=True):
+        assert head == session_lines.look(line)
+        whole = session_lines.head_of(session_lines.read(line))
+        # JSON that was read twice may be written otherwise; lines of other kinds have messages of other kinds
+        message = head.message if head.type in ("user", "assistant") else session_lines.NO_MESSAGE
+        beside = {"tool_use_result": msgspec.Raw(), "model_usage": None}
+        assert replace(head, message=message, **beside) == replace(whole, **beside)
+        assert bool(head.tool_use_result) == bool(whole.tool_use_result)
+        assert (head.model_usage or {}) == (whole.model_usage or {})
+
+
+def test_the_head_of_a_line_is_what_the_whole_line_says() -> None:
+    for one in all_kept():
+        for file in one.folder.glob("projects/**/*.jsonl"):
+            heads_are_the_same(file.read_bytes().split(b"\n"))
+
+
+ODD = [
+    None,
+    3,
+    -5,
+    1 << 70,
+    True,
+    "",
+    "x",
+    [],
+    {},
+    [{"a": 1}],
+    {"a": "\ud800"},
+    "\ud83d",
+    "2026-W01-1T00:00:00.000Z",
+]
+
+
+@given(data=st.data())
+@settings(max_examples=60)
+def test_the_head_of_an_odd_line_is_what_the_whole_line_says(data: st.DataObject) -> None:
+    line = data.draw(st.sampled_from(kept("2.1.330", "subagent").file.read_bytes().splitlines()))
+    match data.draw(st.sampled_from(["cut", "byte", "field", "part", "twice", "deep"])):
+        case "cut":
+            line = line[: data.draw(st.integers(0, len(line)))]
+        case "byte":
+            at = data.draw(st.integers(0, len(line) - 1))
+            line = line[:at] + data.draw(st.binary(min_size=1, max_size=1)) + line[at + 1 :]
+        case "twice":
+            line = line + data.draw(st.sampled_from([b"", b" ", b","])) + line
+        case "deep":
+            line = line[:-1] + b',"more":' + b"[" * 200 + b"]" * 200 + b"}"
+        case kind:
+            value = json.loads(line)
+            message = value.get("message")
+            within = message if kind == "part" and isinstance(message, dict) else value
+            names = [
+                *within,
+                "attachment",
+                "content",
+                "costUSD",
+                "data",
+                "isSidechain",
+                "level",
+                "origin",
+                "toolUseResult",
+            ]
+            within[data.draw(st.sampled_from(names))] = data.draw(st.sampled_from(ODD))
+            line = json.dumps(value).encode()
+    heads_are_the_same([line])
+
+
+@given(data=st.data())
+@settings(max_examples=20)
+def test_lines_give_the_same_conversation_however_many_come_at_a_time(data: st.DataObject) -> None:
+    chosen = data.draw(
+        st.sampled_from([("2.1.330", "subagent"), ("2.0.14", "resume-and-rewind"), ("1.0.120", "compact")])
+    )
+    lines = [line for line in kept(*chosen).files[0].read_bytes().split(b"\n") if line]
+    # several records in one line, a blank line, one without meaning; records in another order
+    lines.insert(data.draw(st.integers(0, len(lines))), b"{")
+    lines.insert(data.draw(st.integers(0, len(lines))), b"")
+    at = data.draw(st.integers(0, len(lines) - 2))
+    lines[at : at + 2] = (
+        [b" ".join(lines[at : at + 2])] if data.draw(st.booleans()) else lines[at : at + 2][::-1]
+    )
+    (files,) = FAMILIES["claude"].files
+    one_by_one, some = files.survey(), files.survey()
+    said = [text for line in lines for text in one_by_one.handle(line)]
+    size = data.draw(st.integers(2, len(lines)))
+    pieces = [lines[first : first + size] for first in range(0, len(lines), size)]
+    assert [text for piece in pieces for text in some.look_over(piece)] == said
+    assert some.outline() == one_by_one.outline()
 
 
 def test_a_line_of_a_session_file_is_read_whatever_is_odd_in_it() -> None:

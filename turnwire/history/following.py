@@ -13,8 +13,9 @@ from turnwire.normalize.core import Core
 from turnwire.normalize.families import new_core
 from turnwire.normalize.inputs import SessionInput
 from turnwire.normalize.recordings.session_files import Reader, SessionFiles, Survey
+from turnwire.protocol.parsing.glued import records_in
 from turnwire.recordings.recorded import in_database
-from turnwire.recordings.session_file import agent_files, call_of, format_of, notes_beside, records_in
+from turnwire.recordings.session_file import agent_files, call_of, format_of, notes_beside
 from turnwire.tracing.prices import prices
 
 CHUNK = 1 << 20

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -36,8 +37,11 @@ from turnwire.tracing.prices import Prices
 VERSION = 5
 """Version of the tables; those of another version are dropped and rebuilt."""
 
-BATCH = 32
+BATCH = 64
 """Files that are read between two commits."""
+
+CACHED_KIB = 16 * 1024
+"""Memory for pages of the file, in KiB. Keys of answers come in no order, so each look writes to pages all over."""
 
 HELD = 1024
 """Texts of a file that are held until it is known whether they are kept."""
@@ -238,6 +242,7 @@ class Index:
             self._db.create_function("estimated", 7, self._estimated, deterministic=True)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute(f"PRAGMA cache_size = -{CACHED_KIB}")
             self._prepare()
         except (OSError, sqlite3.Error) as error:
             raise HistoryError(
@@ -432,11 +437,11 @@ class Index:
         rows = [(number, one, seq) for number, (one, seq) in enumerate(said, last + 1)]
         self._db.executemany(
             "INSERT INTO said VALUES (?, ?, ?, ?, ?)",
-            ((number, session, one.message, seq, one.kind) for number, one, seq in rows),
+            [(number, session, one.message, seq, one.kind) for number, one, seq in rows],
         )
         self._db.executemany(
             "INSERT INTO words (rowid, text) VALUES (?, ?)",
-            ((number, one.text[:LONGEST]) for number, one, _ in rows),
+            [(number, one.text[:LONGEST]) for number, one, _ in rows],
         )
 
     def name_said(self, name: str, session: str) -> None:
@@ -810,14 +815,14 @@ class _TextBatch:
     def __init__(self, index: Index, name: str) -> None:
         self._index = index
         self._name = name
-        self._held: list[tuple[SearchableText, int | None]] = []
+        self._held: list[SearchableText] = []
         self._written = False
 
-    def add(self, said: SearchableText) -> None:
-        """Take a text in."""
-        self._held.append((said, None))
+    def add(self, said: Sequence[SearchableText]) -> None:
+        """Take texts in."""
+        self._held += said
         if len(self._held) >= HELD:
-            self._index.say(self._name, self._held)
+            self._index.say(self._name, zip(self._held, repeat(None)))
             self._held.clear()
             self._written = True
 
@@ -825,7 +830,7 @@ class _TextBatch:
         """Write the rest, all of it as the conversation's."""
         if self._written:
             self._index.name_said(self._name, session)
-        self._index.say(session, self._held)
+        self._index.say(session, zip(self._held, repeat(None)))
 
     def drop(self) -> None:
         """Keep nothing of it."""

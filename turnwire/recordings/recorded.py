@@ -81,13 +81,19 @@ def timed_happenings(core: Core, recording: Iterable[Timed]) -> Iterator[tuple[T
 
 def lines(path: Path) -> Iterator[bytes | OversizeLine]:
     """Cut a file into lines in bounded memory."""
+    for some in line_lists(path):
+        yield from some
+
+
+def line_lists(path: Path) -> Iterator[list[bytes | OversizeLine]]:
+    """Yield the same, the lines that each piece of the file completes at a time."""
     framer = LineFramer()
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
-            yield from framer.feed(chunk)
+            yield framer.feed(chunk)
     last = framer.close()
     if last is not None:
-        yield last
+        yield [last]
 
 
 def is_database(path: Path) -> bool:

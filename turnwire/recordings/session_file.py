@@ -5,7 +5,6 @@ a folder of its name may hold files of subagents, which are woven in by their ti
 """
 
 import heapq
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path, PurePath
@@ -17,8 +16,8 @@ from turnwire.normalize.families import session_files_of_others, with_session_fi
 from turnwire.normalize.inputs import Ended
 from turnwire.normalize.recordings.lines import tells_nothing
 from turnwire.protocol.framing import LineFramer, OversizeLine
-from turnwire.protocol.parsing import glued
-from turnwire.recordings.recorded import CHUNK, Timed, in_database, lines
+from turnwire.protocol.parsing.glued import records_in
+from turnwire.recordings.recorded import CHUNK, Timed, in_database, line_lists, lines
 
 if TYPE_CHECKING:
     from turnwire.normalize.recordings.session_files import SearchableText, SessionFiles, Survey
@@ -29,11 +28,8 @@ MAIN = PurePath("main/wire.jsonl")
 LOOKED_AT = 50
 """Lines in which a session file must show that it is one."""
 
-_PIECE = 1 << 16
+_PIECE = 1 << 14
 """Bytes that are read of a file at a time to find so many lines."""
-
-
-_SEVERAL = re.compile(rb"\}\s*\{")
 
 
 class _Meta(msgspec.Struct):
@@ -101,11 +97,6 @@ def _kept(name: str, files: "SessionFiles", found: Sequence[bytes], path: Path) 
     return KeptFormat(name, files, told or files.named(path))
 
 
-def records_in(line: bytes) -> list[bytes]:
-    """Return the records of a line, of which two writers may leave several in one."""
-    return (glued.cut(line) if _SEVERAL.search(line) else []) or [line]
-
-
 def is_session_file(path: Path) -> bool:
     """Tell a session file from other recordings by its lines."""
     return is_readable(path) and format_of(path) is not None
@@ -165,7 +156,7 @@ def _is_plain(file: Path) -> bool:
 
 
 def survey_of(
-    path: Path, files: "SessionFiles", tell: "Callable[[SearchableText], None] | None" = None
+    path: Path, files: "SessionFiles", tell: "Callable[[Sequence[SearchableText]], None] | None" = None
 ) -> "Survey":
     """Look over a session file and its subagents'; raises OSError. `tell` gets what can be searched for."""
     from turnwire.tracing.prices import prices  # noqa: PLC0415 - most recordings are no session files
@@ -185,17 +176,25 @@ def survey_of(
 
 
 def _look_over(
-    survey: "Survey", path: Path, agent: str | None, tell: "Callable[[SearchableText], None] | None"
+    survey: "Survey", path: Path, agent: str | None, tell: "Callable[[Sequence[SearchableText]], None] | None"
 ) -> None:
-    for line in session_lines(path):
-        if isinstance(line, OversizeLine):
+    for piece in _pieces(path):
+        kept = [line for line in piece if isinstance(line, bytes)]
+        for _ in range(len(piece) - len(kept)):
             survey.skip()
-            continue
-        for record in records_in(line):
-            said = survey.handle(record, agent)
-            if tell is not None:
-                for one in said:
-                    tell(one)
+        said = survey.look_over(kept, agent)
+        if tell is not None:
+            tell(said)
+
+
+def _pieces(path: Path) -> Iterator[Sequence[bytes | OversizeLine]]:
+    """Yield the lines of a conversation, some at a time."""
+    if not in_database(path):
+        yield from line_lists(path)
+        return
+    found = session_lines(path)
+    while piece := list(islice(found, LOOKED_AT)):
+        yield piece
 
 
 def read_session_file(path: Path, files: "SessionFiles", leaf: str | None = None) -> Iterator[Timed]:

@@ -46,6 +46,7 @@ from turnwire.protocol.acp.messages import Response
 from turnwire.protocol.json_values import JsonObject
 from turnwire.protocol.parsing import generic
 from turnwire.protocol.parsing.depth import is_too_deep
+from turnwire.protocol.parsing.glued import records_in
 from turnwire.protocol.text import scrub_json
 
 _SHOWN = 500
@@ -186,15 +187,22 @@ class FileSurvey:
         self._facts.lines += 1
         self._facts.unreadable += 1
 
+    def look_over(self, lines: Sequence[bytes], agent: str | None = None) -> Sequence[SearchableText]:
+        """Read some lines."""
+        return [said for line in lines for said in self.handle(line, agent)]
+
     def handle(self, line: bytes, agent: str | None = None) -> Sequence[SearchableText]:
         """Read a line. agent: the subagent whose file it is from; only its tokens count."""
         if not line.strip():
             return ()
-        self._facts.lines += 1
         told = record_of(line)
         if told is None:
-            self._facts.unreadable += 1
+            records = records_in(line)
+            if len(records) > 1:
+                return [said for record in records for said in self.handle(record, agent)]
+            self.skip()
             return ()
+        self._facts.lines += 1
         at, said = time_of(told), list[SearchableText]()
         if agent is not None:
             for used in tokens_in(self._asides.setdefault(agent, self._files.records()), told):

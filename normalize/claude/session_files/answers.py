@@ -6,12 +6,14 @@ Otherwise an answer gets a share of its model's cost, marked as an estimate.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from turnwire.normalize.claude.context import plain_name
 from turnwire.normalize.claude.conversation import SYNTHETIC
+from turnwire.normalize.common.times import moment
 from turnwire.normalize.recordings.session_files import Answer, ConversationSummary, Estimate, TokenCounts
-from turnwire.protocol.claude.session_lines import CostState, MessageHead, SessionLine, Tokens
+from turnwire.protocol.claude.session_lines import CostState, LineHead, Tokens
 
 _MOST = (1 << 53) - 1
 """The largest number of an event."""
@@ -28,7 +30,7 @@ _NEAR = 1e-6
 """Dollars by which two sums of the same prices may differ."""
 
 
-class _Seen(NamedTuple):
+class _Seen(Struct, frozen=True, gc=False):
     """An answer as it was seen last; its lines repeat its usage, and the last one has it whole."""
 
     key: str
@@ -69,10 +71,9 @@ class Answers:
             if 0 <= used.cost_usd <= _MOST:
                 self._told[plain_name(model)] = used
 
-    def note(
-        self, line: SessionLine, head: MessageHead, at: float | None, agent: str | None, *, of_main: bool
-    ) -> bool:
+    def note(self, line: LineHead, agent: str | None, *, of_main: bool) -> bool:
         """Take a record of the model. Returns whether it is an answer. `of_main`: it is in the main thread."""
+        head = line.message
         model = head.model
         if model is None or model == SYNTHETIC or head.usage is None or line.uuid is None:
             return False
@@ -89,16 +90,16 @@ class Answers:
         seen = self._seen.get(place)
         if place[0] != agent:
             return True
-        self._seen[place] = _Seen(
-            key=key if seen is None else seen.key,
-            at=at if seen is None else seen.at,
-            model=model,
-            tokens=head.usage,
-            cost=line.cost_usd if seen is None else (seen.cost if line.cost_usd is None else line.cost_usd),
-            origin=None if line.request_session_id == line.session_id else line.request_session_id,
-            # a subagent's own file is looked over after the session's: what is in it was counted with it
-            totals=0 if agent is not None else len(self._totals),
-        )
+        cost = line.cost_usd
+        if seen is None:
+            at = moment(line.timestamp)
+        else:
+            key, at = seen.key, seen.at
+            cost = seen.cost if cost is None else cost
+        origin = None if line.request_session_id == line.session_id else line.request_session_id
+        # a subagent's own file is looked over after the session's: what is in it was counted with it
+        totals = 0 if agent is not None else len(self._totals)
+        self._seen[place] = _Seen(key, at, model, head.usage, cost, origin, totals)
         return True
 
     def key_of(self, agent: str | None, message_id: str, request_id: str | None) -> str | None:
@@ -227,7 +228,14 @@ def _counts(tokens: Tokens | CostState) -> TokenCounts:
         if tokens.cache_creation
         else 0
     )
-    return TokenCounts(*counts_of(tokens), _count(hour))
+    counts = TokenCounts(
+        tokens.input_tokens,
+        tokens.output_tokens,
+        tokens.cache_read_input_tokens,
+        tokens.cache_creation_input_tokens,
+        hour,
+    )
+    return counts if min(counts) >= 0 and max(counts) <= _MOST else TokenCounts(*map(_count, counts))
 
 
 def _weight(counts: TokenCounts) -> float:

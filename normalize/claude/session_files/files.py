@@ -36,10 +36,6 @@ class Records:
             return told.session_id is not None and told.uuid is not None
         return told.type in BOOKKEEPING
 
-    def session_of(self, line: bytes) -> str | None:  # noqa: ARG002 - a fork's copies name others
-        """Return None: a session is called as its file."""
-        return None
-
     def moment(self, line: bytes) -> float | None:
         """Return when a line was written."""
         try:

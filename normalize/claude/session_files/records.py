@@ -1,11 +1,11 @@
 """Classify a session file's record: a prompt or command, the model's output, or something else."""
 
 import re
-from enum import Enum, auto
+from typing import Literal, TypeAlias
 
 from turnwire.normalize.claude.user_lines import INTERRUPTED
 from turnwire.normalize.recordings.session_files import SearchableText
-from turnwire.protocol.claude.session_lines import MessageHead, SessionLine
+from turnwire.protocol.claude.session_lines import LineHead, MessageHead, SessionLine
 
 BOOKKEEPING = frozenset(
     {
@@ -50,29 +50,24 @@ _SEARCHED = {
 """Arguments of tools that can be searched for."""
 
 
-class RecordKind(Enum):
-    """A record's role in the tree of a conversation."""
-
-    PROMPT = auto()
-    COMMAND = auto()
-    MODEL = auto()
-    OTHER = auto()
+RecordKind: TypeAlias = Literal["prompt", "command", "model", "other"]
+"""A record's role in the tree of a conversation."""
 
 
-def kind_of(line: SessionLine, head: MessageHead, text: str) -> RecordKind:
+def kind_of(line: LineHead, text: str) -> RecordKind:
     """Return the kind of a main-thread record. `text`: the text of a user's record."""
     if line.type == "assistant":
-        return RecordKind.MODEL
+        return "model"
     if line.type == "system":
         command = line.subtype == "local_command" and typed_command(line.content or "")
-        return RecordKind.COMMAND if command else RecordKind.OTHER
-    if line.type != "user" or is_meta(line, text) or is_summary(line, text) or is_tool_result(head):
-        return RecordKind.OTHER
+        return "command" if command else "other"
+    if line.type != "user" or is_tool_result(line.message) or is_meta(line, text) or is_summary(line, text):
+        return "other"
     if typed_command(text) is not None:
-        return RecordKind.COMMAND
+        return "command"
     if is_output(text) or text.startswith(INTERRUPTED):
-        return RecordKind.OTHER
-    return RecordKind.PROMPT
+        return "other"
+    return "prompt"
 
 
 def typed_command(text: str) -> str | None:
@@ -105,17 +100,17 @@ def output_of(text: str) -> str:
     return "\n".join(found for _, _, found in _PRINTED.findall(_COLOUR.sub("", text)) if found.strip())
 
 
-def is_meta(line: SessionLine, text: str) -> bool:
+def is_meta(line: SessionLine | LineHead, text: str) -> bool:
     """Return whether the CLI wrote the record for the model only."""
     return bool(line.is_meta) or text.startswith(_CAVEAT)
 
 
-def is_summary(line: SessionLine, text: str) -> bool:
+def is_summary(line: SessionLine | LineHead, text: str) -> bool:
     """Tell whether this is the summary of a compaction."""
     return bool(line.is_compact_summary) or text.startswith(_SUMMARY)
 
 
-def is_task_end(line: SessionLine) -> bool:
+def is_task_end(line: SessionLine | LineHead) -> bool:
     """Tell whether the prompt is not a human's: a task in the background has ended."""
     return line.origin is not None and line.origin.get("kind") == "task-notification"
 
@@ -129,22 +124,22 @@ def is_tool_result(head: MessageHead) -> bool:
     return False
 
 
-def searchable(line: SessionLine, head: MessageHead, kind: RecordKind, text: str) -> list[SearchableText]:
+def searchable(line: LineHead, kind: RecordKind, text: str) -> list[SearchableText]:
     """Return the texts of a record that search finds. `text`: what a human typed in it."""
     uuid = line.uuid or ""
     if line.type in ("custom-title", "ai-title"):
         title = line.custom_title or line.ai_title
         return [SearchableText(uuid, "title", title)] if title else []
-    if kind in (RecordKind.PROMPT, RecordKind.COMMAND):
+    if kind in ("prompt", "command"):
         return [SearchableText(uuid, "prompt", text)] if text else []
     if line.attachment is not None and line.attachment.command_mode == "prompt":
         prompt = line.attachment.prompt
         return [SearchableText(uuid, "prompt", prompt)] if isinstance(prompt, str) else []
     if line.type != "assistant":
         return []
-    found = [SearchableText(uuid, "text", head.text)] if head.text else []
-    for block in head.blocks:
-        if block.type == "tool_use" and isinstance(block.input, dict):
+    found = [SearchableText(uuid, "text", text)] if (text := line.message.text) else []
+    for block in line.message.calls:
+        if isinstance(block.input, dict):
             found += [
                 SearchableText(uuid, what, value)
                 for key, what in _SEARCHED.items()

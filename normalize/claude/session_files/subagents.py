@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from turnwire.protocol.claude.session_lines import MessageHead, SessionLine
+from turnwire.protocol.claude.session_lines import LineHead, SessionLine
 
 
 class Subagents:
@@ -30,27 +30,27 @@ class Subagents:
         """Return the subagents seen so far."""
         return list(self._agents)
 
-    def note(self, line: SessionLine, head: MessageHead) -> None:
+    def note(self, line: LineHead) -> None:
         """Take a main-thread record: note its calls and the subagents that it names."""
         match line.type:
             case "progress" if line.data is not None and line.data.agent_id and line.parent_tool_use_id:
                 self.started(line.data.agent_id, line.parent_tool_use_id)
             case "assistant":
-                for block in head.blocks:
-                    if block.type == "tool_use" and block.id and line.uuid:
+                for block in line.message.calls:
+                    if block.id and line.uuid:
                         self._called[block.id] = (*self._called.get(block.id, ()), line.uuid)
                         prompt = block.input.get("prompt") if isinstance(block.input, dict) else None
                         if isinstance(prompt, str):
                             self._tasks.setdefault(prompt, []).append(block.id)
             case "user" if line.tool_use_result:
                 agent = _agent_of(line)
-                call = next((block.tool_use_id for block in head.blocks if block.tool_use_id), None)
+                call = next((block.tool_use_id for block in line.message.blocks if block.tool_use_id), None)
                 if agent is not None and call is not None:
                     self.started(agent, call)
             case _:
                 pass
 
-    def note_own(self, line: SessionLine, head: MessageHead, text: str, agent: str | None) -> None:
+    def note_own(self, line: LineHead, text: str, agent: str | None) -> None:
         """Take a subagent's record: note its call, if no name tells it, and its title."""
         if line.uuid is None:
             return
@@ -63,11 +63,11 @@ class Subagents:
         if thread is not None:
             self._threads[line.uuid] = thread
         if line.type == "assistant" and (above := self.call_of(line, agent)) is not None:
-            for block in head.blocks:
-                if block.type == "tool_use" and block.id:
+            for block in line.message.calls:
+                if block.id:
                     self._within.setdefault(block.id, above)
 
-    def call_of(self, line: SessionLine, agent: str | None) -> str | None:
+    def call_of(self, line: SessionLine | LineHead, agent: str | None) -> str | None:
         """Return the call that started the subagent a record belongs to."""
         known = agent or line.agent_id
         if known is not None and known in self._agents:
@@ -90,7 +90,7 @@ class _WithAgent(msgspec.Struct):
 _decode_with_agent = msgspec.json.Decoder(_WithAgent).decode
 
 
-def _agent_of(line: SessionLine) -> str | None:
+def _agent_of(line: LineHead) -> str | None:
     """Return the subagent that a result names."""
     result = bytes(line.tool_use_result)
     if b'"agentId"' not in result:

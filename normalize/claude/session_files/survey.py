@@ -1,6 +1,7 @@
 """Survey a whole session file: the conversation's facts, and its live branch."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from operator import attrgetter
 
 from turnwire.normalize.claude.session_files.answers import Answers
 from turnwire.normalize.claude.session_files.order import Order
@@ -15,10 +16,13 @@ from turnwire.normalize.claude.session_files.records import (
 )
 from turnwire.normalize.claude.session_files.subagents import Subagents
 from turnwire.normalize.claude.session_files.tree import Tree
-from turnwire.normalize.common.times import moment
+from turnwire.normalize.common.times import span
 from turnwire.normalize.recordings.session_files import ConversationSummary, Estimate, SearchableText
 from turnwire.protocol.claude import session_lines
-from turnwire.protocol.claude.session_lines import NO_LINE, NO_MESSAGE, Bookkeeping, MessageHead, SessionLine
+from turnwire.protocol.claude.session_lines import LineHead
+from turnwire.protocol.parsing import glued
+
+_TYPE_OF = attrgetter("type")
 
 
 class ClaudeSurvey:
@@ -31,6 +35,8 @@ class ClaudeSurvey:
         self._tree = Tree(self._order.late)
         self._answers = Answers(estimate)
         self._subagents = Subagents()
+        self._times: list[str] = []
+        """When the records of the main thread were written."""
         self._aside: str | None = None
         """The session that subagents' records in the main file are of."""
         self._custom_title: str | None = None
@@ -53,40 +59,69 @@ class ClaudeSurvey:
 
     def handle(self, line: bytes, agent: str | None = None) -> Sequence[SearchableText]:
         """Look at a line."""
-        if agent is None and (quiet := session_lines.bookkeeping(line, QUIET)) is not None:
-            self._summary.lines += 1
-            self._note_place(quiet)
-            return ()
-        if not line.strip():
-            return ()
-        self._summary.lines += 1
-        read = session_lines.read(line)
-        if read is NO_LINE or not read.type:
-            self._summary.unreadable += 1
-            return ()
-        head = session_lines.head(read.message) if read.type in ("user", "assistant") else NO_MESSAGE
-        at = moment(read.timestamp)
-        if read.type == "assistant":
-            self._note_answer(read, head, at, agent)
-        if read.uuid is not None:
-            self._order.note(read.uuid, read.parent_uuid)
-        text = head.text if read.type == "user" else ""
-        if agent is not None or read.is_sidechain:
-            if agent is None:
-                self._aside = read.session_id or self._aside
-            self._subagents.note_own(read, head, text, agent)
-            return searchable(read, head, RecordKind.OTHER, text)
-        self._note(read, at)
-        self._subagents.note(read, head)
-        kind = kind_of(read, head, text)
-        typed = (typed_command(text or read.content or "") or "") if kind is RecordKind.COMMAND else text
-        if read.uuid is not None and read.type not in ("progress", "summary"):
-            self._tree.join(read.uuid, read, kind, at, typed)
-        return () if is_task_end(read) else searchable(read, head, kind, typed)
+        return self.look_over([line], agent)
+
+    def look_over(self, lines: Sequence[bytes], agent: str | None = None) -> Sequence[SearchableText]:
+        """Look at some lines; that takes less than each by itself."""
+        records = session_lines.look_over(lines)
+        if not all(map(_TYPE_OF, records)):
+            records = list(self._records_in(lines))
+        self._summary.lines += len(records)
+        self._order.note(records)
+        self._note_places([record for record in records if not record.is_sidechain] if agent is None else [])
+        said: list[SearchableText] = []
+        for record in records:
+            if agent is not None or record.is_sidechain:
+                said += self._of_subagent(record, agent)
+            elif record.uuid is not None or record.type not in QUIET:
+                said += self._of_main(record)
+        return said
+
+    def _records_in(self, lines: Sequence[bytes]) -> Iterator[LineHead]:
+        """Return the records of lines of which one has no type: it is blank, has several records, or no meaning."""
+        for line in lines:
+            for one in glued.records_in(line):
+                record = session_lines.look(one)
+                if record.type:
+                    yield record
+                elif one.strip():
+                    self.skip()
+
+    def _of_subagent(self, record: LineHead, agent: str | None) -> Sequence[SearchableText]:
+        if record.type == "assistant":
+            self._answers.note(record, agent or record.agent_id, of_main=False)
+        if agent is None:
+            self._aside = record.session_id or self._aside
+        text = record.message.text if record.type == "user" else ""
+        self._subagents.note_own(record, text, agent)
+        return searchable(record, "other", text)
+
+    def _of_main(self, record: LineHead) -> Sequence[SearchableText]:
+        kind: RecordKind = "other"
+        typed = ""
+        match record.type:
+            case "assistant":
+                kind = "model"
+                self._note_answer(record)
+                self._subagents.note(record)
+            case "user" | "system":
+                text = record.message.text if record.type == "user" else ""
+                kind = kind_of(record, text)
+                typed = text if kind != "command" else typed_command(text or record.content or "") or ""
+                self._subagents.note(record)
+            case "attachment":
+                pass
+            case _:
+                self._note(record)
+                self._subagents.note(record)
+        if record.uuid is not None and record.type not in ("progress", "summary"):
+            self._tree.join(record.uuid, record, kind, typed)
+        return () if record.origin is not None and is_task_end(record) else searchable(record, kind, typed)
 
     def outline(self) -> ConversationSummary:
         """Return a summary of the conversation."""
         summary, tree = self._summary, self._tree
+        summary.began, summary.ended = span(self._times)
         left = tree.left()
         summary.leaf = tree.leaf
         own = [title for leaf, title in self._titles.items() if leaf in tree]
@@ -113,36 +148,36 @@ class ClaudeSurvey:
             left=self._tree.left(leaf),
         )
 
-    def _note(self, line: SessionLine, at: float | None) -> None:
+    def _note(self, record: LineHead) -> None:
         """Take the facts about the whole conversation from a record of the main file."""
-        summary = self._summary
-        self._note_place(line)
-        if at is not None and line.uuid is not None:
-            summary.began = at if summary.began is None else min(at, summary.began)
-            summary.ended = at if summary.ended is None else max(at, summary.ended)
-        match line.type:
+        match record.type:
             case "custom-title":
-                self._custom_title = line.custom_title or self._custom_title
+                self._custom_title = record.custom_title or self._custom_title
             case "ai-title":
-                self._ai_title = line.ai_title or self._ai_title
-            case "summary" if line.summary and line.leaf_uuid:
-                self._titles[line.leaf_uuid] = line.summary
-            case "cost-state" if line.total_cost_usd is not None:
-                self._answers.note_totals(line.total_cost_usd, line.model_usage)
+                self._ai_title = record.ai_title or self._ai_title
+            case "summary" if record.summary and record.leaf_uuid:
+                self._titles[record.leaf_uuid] = record.summary
+            case "cost-state" if record.total_cost_usd is not None:
+                self._answers.note_totals(record.total_cost_usd, record.model_usage or {})
             case _:
                 pass
 
-    def _note_place(self, line: SessionLine | Bookkeeping) -> None:
+    def _note_places(self, records: Sequence[LineHead]) -> None:
+        """Take when and where records of the main file were written: of most facts the last one counts, so it is looked for first."""
         summary = self._summary
-        summary.session_id = line.session_id or summary.session_id
-        summary.folder = summary.folder or line.cwd
+        self._times += [
+            one.timestamp for one in records if one.uuid is not None and one.timestamp is not None
+        ]
+        latest = records[::-1]
+        summary.session_id = next((one.session_id for one in latest if one.session_id), summary.session_id)
+        summary.version = next((one.version for one in latest if one.version), summary.version)
         # no branch is called HEAD: nothing is checked out by name, or there is no repository
-        if line.git_branch != "HEAD":
-            summary.git_branch = line.git_branch or summary.git_branch
-        summary.version = line.version or summary.version
+        branches = (one.git_branch for one in latest if one.git_branch and one.git_branch != "HEAD")
+        summary.git_branch = next(branches, summary.git_branch)
+        if not summary.folder:
+            summary.folder = next((one.cwd for one in records if one.cwd), summary.folder)
 
-    def _note_answer(self, line: SessionLine, head: MessageHead, at: float | None, agent: str | None) -> None:
-        of_main = agent is None and line.agent_id is None and not line.is_sidechain
-        answered = self._answers.note(line, head, at, agent or line.agent_id, of_main=of_main)
-        if answered and of_main:
-            self._summary.model = head.model
+    def _note_answer(self, record: LineHead) -> None:
+        of_main = record.agent_id is None
+        if self._answers.note(record, record.agent_id, of_main=of_main) and of_main:
+            self._summary.model = record.message.model

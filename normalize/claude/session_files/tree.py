@@ -5,37 +5,31 @@ last record of the file. Records beside it that lead to no other prompt also bel
 calls, output of commands, the summary of a compaction.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from turnwire.normalize.claude.session_files.records import RecordKind, is_task_end
+from turnwire.normalize.common.times import moment
 from turnwire.normalize.recordings.session_files import Branch
-from turnwire.protocol.claude.session_lines import SessionLine
+from turnwire.protocol.claude.session_lines import LineHead
 
 _SHOWN = 500
 """Characters of a prompt that lists show."""
 
 
-class Node(Struct):
-    """A record of the main thread."""
+class Spoken(Struct, gc=False):
+    """What a human or the model said in a record, or that it is a command."""
 
-    uuid: str
-    named: str | None
-    """The record that it names as its parent."""
-    parent: "Node | None"
     kind: RecordKind
-    at: float | None
-    text: str = ""
+    """Anything but other."""
+    timestamp: str | None
+    text: str
     """The typed text, cut to one line."""
-    woken: bool = False
+    woken: bool
     """The prompt is not a human's: a task in the background has ended."""
-    real: bool = False
-    """The record or a record below it has text of a human or the model."""
-    asked: bool = False
-    """The record or a record below it has a prompt."""
 
 
 class Left(NamedTuple):
@@ -53,8 +47,15 @@ class Tree:
     def __init__(self, late: AbstractSet[str] = frozenset()) -> None:
         """`late`: records that stand after their children. The set may still grow."""
         self._late = late
-        self._nodes: dict[str, Node] = {}
-        self._last: Node | None = None
+        self._parents: dict[str, str | None] = {}
+        """The record that each hangs on. A record comes behind its parent."""
+        self._named: dict[str, str | None] = {}
+        """The parent that a record names, where it hangs on another."""
+        self._spoken: dict[str, Spoken] = {}
+        """By record; in most records nobody says anything."""
+        self._last: str | None = None
+        self._sorted = 0
+        """How many records were there when they were sorted."""
         self._boundary: str | None = None
         """The compaction whose command is still to come: the file has the command after it."""
         self.first_prompt: str | None = None
@@ -66,73 +67,80 @@ class Tree:
         self._session: str | None = None
 
     def __contains__(self, uuid: str) -> bool:
-        return uuid in self._nodes
+        return uuid in self._parents
 
     @property
     def leaf(self) -> str | None:
         """The last record."""
         self._sort()
-        return None if self._last is None else self._last.uuid
+        return self._last
 
-    def join(self, uuid: str, line: SessionLine, kind: RecordKind, at: float | None, text: str) -> None:
+    def join(self, uuid: str, line: LineHead, kind: RecordKind, text: str) -> None:
         """Add a record, unless there is one of this id."""
-        if uuid in self._nodes:
+        if uuid in self._parents:
             return
         named = line.parent_uuid or line.logical_parent_uuid
         if not named and line.session_id and line.session_id != self._session:
             self._session = self.sessions[uuid] = line.session_id
-        node = Node(uuid, named, None, kind, at, text[:_SHOWN], is_task_end(line))
         if line.subtype == "compact_boundary":
             self._boundary = uuid
-        elif kind is RecordKind.COMMAND and self._boundary is not None and text.startswith("/compact"):
+        elif kind in ("prompt", "model"):
+            self._boundary = None
+        elif kind == "command" and self._boundary is not None and text.startswith("/compact"):
             self.compacted[self._boundary] = uuid, text
             self._boundary = None
-        elif kind in (RecordKind.PROMPT, RecordKind.MODEL):
-            self._boundary = None
-        if kind is RecordKind.PROMPT and self.first_prompt is None and not node.woken:
-            self.first_prompt = node.text
-        self._place(node)
+        if kind != "other":
+            spoken = self._spoken[uuid] = Spoken(kind, line.timestamp, text[:_SHOWN], is_task_end(line))
+            if kind == "prompt" and self.first_prompt is None and not spoken.woken:
+                self.first_prompt = spoken.text
+        self._place(uuid, named)
 
-    def _place(self, node: Node) -> None:
+    def _place(self, uuid: str, named: str | None) -> None:
         """Hang a record on its parent, behind all that came before."""
-        node.parent = self._nodes.get(node.named) if node.named else None
-        goes_on = node.named or node.kind is RecordKind.OTHER or node.uuid in self.sessions
-        if node.parent is None and goes_on:
+        parent = named if named and named in self._parents else None
+        if parent is None and (named or uuid not in self._spoken or uuid in self.sessions):
             # A file that lost lines, an older CLI's compaction, another session's file behind this one's: it goes on from
             # what came before.
-            node.parent = self._last
-        self._nodes[node.uuid] = self._last = node
+            parent = self._last
+        if parent != named:
+            self._named[uuid] = named
+        self._parents[uuid] = parent
+        self._last = uuid
 
     def _sort(self) -> None:
         """Put records behind their parents, where the file has some of them the other way round."""
-        if not self._late:
+        if not self._late or len(self._parents) == self._sorted:
             return
-        written, self._nodes, self._last = self._nodes, {}, None
-        waiting: dict[str, list[Node]] = {}
-        for first in written.values():
+        self._sorted = len(self._parents)
+        written = {uuid: self._named.get(uuid, parent) for uuid, parent in self._parents.items()}
+        self._parents, self._named, self._last = {}, {}, None
+        waiting: dict[str, list[str]] = {}
+        for first in written:
             ready = [first]
             while ready:
-                node = ready.pop()
-                if node.named and node.named in written and node.named not in self._nodes:
-                    waiting.setdefault(node.named, []).append(node)
+                uuid = ready.pop()
+                named = written[uuid]
+                if named and named in written and named not in self._parents:
+                    waiting.setdefault(named, []).append(uuid)
                 else:
-                    self._place(node)
-                    ready += reversed(waiting.pop(node.uuid, ()))
-        for node in [node for circle in waiting.values() for node in circle]:
-            self._place(node)
+                    self._place(uuid, named)
+                    ready += reversed(waiting.pop(uuid, ()))
+        for uuid in [uuid for circle in waiting.values() for uuid in circle]:
+            self._place(uuid, written[uuid])
+        self._spoken = {uuid: self._spoken[uuid] for uuid in self._parents if uuid in self._spoken}
 
     def turns(self, left: set[str]) -> int:
         """Count the turns of a branch, given the records outside it. One turn may answer several tasks that ended at once."""
         self._sort()
         turns, waking = 0, False
-        for node in self._nodes.values():
-            if node.uuid in left:
+        for uuid, spoken in self._spoken.items():
+            if uuid in left:
                 continue
-            if node.kind in (RecordKind.PROMPT, RecordKind.COMMAND):
-                turns += not (node.woken and waking)
-                waking = node.woken
-            elif node.kind is RecordKind.MODEL:
+            if spoken.kind == "model":
                 waking = False
+            else:
+                turns += not (spoken.woken and waking)
+                waking = spoken.woken
         return turns
 
     def left(self, leaf: str | None = None) -> Left:
@@ -140,50 +148,51 @@ class Tree:
         record.
         """
         self._sort()
-        living = _upwards(self._last if leaf is None else self._nodes[leaf])
-        nodes = self._nodes.values()
-        self._mark()
-        onward = {(node.parent.uuid if node.parent else None): node for node in nodes if node.uuid in living}
-        roots: dict[str, list[Node]] = {}
+        if leaf is not None and leaf not in self._parents:
+            raise KeyError(leaf)
+        parents, living = self._parents, self._upwards(self._last if leaf is None else leaf)
+        outside = [uuid for uuid in parents if uuid not in living]
+        asked, real = self._marked(outside)
+        onward = {parents[uuid]: uuid for uuid in living} if outside else {}
+        roots: dict[str, list[str]] = {}
         root_of: dict[str, str] = {}
         """By each record that was left, the first of its branch."""
-        for node in nodes:
-            above = node.parent.uuid if node.parent else None
+        for uuid in outside:
+            above = parents[uuid]
             if above is not None and above in root_of:
-                root_of[node.uuid] = root_of[above]
-                roots[root_of[above]].append(node)
-            elif node.uuid not in living and (above is None or above in living):
+                root_of[uuid] = root_of[above]
+                roots[root_of[above]].append(uuid)
+            elif (above is None or above in living) and uuid in real:
                 chosen = onward.get(above)
-                replaced = chosen is not None and chosen.kind is RecordKind.PROMPT
-                if node.real and (node.asked or replaced):
-                    root_of[node.uuid] = node.uuid
-                    roots[node.uuid] = [node]
-        return Left(set(root_of), [_branch(members) for members in roots.values()])
+                if uuid in asked or (chosen is not None and self._is(chosen, "prompt")):
+                    root_of[uuid] = uuid
+                    roots[uuid] = [uuid]
+        return Left(set(root_of), [self._branch(members) for members in roots.values()])
 
-    def _mark(self) -> None:
-        """Mark for each record what it and the records below it contain."""
-        for node in self._nodes.values():
-            node.asked = node.kind is RecordKind.PROMPT
-            node.real = node.kind in (RecordKind.PROMPT, RecordKind.MODEL)
-        for node in reversed(self._nodes.values()):  # a parent always comes before what hangs on it
-            if node.parent is not None:
-                node.parent.asked |= node.asked
-                node.parent.real |= node.real
+    def _upwards(self, uuid: str | None) -> set[str]:
+        found: set[str] = set()
+        while uuid is not None:
+            found.add(uuid)
+            uuid = self._parents[uuid]
+        return found
 
+    def _marked(self, outside: Sequence[str]) -> tuple[set[str], set[str]]:
+        """Return which of these records are or lead to a prompt, and which to a text of a human or the model."""
+        asked = {uuid for uuid in outside if self._is(uuid, "prompt")}
+        real = {uuid for uuid in outside if self._is(uuid, "prompt", "model")}
+        for uuid in reversed(outside):  # a parent always comes before what hangs on it
+            above = self._parents[uuid]
+            for marked in (asked, real):
+                if above is not None and uuid in marked:
+                    marked.add(above)
+        return asked, real
 
-def _upwards(node: Node | None) -> set[str]:
-    found: set[str] = set()
-    while node is not None:
-        found.add(node.uuid)
-        node = node.parent
-    return found
+    def _is(self, uuid: str, *kinds: RecordKind) -> bool:
+        spoken = self._spoken.get(uuid)
+        return spoken is not None and spoken.kind in kinds
 
-
-def _branch(members: list[Node]) -> Branch:
-    said = [node for node in members if node.kind is not RecordKind.OTHER]
-    end = (said or members)[-1]
-    return Branch(end.uuid, _first_prompt(members), end.at)
-
-
-def _first_prompt(nodes: Iterable[Node]) -> str:
-    return next((node.text for node in nodes if node.kind is RecordKind.PROMPT), "")
+    def _branch(self, members: Sequence[str]) -> Branch:
+        said = {uuid: self._spoken[uuid] for uuid in members if uuid in self._spoken}
+        uuid, end = next(reversed(said.items()))
+        prompts = (spoken.text for spoken in said.values() if spoken.kind == "prompt")
+        return Branch(uuid, next(prompts, ""), moment(end.timestamp))

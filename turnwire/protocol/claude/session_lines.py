@@ -5,7 +5,7 @@ are the CLI's bookkeeping. `message` and `toolUseResult` are left raw for later 
 only itself, and a line without meaning is a value.
 """
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -132,26 +132,12 @@ class SessionLine(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     """Of `cost-state`: usage and cost of each model, with the same scope."""
 
 
-class Bookkeeping(Struct, frozen=True, gc=False, rename="camel"):
-    """The fields that turnwire reads of a bookkeeping line. Most of these lines are long and irrelevant."""
-
-    type: str = ""
-    uuid: str | None = None
-    is_sidechain: bool | None = None
-    session_id: str | None = None
-    cwd: str | None = None
-    git_branch: str | None = None
-    version: str | None = None
-
-
 NO_LINE = SessionLine()
 """Stands for a line that is not a JSON object."""
 
 _RAW = ("message", "tool_use_result")
 _ENCODED = {of.name: of.encode_name for of in msgspec.structs.fields(SessionLine)}
 _decode = msgspec.json.Decoder(SessionLine).decode
-_decode_bookkeeping = msgspec.json.Decoder(Bookkeeping).decode
-_TYPE = b'{"type":"'
 
 
 def read(line: bytes) -> SessionLine:
@@ -162,20 +148,6 @@ def read(line: bytes) -> SessionLine:
         return _decode(line)
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
         return _by_fields(line)
-
-
-def bookkeeping(line: bytes, types: Collection[str]) -> Bookkeeping | None:
-    """Read a line only if it has one of these types. Returns None for other types, and for records of a conversation.
-
-    Fast, because it reads only lines that begin with their type, as the CLI writes them. Other lines are not recognised.
-    """
-    if not line.startswith(_TYPE) or is_too_deep(line):
-        return None
-    try:
-        found = _decode_bookkeeping(line)
-    except (msgspec.MsgspecError, RecursionError, UnicodeError):
-        return None
-    return found if found.type in types and found.uuid is None and not found.is_sidechain else None
 
 
 def _by_fields(line: bytes) -> SessionLine:
@@ -238,11 +210,18 @@ class MessageHead(Struct, frozen=True, gc=False, omit_defaults=True):
         return self.content
 
     @property
+    def calls(self) -> list[BlockHead]:
+        """The blocks that call tools."""
+        if isinstance(self.content, str):
+            return []
+        return [block for block in self.content if block.type == "tool_use"]
+
+    @property
     def text(self) -> str:
         """The text of the message."""
         if isinstance(self.content, str):
             return self.content
-        return "\n\n".join(block.text for block in self.content if block.type == "text" and block.text)
+        return "\n\n".join([block.text for block in self.content if block.type == "text" and block.text])
 
 
 NO_MESSAGE = MessageHead()
@@ -262,3 +241,77 @@ def head(raw: msgspec.Raw) -> MessageHead:
         except (ValueError, RecursionError):
             return NO_MESSAGE
         return lenient.build(MessageHead, scrub_json(value)) if isinstance(value, dict) else NO_MESSAGE
+
+
+class LineHead(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
+    """The fields of a line that are read before its conversation is, as in SessionLine. Most of a long line is not among them."""
+
+    type: str = ""
+    subtype: str = ""
+    uuid: str | None = None
+    parent_uuid: str | None = None
+    logical_parent_uuid: str | None = None
+    is_sidechain: bool | None = None
+    agent_id: str | None = None
+    is_meta: bool | None = None
+    is_compact_summary: bool | None = None
+    timestamp: str | None = None
+    session_id: str | None = None
+    request_session_id: str | None = None
+    request_id: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    version: str | None = None
+    origin: JsonObject | None = None
+    message: MessageHead = NO_MESSAGE
+    """Of `user` and `assistant`."""
+    tool_use_result: msgspec.Raw = msgspec.Raw()
+    content: str | None = None
+    attachment: Attachment | None = None
+    data: Progress | None = None
+    parent_tool_use_id: str | None = field(default=None, name="parentToolUseID")
+    leaf_uuid: str | None = None
+    summary: str | None = None
+    custom_title: str | None = None
+    ai_title: str | None = None
+    cost_usd: int | float | None = field(default=None, name="costUSD")
+    total_cost_usd: int | float | None = field(default=None, name="totalCostUSD")
+    model_usage: dict[str, CostState] | None = None
+
+
+NO_HEAD = LineHead()
+"""Stands for a line that is not a JSON object."""
+
+_decode_line_head = msgspec.json.Decoder(LineHead).decode
+_OF_LINE = [of.name for of in msgspec.structs.fields(LineHead) if of.name != "message"]
+
+
+def look_over(lines: Sequence[bytes]) -> list[LineHead]:
+    """Read the heads of lines, as `look` does each."""
+    if not any(map(is_too_deep, lines)):
+        try:
+            return [_decode_line_head(line) for line in lines]
+        except (msgspec.MsgspecError, RecursionError, UnicodeError):
+            pass  # each by itself, then
+    return [look(line) for line in lines]
+
+
+def look(line: bytes) -> LineHead:
+    """Read the head of a line: the values that `read` and `head` give, in one step. Never raises.
+
+    Returns NO_HEAD if the line is not a JSON object or nested too deeply.
+    """
+    if is_too_deep(line):
+        return NO_HEAD
+    try:
+        return _decode_line_head(line)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        return head_of(read(line))
+
+
+def head_of(line: SessionLine) -> LineHead:
+    """Return the head of a line that is read."""
+    if line is NO_LINE:
+        return NO_HEAD
+    message = head(line.message) if line.type in ("user", "assistant") else NO_MESSAGE
+    return LineHead(message=message, **{name: getattr(line, name) for name in _OF_LINE})

@@ -1,6 +1,7 @@
 """Lines with several JSON objects, as two writers to one file leave them, or a list that was cut off."""
 
 import json
+import re
 
 import msgspec
 
@@ -10,6 +11,8 @@ MOST = 16_384
 """Most objects in one line. No CLI writes a line with more."""
 
 _BOM = b"\xef\xbb\xbf"
+
+_SEVERAL = re.compile(rb"\}\s*\{")
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode
 # only the ends of values are asked for, and Python converts no number of more than 4300 digits
@@ -30,6 +33,11 @@ def cut(line: bytes) -> list[bytes]:
     except (msgspec.MsgspecError, RecursionError):
         return [] if is_too_deep(line) else _pieces(line)
     return []
+
+
+def records_in(line: bytes) -> list[bytes]:
+    """Return the records of a line, of which two writers may leave several in one."""
+    return (cut(line) if _SEVERAL.search(line) else []) or [line]
 
 
 def _pieces(line: bytes) -> list[bytes]:
