@@ -60,7 +60,19 @@ describe("a command", () => {
     expect(toasts()).toEqual(["The session is being closed."]);
   });
 
-  test("without a connection, or that nobody answers, says what to do in words for people", async () => {
+  test("that nobody answers in two minutes says what to do, and may be tried again", async () => {
+    hub.answers.interrupt = () => undefined;
+    const unanswered = state.run({ type: "interrupt", session: "a" });
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(await unanswered).toBeUndefined();
+    expect(state.state).toBe("open");
+    expect(toasts()).toEqual([NO_CONNECTION]);
+    void state.run({ type: "interrupt", session: "a" });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(hub.sent("interrupt").length).toBe(2);
+  });
+
+  test("without a connection, or that loses it, says what to do in words for people", async () => {
     hub.answers.interrupt = () => undefined;
     const unanswered = state.run({ type: "interrupt", session: "a" });
     await vi.advanceTimersByTimeAsync(0);
@@ -106,14 +118,14 @@ describe("what went wrong", () => {
 describe("sessions", () => {
   test("that were on screen lately go on being followed; the one not seen for longest is left", async () => {
     hub.list(...named("a", "b", "c", "d", "e"));
-    for (const name of ["a", "b", "c", "d", "a"]) await go(`#/s/${name}`);
-    const a = state.current;
-    expect(hub.sent("unsubscribe")).toEqual([]);
+    const b = state.current;
+    for (const name of ["c", "d", "a", "b"]) await go(`#/s/${name}`);
+    expect([b?.id, hub.sent("unsubscribe")]).toEqual(["b", []]);
     await go("#/s/e");
-    expect(hub.sent("unsubscribe")).toMatchObject([{ session: "b" }]);
-    await go("#/s/a");
-    expect(state.current).toBe(a);
-    expect(hub.sent("subscribe").filter((command) => "session" in command && command.session === "a").length).toBe(1);
+    expect(hub.sent("unsubscribe")).toMatchObject([{ session: "c" }]);
+    await go("#/s/b");
+    expect(state.current).toBe(b);
+    expect(hub.sent("subscribe").filter((command) => "session" in command && command.session === "b").length).toBe(1);
   });
 
   test("that the hub no longer lists are followed no more", async () => {
@@ -148,7 +160,7 @@ describe("a page that shows one session", () => {
     const fixed = new ConsoleState("ws://hub.test/ws", "element", { session: "a", token: "t" });
     await vi.advanceTimersByTimeAsync(0);
     location.hash = "#/s/b";
-    fixed.select("b");
+    fixed.select("c");
     fixed.visit("usage");
     fixed.deselect();
     await go();

@@ -4,7 +4,7 @@ import { render } from "preact";
 import type { AgentEvent } from "turnwire-client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RequestDock } from "../src/request/dock.js";
-import { layOut, outOfSight } from "./layout.js";
+import { layOut, outOfSight, pass, tap } from "./layout.js";
 import { button, buttons, Page, press, write } from "./page.js";
 
 type Asked = Extract<AgentEvent, { type: "permission_request" }>;
@@ -45,19 +45,11 @@ afterEach(async () => {
   vi.restoreAllMocks();
 });
 
-/** Lets time pass, in milliseconds. */
-const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 /** Shows the dock, and lets what it asks stand there until it can be decided on. */
 async function asked(...events: AgentEvent[]): Promise<void> {
   page.happens(...events);
   page.show(<RequestDock />);
   await pass(1500);
-}
-/** Presses a button with the pointer. */
-async function tap(name: string): Promise<void> {
-  button(name).dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
-  button(name).dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 }));
-  await pass(0);
 }
 const title = () => document.querySelector(".request h2")?.textContent;
 const text = () => document.querySelector(".request")?.textContent ?? "";

@@ -3,6 +3,7 @@
  * What decides can then be seen, and stands still until something above it comes or goes.
  */
 import { vi } from "vitest";
+import { button } from "./page.js";
 
 const LINE = 20;
 
@@ -25,4 +26,14 @@ export function layOut(): void {
     const node = [...document.querySelectorAll("*")][Math.floor(y / LINE)] ?? null;
     return node && isOutOfSight(node) ? document.body : node;
   };
+}
+
+/** Lets time pass, in milliseconds, where the clock is the test's. */
+export const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+/** Presses a button with the pointer. */
+export async function tap(name: string): Promise<void> {
+  button(name).dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
+  button(name).dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 }));
+  await pass(0);
 }

@@ -13,6 +13,7 @@ let page: Page;
 const session = (name: string, more: Partial<SessionSummary> = {}): SessionSummary => ({ ...SESSION, session: name, title: name, ...more });
 const show = (...sessions: SessionSummary[]) => {
   page.hub.sessions = sessions;
+  page.hub.summary = sessions.find(({ session }) => session === page.hub.current?.id);
   page.show(<Sidebar onMake={made} onFind={found} />);
 };
 const made = vi.fn();
@@ -60,13 +61,13 @@ test("those that wait come first, then those that run, then each folder, the new
 test("each says what it does, where, with which agent, for how long, and what it has cost", () => {
   show(
     session("a", { state: "exited", created: "2026-01-01T10:00:00Z", total_cost_usd: 0.5 }),
-    session("b", { state: "unreachable", updated: "2026-01-01T11:58:00Z" }),
+    session("b", { state: "unreachable", created: "2026-01-01T09:00:00Z", updated: "2026-01-01T11:58:00Z" }),
     session("c", { state: "running", updated: "2026-01-01T12:00:00Z" }),
     session("d", { pending: 1, state: "running" }),
-    session("e", { pending: 3, state: "waiting" }),
+    session("e", { pending: 2, state: "waiting" }),
   );
   expect(facts()).toEqual([
-    "3 requests · red · demo",
+    "2 requests · red · demo",
     "asks you · red · demo",
     "working · red · demo · now",
     "unreachable · demo · 2 min",
@@ -90,7 +91,7 @@ test("the one on screen is marked, and leads nowhere new", () => {
   ]);
 });
 
-test("what came since one looked is marked as unread, until one looks", () => {
+test("what came since one looked is marked as unread, until one looks", async () => {
   const unread = () => [...document.querySelectorAll("[aria-label=unread]")].map((node) => node.closest("a")?.getAttribute("href"));
   localStorage.setItem(
     "turnwire.seen",
@@ -104,6 +105,15 @@ test("what came since one looked is marked as unread, until one looks", () => {
   page.show(null);
   show(session("other", { last_seq: 4 }), session("s", { last_seq: 10 }));
   expect(unread()).toEqual(["#/s/other"]);
+  // What stood on screen was read; what comes to it afterwards was not.
+  await eventually(() => expect(localStorage.getItem("turnwire.seen")).toContain('["s",10]'));
+  page.show(null);
+  page.hub.current = undefined;
+  show(session("s", { last_seq: 10 }));
+  expect(unread()).toEqual([]);
+  page.show(null);
+  show(session("s", { last_seq: 11 }));
+  expect(unread()).toEqual(["#/s/s"]);
 });
 
 test("a folder lists eight, the one on screen, and all once they are asked for", async () => {
