@@ -94,6 +94,7 @@ def test_a_recording_and_its_output_in_any_pieces_give_the_events_that_are_expec
     at_once = [*turnwire.translate([output])]
     assert [*turnwire.translate(bytes([byte]) for byte in output)] == at_once
     assert [*turnwire.translate(io.BytesIO(output))] == at_once
+    assert [*turnwire.translate(output)] == at_once
     assert any(isinstance(event, Complete) for event in at_once)
 
 

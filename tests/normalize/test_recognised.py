@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import turnwire
 from cases import for_each
 from recordings import ROOT
 from turnwire.normalize.acp.core import AcpCore
@@ -100,6 +101,30 @@ def test_a_turn_that_was_open_ends_where_another_family_goes_on() -> None:
     assert claude[-1] == "turn_started"
     assert acp == ["complete", "error", "session_status", "turn_started", "message_chunk"]
     assert core.turns == 2
+
+
+def test_json_rpc_of_a_program_that_the_agent_runs_ends_no_turn() -> None:
+    """An MCP server that writes to the agent's stdout is no agent of another family."""
+    init = b'{"type":"system","subtype":"init","session_id":"t","model":"m"}'
+    of_server = b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info"}}'
+    result = (
+        b'{"type":"result","subtype":"success","is_error":false,"result":"hello","session_id":"t","uuid":"u"}'
+    )
+    core = recorded_core()
+    kinds = [
+        [event["type"] for event in told(core.handle(one))] for one in received([init, of_server, result])
+    ]
+    assert kinds[1] == ["unknown"]
+    assert "complete" in kinds[2]
+    assert core.stats.unknown == 1
+
+
+def test_json_rpc_before_the_first_line_of_an_agent_hides_nothing_of_it() -> None:
+    of_server = b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info"}}'
+    stdout = min((ROOT / "fixtures/native").glob("gemini*/*/stdout.jsonl")).read_bytes()
+    alone, after = (told(turnwire.translate([output])) for output in (stdout, of_server + b"\n" + stdout))
+    assert after[0]["type"] == "unknown"
+    assert after[1:] == alone
 
 
 def test_each_family_has_its_core() -> None:

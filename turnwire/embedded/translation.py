@@ -14,12 +14,12 @@ from turnwire.recordings.reading import read, timed_happenings
 from turnwire.recordings.recorded import unread
 
 
-def translate(source: str | PathLike[str] | Iterable[bytes]) -> Iterator[AgentEvent]:
+def translate(source: str | PathLike[str] | bytes | Iterable[bytes]) -> Iterator[AgentEvent]:
     """Yield the events of a recording, or of an agent's output while it comes.
 
     Args:
-        source: the path of a recording or of an agent's saved output; or its output as bytes, cut anywhere. A file that is
-            opened in binary mode and the stdout of a process both work. Lines end with a newline.
+        source: the path of a recording or of an agent's saved output; or its output: all of it as bytes, or pieces
+            cut anywhere. A file that is opened in binary mode and the stdout of a process both give pieces. Lines end with a newline.
 
     Raises:
         TurnwireError: no line can be read; the message says why.
@@ -30,7 +30,7 @@ def translate(source: str | PathLike[str] | Iterable[bytes]) -> Iterator[AgentEv
             yield from events
         return
     framer, unwrapper, reader = LineFramer(), Unwrapper(), LineReader(holds=True)
-    for chunk in source:
+    for chunk in [source] if isinstance(source, bytes | bytearray) else source:
         yield from core.receive_all(reader.heard(unwrapper.feed(framer.feed(chunk))))
     last = framer.close()
     lines = [*unwrapper.feed([] if last is None else [last]), *unwrapper.close()]

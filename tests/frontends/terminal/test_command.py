@@ -1,9 +1,12 @@
-"""Which session `turnwire attach` means, where several sidecars run."""
+"""Which session `turnwire attach` means, where several sidecars run; the lines that it reads."""
+
+import os
+from pathlib import Path
 
 import pytest
 
 from console_states import empty_hub, hub_harness, made, show
-from turnwire.frontends.terminal.command import Hub, _having
+from turnwire.frontends.terminal.command import Hub, _having, lines_of
 from turnwire.frontends.terminal.problems import NotAttached
 
 
@@ -18,3 +21,18 @@ async def test_of_several_sidecars_it_is_the_one_with_a_session_of_this_folder()
             await _having(hubs, None, "/elsewhere")
         with pytest.raises(NotAttached, match="has a session 's9'"):
             await _having(hubs, "s9", "/one")
+
+
+async def test_lines_come_from_a_file_from_a_pipe_and_none_from_the_null_device(tmp_path: Path) -> None:
+    lines = b"one\r\n\xff\nlast"
+    (tmp_path / "prompts").write_bytes(lines)
+    reads, writes = os.pipe()
+    os.write(writes, lines)
+    os.close(writes)
+    null, file = os.open(os.devnull, os.O_RDONLY), os.open(tmp_path / "prompts", os.O_RDONLY)
+    try:
+        found = [[line async for line in lines_of(one)] for one in (null, file, reads)]
+    finally:
+        for one in (null, file, reads):
+            os.close(one)
+    assert found == [[], ["one", "\ufffd", "last"], ["one", "\ufffd", "last"]]

@@ -169,6 +169,9 @@ def test_half_a_character_stays_in_no_other_text(told: dict[str, Any]) -> None:
         ({"method": "initialize", "id": 1, "params": {}}, False),
         ({"method": "can_use_tool", "id": 1}, False),
         ({"method": "_auth/status_update"}, True),
+        ({"method": "$/cancel_request", "params": {"requestId": 1}}, True),
+        ({"method": "notifications/message", "params": {}}, False),
+        ({"method": "tools/list", "id": 1}, False),
         ({"id": 1, "result": {"protocolVersion": 1, "agentCapabilities": {}}}, True),
         ({"id": 1, "result": {"stopReason": "end_turn"}}, True),
         ({"id": 1, "result": {"sessionId": "s", "modes": None}}, True),
@@ -179,6 +182,11 @@ def test_half_a_character_stays_in_no_other_text(told: dict[str, Any]) -> None:
 )
 def test_a_line_tells_by_its_method_or_its_answer_whose_it_is(value: Any, ours: bool) -> None:
     assert is_acp(value) is ours
+
+
+def test_a_typed_line_with_a_result_and_no_id_answers_nothing() -> None:
+    value = {"type": "result", "result": "hello"}
+    assert decode(json.dumps(value).encode()) == Unknown(value)
 
 
 json_values = st.recursive(

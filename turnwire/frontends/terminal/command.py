@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import stat
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -159,7 +160,7 @@ async def _plain(client: Client, session: str) -> int:
     welcome = await client.connected()
     last = next((one.last_seq for one in client.known_sessions if one.session == session), 0)
     after = Cursor(welcome.epoch, last - PAGE) if last > PAGE else BEGINNING
-    return await Plain(client, session, _write).run(_lines(), after)
+    return await Plain(client, session, _write).run(lines_of(), after)
 
 
 def _write(text: str) -> None:
@@ -167,14 +168,29 @@ def _write(text: str) -> None:
     sys.stdout.flush()
 
 
-async def _lines() -> AsyncIterator[str]:
-    """Yield the lines of standard input; undecodable bytes become U+FFFD."""
+async def lines_of(descriptor: int = 0) -> AsyncIterator[str]:
+    """Yield the lines of an open descriptor, standard input by default; undecodable bytes become U+FFFD."""
+    if not _can_be_waited_for(descriptor):
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            for line in file:
+                yield _text(line)
+        return
     reader = asyncio.StreamReader(limit=1 << 24)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(os.dup(0), "rb", buffering=0)
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(os.dup(descriptor), "rb", buffering=0)
     )
     try:
         while line := await reader.readline():
-            yield line.decode(errors="replace").rstrip("\r\n")
+            yield _text(line)
     finally:
         transport.close()
+
+
+def _can_be_waited_for(descriptor: int) -> bool:
+    """Return whether an event loop can watch it. It cannot watch files and /dev/null, but these never block."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+
+
+def _text(line: bytes) -> str:
+    return line.decode(errors="replace").rstrip("\r\n")

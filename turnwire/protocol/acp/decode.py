@@ -105,7 +105,7 @@ def _response(value: JsonObject) -> Response | Unknown:
         error = scrub_json(value["error"])
         told = lenient.build(RpcError, error) if isinstance(error, dict) else RpcError(data=error)
         return Response(_id(value.get("id")), None, told)
-    if "result" in value:
+    if "result" in value and not ("type" in value and "id" not in value):
         return Response(_id(value.get("id")), scrub_json(value["result"]))
     return Unknown(scrub_json(value))
 

@@ -230,6 +230,8 @@ def _tells_ours(message: Message, line: bytes | OversizeLine) -> bool:
             return True
         case Assistant(uuid=str()) | Result(uuid=str()):
             return True
+        case Unknown(raw={"jsonrpc": _, "method": str(method)}) if "/" in method:
+            return False  # of a program that the agent has started, such as an MCP server
         case _:
             return _is_envelope(message, line)
 
