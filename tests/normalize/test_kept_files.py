@@ -90,6 +90,15 @@ def test_a_file_is_its_conversation(agent: str) -> None:
 
 
 @pytest.mark.parametrize("agent", AGENTS)
+def test_records_in_one_line_are_listed_as_records_in_lines(agent: str) -> None:
+    lines = kept_file(agent).read_bytes().splitlines()
+    whole, glued = of(agent).survey(), of(agent).survey()
+    said = whole.look_over(lines)
+    assert glued.look_over([b" ".join(lines)]) == said
+    assert glued.outline() == whole.outline()
+
+
+@pytest.mark.parametrize("agent", AGENTS)
 def test_a_list_shows_what_it_is(agent: str) -> None:
     path = kept_file(agent)
     found = format_of(path)

@@ -665,6 +665,18 @@ def test_the_head_of_a_line_is_what_the_whole_line_says() -> None:
             heads_are_the_same(file.read_bytes().split(b"\n"))
 
 
+def test_a_message_of_one_text_calls_no_tool() -> None:
+    head = session_lines.MessageHead(content="said")
+    assert (head.calls, [block.text for block in head.blocks]) == ([], ["said"])
+    assert session_lines.NO_MESSAGE.blocks == []
+    (files,) = FAMILIES["claude"].files
+    survey = files.survey()
+    said = survey.handle(record("a", None, "assistant", message={"id": "m", "content": "said"}))
+    assert [(one.kind, one.text) for one in said] == [("text", "said")]
+    with pytest.raises(KeyError):
+        survey.reader("b")
+
+
 ODD = [
     None,
     3,

@@ -55,9 +55,7 @@ RecordKind: TypeAlias = Literal["prompt", "command", "model", "other"]
 
 
 def kind_of(line: LineHead, text: str) -> RecordKind:
-    """Return the kind of a main-thread record. `text`: the text of a user's record."""
-    if line.type == "assistant":
-        return "model"
+    """Return the kind of a main-thread record that is not the model's. `text`: the text of a user's record."""
     if line.type == "system":
         command = line.subtype == "local_command" and typed_command(line.content or "")
         return "command" if command else "other"

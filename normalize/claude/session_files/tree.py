@@ -148,8 +148,6 @@ class Tree:
         record.
         """
         self._sort()
-        if leaf is not None and leaf not in self._parents:
-            raise KeyError(leaf)
         parents, living = self._parents, self._upwards(self._last if leaf is None else leaf)
         outside = [uuid for uuid in parents if uuid not in living]
         asked, real = self._marked(outside)
