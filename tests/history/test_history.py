@@ -384,7 +384,8 @@ def test_who_asks_while_the_folders_are_read_waits_for_a_piece_of_them_alone(
 ) -> None:
     source = kept("2.1.101", "subagent").file
     projects = tmp_path / "projects"
-    for number in range(5 * BATCH):
+    files = 160
+    for number in range(files):
         name = uuid4()
         path = projects / f"project-{number % 3}" / f"{name}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -397,7 +398,7 @@ def test_who_asks_while_the_folders_are_read_waits_for_a_piece_of_them_alone(
 
     def slowly(file: SessionPath) -> None:
         took.append(1)
-        if len(took) == BATCH // 2:
+        if len(took) == BATCH // 8:
             asks.start()
             while not library.index._door.locked():  # until it is next
                 time.sleep(0.001)
@@ -406,8 +407,8 @@ def test_who_asks_while_the_folders_are_read_waits_for_a_piece_of_them_alone(
     monkeypatch.setattr(library.index, "_take", slowly)
     library.look()
     asks.join(60)
-    assert answered == [BATCH]
-    assert len(took) == 5 * BATCH
+    assert answered == [BATCH // 8]
+    assert len(took) == files
     library.close()
 
 
@@ -531,14 +532,19 @@ def test_the_commands_of_the_library_answer_and_refuse(
 
 def test_an_index_that_is_closed_ends_a_look_that_is_under_way(tmp_path: Path) -> None:
     library = a_library(tmp_path, a_home(tmp_path))
-    take = library.index._take_some
+    take = library.index._take
+    closes = threading.Thread(target=library.close)
 
-    def and_close(files: object, looked: object) -> None:
-        take(files, looked)  # type: ignore[arg-type]  # as it was called
-        library.close()
+    def and_close(file: SessionPath) -> None:
+        closes.start()
+        while not library.index._closed:
+            time.sleep(0.001)
+        take(file)
 
-    library.index._take_some = and_close  # type: ignore[method-assign]
-    assert library.look().files > 0
+    library.index._take = and_close  # type: ignore[method-assign]
+    looked = library.look()
+    closes.join(60)
+    assert (looked.read, looked.files > 1) == (1, True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")

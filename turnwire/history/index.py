@@ -37,8 +37,11 @@ from turnwire.tracing.prices import Prices
 VERSION = 5
 """Version of the tables; those of another version are dropped and rebuilt."""
 
-BATCH = 64
-"""Files that are read between two commits."""
+BATCH = 256
+"""Files that are read between two commits, at most. Fewer where an answer waits for the index."""
+
+TOLD = 16
+"""Files between two reports of how far a look is."""
 
 CACHED_KIB = 16 * 1024
 """Memory for pages of the file, in KiB. Keys of answers come in no order, so each look writes to pages all over."""
@@ -253,9 +256,9 @@ class Index:
         return self._prices.estimate(model, TokenCounts(*tokens), at)
 
     def close(self) -> None:
-        """Let go of the file; a look that is under way ends with the files it has in hand."""
+        """Let go of the file; a look that is under way ends with the file it has in hand."""
+        self._closed = True
         with self._lock:
-            self._closed = True
             self._db.close()
 
     def _prepare(self) -> None:
@@ -340,17 +343,22 @@ class Index:
             with self._writing():
                 for path in gone:
                     self._forget(path)
-        for start in range(0, len(changed), BATCH):
-            if self._closed:
-                return looked
-            if tell is not None:
-                tell(start, len(changed))
-            self._take_some(changed[start : start + BATCH], looked)
+        done = 0
+        while done < len(changed) and not self._closed:
+            done = self._take_some(changed, done, looked, tell)
         return looked
 
-    def _take_some(self, files: Sequence[SessionPath], looked: ScanResult) -> None:
+    def _take_some(
+        self, files: Sequence[SessionPath], done: int, looked: ScanResult, tell: Tell | None
+    ) -> int:
+        """Take files in, until an answer waits. Returns how many are done, `done` of them before."""
         with self._writing():
-            for file in files:
+            for number in range(done, min(done + BATCH, len(files))):
+                if number > done and (self._closed or self._door.locked()):
+                    return number
+                if tell is not None and number % TOLD == 0:
+                    tell(number, len(files))
+                file = files[number]
                 self._db.execute("SAVEPOINT one")
                 try:
                     self._take(file)
@@ -360,6 +368,7 @@ class Index:
                     self._db.execute("ROLLBACK TO one")
                     looked.failed.append(file.path)
                 self._db.execute("RELEASE one")
+        return min(done + BATCH, len(files))
 
     def _forget(self, path: str) -> None:
         row = self._db.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
