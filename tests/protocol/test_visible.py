@@ -9,6 +9,7 @@ import pytest
 
 from turnwire.protocol.visible import (
     escaped_line,
+    escaped_lines,
     ordered,
     ordered_json,
     ordered_prose,
@@ -105,6 +106,8 @@ def test_json_hides_nothing_and_says_the_same() -> None:
     line = json.dumps({"text": "a\x7f\u202e\x9b"}, ensure_ascii=False).encode()
     assert escaped_line(line) == b'{"text": "a\\u007f\\u202e\\u009b"}'
     assert escaped_line(b'{"a":1}') == b'{"a":1}'
+    for several in (b"", b'{"a":1}\n{"b":2}\n', b'{"a":1}\n' + line + b"\n" + line, line + b"\r\n\n" + line):
+        assert escaped_lines(several) == escaped_line(several)
 
 
 SAME = """

@@ -91,6 +91,13 @@ def escaped_line(written: bytes) -> bytes:
     return written if written.isascii() and b"\x7f" not in written else escaped(written.decode()).encode()
 
 
+def escaped_lines(written: bytes) -> bytes:
+    """Do the same for lines: only those that are not ASCII are searched."""
+    if written.isascii() and b"\x7f" not in written:
+        return written
+    return b"".join([escaped_line(line) for line in written.splitlines(keepends=True)])
+
+
 def to_json(value: object, indent: int | None = None) -> str:
     """Return a value in JSON, readable in any language, that hides nothing; raises TypeError."""
     import json  # noqa: PLC0415 - every command starts with this module, few write JSON

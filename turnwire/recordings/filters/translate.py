@@ -21,7 +21,7 @@ from turnwire.normalize.recordings.auto_detecting import AutoDetectingCore
 from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import LineFramer
-from turnwire.protocol.visible import escaped_line
+from turnwire.protocol.visible import escaped_lines
 from turnwire.protocol.wrapped import Unwrapper
 from turnwire.recordings.reading import (
     is_rows,
@@ -188,7 +188,7 @@ def _write(events: Sequence[AgentEvent], out: BinaryIO, field_limit: int) -> Non
     # Where all events together are within the limit, no field of any of them is beyond it.
     if len(written) > field_limit:
         written = b"".join([_cut(event, field_limit) + b"\n" for event in events])
-    out.write(escaped_line(written))
+    out.write(escaped_lines(written))
     out.flush()
 
 
