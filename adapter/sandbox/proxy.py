@@ -1,7 +1,7 @@
 """The proxy of one session: it takes connections of the sandbox and makes those that the gate admits (RFC 9110, 3.7 and 9.3.6).
 
 It speaks HTTP (CONNECT, and requests with a whole address) and SOCKS 5 without a password (RFC 1928). It resolves names itself and connects to the address that was judged.
-Bytes pass unread. Each connection is logged with its host and how many bytes went each way.
+The bytes of a tunnel pass unread. A connection with a plain request carries that request alone. Each connection is logged with its host and how many bytes went each way.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
+from turnwire.adapter.sandbox.bodies import body_size, pass_body
 from turnwire.adapter.sandbox.gate import HostGate, HostRefused
 from turnwire.adapter.sandbox.hosts import Target, read_target
 from turnwire.adapter.sandbox.upstream import Upstream
@@ -33,6 +34,8 @@ CONNECTED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 SOCKS5 = b"\x05"
 
 _FIELD = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*")
+_METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VERSION = re.compile(r"HTTP/1\.[0-9]")
 _DROPPED = (b"proxy-connection:", b"proxy-authorization:", b"connection:", b"keep-alive:", b"host:")
 
 
@@ -148,7 +151,12 @@ class Proxy:
             writer.write(told)
             if forwarded is not None:
                 far_writer.write(forwarded if upstream is None else upstream.whole(target, forwarded))
-            sent, received = await asyncio.gather(_pass_on(reader, far_writer), _pass_on(far_reader, writer))
+            outward = (
+                _pass_on(reader, far_writer)
+                if forwarded is None
+                else pass_body(reader, far_writer, body_size(forwarded))
+            )
+            sent, received = await asyncio.gather(outward, _pass_on(far_reader, writer))
         finally:
             far_writer.close()
             with suppress(OSError):
@@ -215,6 +223,10 @@ def read_request(head: bytes) -> tuple[Target, bytes | None]:
         method, where, version = line.decode("ascii").split(" ")
     except ValueError:
         raise BadRequest("this is not an HTTP request") from None
+    if _METHOD.fullmatch(method) is None or _VERSION.fullmatch(version) is None:
+        raise BadRequest(
+            "this is not a request of HTTP/1.1"
+        )  # a line feed in it would be the end of a line to some servers
     if method == "CONNECT":
         target = read_target(where)
         if target is None:
@@ -230,6 +242,10 @@ def read_request(head: bytes) -> tuple[Target, bytes | None]:
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")
     if any(_FIELD.fullmatch(one) is None for one in rest.removesuffix(b"\r\n\r\n").split(b"\r\n") if one):
         raise BadRequest("a header field is malformed")  # servers read such a field in different ways
+    try:
+        body_size(head)
+    except ValueError as error:
+        raise BadRequest(f"the size of the body is not clear: {error}") from None
     fields = [one for one in rest.split(b"\r\n") if one and not one.lower().startswith(_DROPPED)]
     host = str(target).removesuffix(":80")
     lines = [f"{method} {path} {version}".encode(), f"Host: {host}".encode(), *fields, b"Connection: close"]

@@ -142,3 +142,57 @@ async def test_a_field_that_can_be_read_in_two_ways_is_refused(field: bytes) -> 
     async with served(Proxy(HostGate(["a.test"], resolve=unknown))) as port:
         answer = await said(port, b"GET http://a.test/ HTTP/1.1\r\n" + field + b"\r\n\r\n")
         assert answer.startswith(b"HTTP/1.1 400 ")
+
+
+@asynccontextmanager
+async def keeping() -> AsyncIterator[tuple[int, asyncio.Queue[bytes]]]:
+    """A proxy that reads on after a request, as some do. It keeps all that comes until the end."""
+    heard: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.put_nowait(await reader.read())
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1], heard
+
+
+@pytest.mark.parametrize(
+    ("fields", "body", "passed"),
+    [
+        (b"", b"", b""),
+        (b"Content-Length: 3\r\n", b"abc", b"abc"),
+        (b"Transfer-Encoding: chunked\r\n", b"3;x=y\r\nabc\r\n0\r\nT: 1\r\n\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
+        (b"Content-Length: 3\r\n", None, b"ab"),
+        (b"Transfer-Encoding: chunked\r\n", b"3\nabc\r\n0\r\n\r\n", b""),
+        (b"Transfer-Encoding: chunked\r\n", b"1\r\nabc\r\n0\r\n\r\n", b"1\r\na"),
+    ],
+)
+async def test_a_second_request_on_a_connection_reaches_no_proxy(
+    fields: bytes, body: bytes | None, passed: bytes
+) -> None:
+    """The gate has judged the first alone, and a proxy would pass the second on to whatever host it names."""
+    second = b"GET http://169.254.169.254/ HTTP/1.1\r\nHost: 169.254.169.254\r\n\r\n"
+    served_all = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await proxy.serve(reader, writer)
+        served_all.set()
+
+    async with keeping() as (there, heard), asyncio.timeout(10):
+        upstream = Upstream("127.0.0.1", there, None, ())
+        gate = HostGate(["far.example:80"], resolve=unknown, is_behind=upstream.takes)
+        proxy = Proxy(gate, upstream)
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.sockets[0].getsockname()[1])
+            writer.write(b"POST http://far.example/ HTTP/1.1\r\n" + fields + b"\r\n")
+            writer.write(b"ab" if body is None else body + second)
+            writer.write_eof()
+            await reader.read()
+            writer.close()
+            await served_all.wait()
+            said_there = await heard.get()
+    head, _, rest = said_there.partition(b"\r\n\r\n")
+    assert head.startswith(b"POST http://far.example/ HTTP/1.1\r\nHost: far.example\r\n")
+    assert rest == passed

@@ -22,8 +22,19 @@ def test_a_request_with_a_whole_address_is_told_to_its_host_alone() -> None:
 @pytest.mark.parametrize(
     "head",
     [b"\x05\x01\x00\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", b"GET https://a.test/ HTTP/1.1\r\n\r\n", b"CONNECT a.test HTTP/1.1\r\n\r\n",
+     b"GET http://a.test/ HTTP/1.1\nHost:b.test\r\n\r\n", b"GET\n http://a.test/ HTTP/1.1\r\n\r\n", b"GET http://a.test/ HTTP/2\r\n\r\n",
      b"GET http://[::1/ HTTP/1.1\r\n\r\n", b"GET http:///x HTTP/1.1\r\n\r\n"],
 )  # fmt: skip
 def test_anything_else_is_refused(head: bytes) -> None:
     with pytest.raises(BadRequest):
         read_request(head)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [b"Content-Length: 3\r\nContent-Length: 4", b"Content-Length: 3\r\nTransfer-Encoding: chunked", b"Content-Length: +3",
+     b"Transfer-Encoding: gzip, chunked", b"Transfer-Encoding: chunked\r\ntransfer-encoding: identity", b"Content-Length: 0x3"],
+)  # fmt: skip
+def test_a_body_whose_size_can_be_read_in_two_ways_is_refused(fields: bytes) -> None:
+    with pytest.raises(BadRequest, match="size of the body"):
+        read_request(b"POST http://a.test/ HTTP/1.1\r\n" + fields + b"\r\n\r\n")
