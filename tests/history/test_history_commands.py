@@ -5,10 +5,13 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from acp_stage import AGENT
@@ -20,7 +23,8 @@ from recordings import ROOT
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.config.rulebook import Rulebook
 from turnwire.config.settings import Settings
-from turnwire.history.index import Index
+from turnwire.history.folders import SessionPath
+from turnwire.history.index import TOLD, Index
 from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.principals import Scope
 from turnwire.hub.wire import frames
@@ -31,7 +35,7 @@ from turnwire.journal.sessions import MemorySessions
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent, from_json, to_json
 from turnwire.normalize.events.envelope import Cursor
-from turnwire.sessions.history_commands import PIECE, HistoryTimes
+from turnwire.sessions.history_commands import PAGE, PIECE, HistoryTimes
 from turnwire.sessions.live import LiveSession
 from turnwire.sessions.live_host import LiveHost
 from turnwire.sessions.new_session import NewSession
@@ -673,6 +677,39 @@ async def test_waiting_for_another_list_ends_after_a_while_and_only_so_many_wait
         await here.host.stop()
         async with asyncio.timeout(60):
             await asyncio.gather(waits, return_exceptions=True)
+
+
+async def test_a_list_answers_once_the_newest_are_read_while_the_others_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take, took, answered = Index._take, list[str](), threading.Event()
+
+    def taken(index: Index, file: SessionPath) -> None:
+        # behind the newest, the look goes on only for an answer that waits for it
+        while len(took) > PAGE + TOLD and not (answered.is_set() or index._door.locked()):
+            time.sleep(0.001)
+        take(index, file)
+        took.append(Path(file.path).stem)
+
+    monkeypatch.setattr(Index, "_take", taken)
+    async with place(tmp_path, monkeypatch, HistoryTimes(patience_s=3600)) as here:
+        source = here.keep("denied")
+        names = [str(UUID(int=number)) for number in range(2 * PAGE)]
+        for age, name in enumerate(names):
+            copy = source.with_stem(name)
+            copy.write_bytes(source.read_bytes())
+            os.utime(copy, (2_000_000_000 - age, 2_000_000_000 - age))
+        try:
+            async with asyncio.timeout(60):
+                told = await here.do("library.list")
+            assert (told["complete"], len(told["conversations"])) == (False, 100)
+            assert {one["id"] for one in told["conversations"]} <= set(names[: PAGE + 2 * TOLD])
+            assert took[:PAGE] == names[:PAGE]
+        finally:
+            answered.set()
+        async with asyncio.timeout(60):
+            assert (await here.do("library.list", limit=PAGE + 1))["complete"]
+        assert len(took) == 2 * PAGE + 1
 
 
 async def test_looks_are_fewer_where_one_takes_long() -> None:

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -47,6 +48,9 @@ T = TypeVar("T")
 
 THREADS = 3
 """Threads that read conversations and their index. A hub makes one answer for each of two roles at a time; the third is for short looks."""
+
+PAGE = 128
+"""Files that were changed last, and that a list of the newest conversations waits for."""
 
 PIECE = 512
 """Texts of a log that are taken into the index at a time."""
@@ -97,6 +101,8 @@ class HistoryCommands:
         self._closed = asyncio.Event()
         self._library: History | None = None
         self._looking: asyncio.Task[None] | None = None
+        self._page_read = asyncio.Event()
+        """Set once the last look has read the newest files."""
         self._looked: float | None = None
         self._took = 0.0
         self._running: frozenset[str] = frozenset()
@@ -240,24 +246,42 @@ class HistoryCommands:
         if self._library is not None:
             await self._in_pool(self._library.index.forget_log, session)
 
-    async def _look(self) -> bool:
-        """Scan for changes. Returns whether the scan is complete; a slow scan continues."""
+    async def _look(self, *, newest: bool = False) -> bool:
+        """Scan for changes. Returns whether the scan is complete; a slow scan continues.
+
+        `newest`: the PAGE files that were changed last are enough.
+        """
         library = self.library()
         now = time.monotonic()
         if self._looking is None or self._looking.done():
             if self._looked is not None and now - self._looked < self._pace.fresh_s:
                 return True
 
-            async def look() -> None:
-                await self._in_pool(library.look)
-                self._running = frozenset(await self._in_pool(library.running))
-                self._looked = time.monotonic()
-                self._took = self._looked - now
+            loop, page_read = asyncio.get_running_loop(), asyncio.Event()
 
+            def tell(done: int, _: int) -> None:
+                if done >= PAGE:
+                    loop.call_soon_threadsafe(page_read.set)
+
+            async def look() -> None:
+                try:
+                    await self._in_pool(library.look, tell=tell)
+                    self._running = frozenset(await self._in_pool(library.running))
+                    self._looked = time.monotonic()
+                    self._took = self._looked - now
+                finally:
+                    page_read.set()
+
+            self._page_read = page_read
             self._looking = self._spawn("library", look())
         # this one: another look may have begun when it is over
-        looking = self._looking
-        await asyncio.wait([looking], timeout=self._pace.patience_s)
+        looking, page_read = self._looking, self._page_read
+        if newest:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._pace.patience_s):
+                    await page_read.wait()
+        else:
+            await asyncio.wait([looking], timeout=self._pace.patience_s)
         return looking.done()
 
     async def execute(self, command: frames.LibraryCommand, seen: Callable[[], Seen]) -> JsonValue:
@@ -336,7 +360,10 @@ class HistoryCommands:
     ) -> dict[str, JsonValue]:
         from turnwire.history.show import conversation  # noqa: PLC0415 - as above
 
-        library, complete = self.library(), await self._look()
+        # the newest are read first
+        is_page = command.before is command.conversation is command.agent is command.folder is None
+        library = self.library()
+        complete = await self._look(newest=is_page and command.limit <= PAGE)
         before = _cursor(command.before)
         if command.conversation is not None:
             found = [await self.find(command.conversation, within)]
