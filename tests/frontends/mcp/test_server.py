@@ -20,6 +20,7 @@ from turnwire.normalize.events import (
     PermissionRequest,
     ToolCall,
     TurnStarted,
+    Withdrawn,
 )
 from turnwire.normalize.payloads import ShellExecPayload
 from turnwire.normalize.payloads.work import ShellExec
@@ -96,6 +97,30 @@ async def test_the_time_that_is_up_leaves_the_turn_running() -> None:
     async with assistant(then=SAID) as (_, client):
         report = value(await client.call_tool("prompt", {"session": "one", "text": "x", "seconds": 0.2}))
         assert (report["state"], report["text"]) == ("running", "All green")
+
+
+async def test_waiting_tells_of_a_turn_that_has_ended_or_asked_before() -> None:
+    """A human may have answered, and the turn have ended, before the assistant waits again."""
+    first = TurnStarted(operation_id="turn-0", origin="user", prompts=["u0"])
+    for before, state, text, asked in [
+        ([first, *SAID, ENDED], "ended", "All green", 0),
+        ([first, ENDED, *SAID, ASKS], "waiting", "All green", 1),
+        ([first, ENDED, *SAID], "running", "All green", 0),
+    ]:
+        async with assistant() as (where, client):
+            await where.journal.append("one", made(before))
+            report = value(await client.call_tool("wait", {"session": "one", "seconds": 0.5}))
+            assert (report["state"], report["text"], len(report["requests"])) == (state, text, asked)
+    async with assistant() as (_, client):
+        nothing = await client.call_tool("wait", {"session": "one"})
+        assert "No turn has run in session 'one'" in words(nothing)
+
+
+async def test_a_prompt_that_another_frontend_takes_back_is_not_waited_for() -> None:
+    async with assistant(then=[Withdrawn(prompt="u1")]) as (_, client):
+        report = await client.call_tool("prompt", {"session": "one", "text": "x"})
+        assert report.is_error
+        assert "taken back" in words(report)
 
 
 async def test_sessions_are_listed_started_and_interrupted() -> None:

@@ -15,7 +15,7 @@ from turnwire.client.commands import LibraryExport, WorkspaceDiff
 from turnwire.client.values import JsonObject
 from turnwire.protocol.visible import to_json, visible
 
-from .turns import Progress, TurnReport, end_of, watch
+from .turns import RECENT, Progress, TurnReport, end_of, watch
 
 NAME = "mcp"
 """Shown as `by` in the decisions that are taken here."""
@@ -115,9 +115,9 @@ def _add_turns(server: MCPServer[None], hub: Connect) -> None:
 
     @server.tool()
     async def wait(context: Context, session: Session, seconds: Seconds = WAIT_S) -> TurnReport:
-        """Wait for the end of the turn that runs; what it said before is in the session's transcript."""
+        """Wait for the end of the turn that runs. If none runs, report the last one."""
         async with hub() as client:
-            after = await end_of(client, session)
+            after = await end_of(client, session, before=RECENT)
             return await watch(client, session, after, _progress(context), seconds=seconds)
 
 

@@ -6,6 +6,7 @@ from typing import TypedDict
 
 from turnwire.client import (
     BEGINNING,
+    CaughtUp,
     Client,
     CommandFailed,
     Cursor,
@@ -18,6 +19,9 @@ from turnwire.protocol.visible import visible, visible_line
 
 GATHER_S = 0.3
 """How long a turn that waits for an answer waits for more to be asked: calls side by side ask one after the other."""
+
+RECENT = 2000
+"""How many of the newest events tell how the running turn stands, or the last one."""
 
 Progress = Callable[[str], Awaitable[None]]
 """Tells one line of what is going on."""
@@ -39,15 +43,16 @@ class TurnReport(TypedDict):
     """What waits for an answer: `id`, `kind` (`permission` or `question`), `title`, and the questions or the options."""
 
 
-async def end_of(client: Client, session: str) -> Cursor:
-    """Return the end of a session's log; raises CommandFailed where there is no such session."""
+async def end_of(client: Client, session: str, *, before: int = 0) -> Cursor:
+    """Return the end of a session's log, or so many events before it; raises CommandFailed where there is no such session."""
     welcome = await client.connected()
     found = next((one for one in await client.sessions() if one.session == session), None)
     if found is None:
         raise CommandFailed(
             "unknown_session", f"There is no session {session!r}; list_sessions names them.", "session"
         )
-    return Cursor(welcome.epoch, found.last_seq) if found.last_seq else BEGINNING
+    last = found.last_seq - before
+    return Cursor(welcome.epoch, last) if last > 0 else BEGINNING
 
 
 async def watch(
@@ -59,30 +64,48 @@ async def watch(
     seconds: float,
     prompt: str | None = None,
 ) -> TurnReport:
-    """Follow a session until the turn of a prompt ends, or the one that runs; raises TurnwireError.
+    """Follow a session until the turn of a prompt ends; raises TurnwireError.
 
+    Without a prompt it is the turn that runs. If none runs, the last one is reported at once.
     Returns sooner when a human must answer, and when the time is up. Then the turn goes on.
     """
     told = _Told(prompt)
+    is_live = prompt is not None  # what is read before that is known to other frontends, and no progress
     following = client.follow(session, after)
     deadline = asyncio.get_running_loop().time() + seconds
     try:
-        while not told.ended:
+        while not (told.ended and is_live):
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0:
                 break
             try:
-                async with asyncio.timeout(min(left, GATHER_S) if told.pending else left):
+                async with asyncio.timeout(min(left, GATHER_S) if told.pending and is_live else left):
                     received = await anext(following, None)
             except TimeoutError:
                 break
             if received is None:
                 raise TurnwireError("The connection to the hub was closed.")
-            if isinstance(received, EventFrame) and (line := told.add(received.event)) is not None:
+            if isinstance(received, CaughtUp):
+                is_live = True
+                if not (told.ended or told.has_begun or await _is_busy(client, session)):
+                    raise TurnwireError(
+                        f"No turn has run in session {visible(session)!r}. Say something by `prompt`."
+                    )
+            if (
+                isinstance(received, EventFrame)
+                and (line := told.add(received.event)) is not None
+                and is_live
+            ):
                 await progress(line)
     finally:
         following.close()
     return told.report(session)
+
+
+async def _is_busy(client: Client, session: str) -> bool:
+    """Tell whether a turn runs whose beginning was not read."""
+    states = {one.session: one.state for one in await client.sessions()}
+    return states.get(session) in ("running", "waiting")
 
 
 class _Told:
@@ -92,6 +115,7 @@ class _Told:
         self._prompt = prompt
         self._texts: dict[tuple[str, int], str] = {}
         self._end: events.Complete | None = None
+        self.has_begun = False
         self.pending: dict[str, JsonObject] = {}
 
     @property
@@ -103,6 +127,8 @@ class _Told:
         match event:
             case events.TurnStarted():
                 self._texts.clear()
+                self._end = None
+                self.has_begun = True
             case events.MessageChunk(parent_tool_call_id=None):
                 key = event.message_id or "", event.block_index or 0
                 self._texts[key] = event.text if event.replace else self._texts.get(key, "") + event.text
@@ -116,6 +142,8 @@ class _Told:
                 return f"It waits: {visible_line(str(self.pending[event.pending_id]['title']))}"
             case events.PermissionResolved() | events.PermissionCancelled():
                 self.pending.pop(event.pending_id, None)
+            case events.Withdrawn() if event.prompt == self._prompt:
+                raise TurnwireError("The prompt was taken back before the agent began with it.")
             case events.Complete() if self._prompt is None or self._prompt in (event.data.prompts or ()):
                 self._end = event
             case _:
