@@ -324,15 +324,16 @@ describe("changes that git sees", () => {
     listed({ path: "a.txt", status: "modified", added: 2, removed: 2, version: "v1" });
     answers["workspace.revert"] = () => ({ restore: "git apply /tmp/x" });
     await open();
-    const first = [...document.querySelectorAll("button")].find((node) => node.textContent === "Revert this part …");
-    first?.click();
+    const parts = [...document.querySelectorAll("button")].filter((node) => node.textContent === "Revert this part …");
+    expect(parts.length).toBe(2);
+    parts[1]?.click();
     await pass(100);
     await tap("Revert this part");
     expect(page.sent.filter(({ type }) => type === "workspace.revert")).toEqual([]);
     await pass(1500);
     await tap("Revert this part");
     expect(page.sent.filter(({ type }) => type === "workspace.revert")).toEqual([
-      { type: "workspace.revert", session: "s", path: "a.txt", version: "v1", hunk: "@@ -1,2 +1,2 @@\n-old\n+new\n same\n" },
+      { type: "workspace.revert", session: "s", path: "a.txt", version: "v1", hunk: "@@ -9,2 +9,2 @@\n-late\n+later\n same\n" },
     ]);
     expect(document.querySelector("[role=status]")?.textContent).toContain(
       "Changes of a.txt were reverted. This writes them again: git apply /tmp/x",

@@ -75,6 +75,23 @@ describe("a permission", () => {
     expect(page.sent).toEqual([{ type: "permission.respond", session: "s", pending_id: "p", option_id: "yes" }]);
   });
 
+  test("is not answered by a press, of the pointer or a key, that began too early", async () => {
+    page.happens(command("p", "ls"));
+    page.show(<RequestDock />);
+    await pass(300);
+    button("Allow 1").dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
+    await pass(1500);
+    button("Allow 1").dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 }));
+    await pass(0);
+    expect(page.sent).toEqual([]);
+    press(button("Allow 1"), "Enter", { repeat: true });
+    button("Allow 1").click();
+    await pass(0);
+    expect(page.sent).toEqual([]);
+    await tap("Allow 1");
+    expect(page.sent).toMatchObject([{ option_id: "yes" }]);
+  });
+
   test("that is covered, or of which the end is not in sight, is not allowed; a refusal needs no end", async () => {
     outOfSight.add(".request-body *");
     await asked(command("p", "rm -r build"));
@@ -206,6 +223,8 @@ describe("keys", () => {
     press(form(), "1", { repeat: true });
     press(form(), "3");
     press(form(), "1", { ctrlKey: true });
+    // The third key wrote: what follows at once is not meant for the dialog.
+    press(form(), "2");
     await pass(0);
     expect(page.sent).toEqual([]);
     await pass(500);
@@ -240,6 +259,35 @@ describe("keys", () => {
     await pass(0);
     expect(page.sent).toEqual([]);
     field.remove();
+  });
+
+  test("of the step that remembers a rule stand for no button", async () => {
+    const offered = [
+      ...ONCE,
+      { option_id: "always", name: "Always", kind: "allow_always", destination: "session" },
+    ] as Asked["permission_options"];
+    await asked(command("p", "ls", { permission_options: offered }));
+    button("Always …").click();
+    await pass(1500);
+    document.querySelector<HTMLInputElement>("input[type=radio]")?.click();
+    form().focus();
+    await pass(1500);
+    for (const key of ["1", "2", "3"]) {
+      press(form(), key);
+      await pass(1000);
+    }
+    expect(page.sent).toEqual([]);
+    await tap("Allow, and remember it");
+    expect(page.sent).toMatchObject([{ option_id: "always" }]);
+  });
+
+  test("that are typed on the page keep a request from taking the focus", async () => {
+    page.show(<RequestDock />);
+    await pass(100);
+    press(document.body, "a");
+    page.happens(command("p", "ls"));
+    await pass(1500);
+    expect(document.activeElement).toBe(document.body);
   });
 
   test("a request takes the focus that nobody has", async () => {
