@@ -31,7 +31,12 @@ const heading = () => document.querySelector("h1")?.textContent;
 const dialog = () => document.querySelector("dialog")?.getAttribute("aria-label");
 const links = () => [...document.querySelectorAll("nav a.session")].map((node) => node.querySelector(".title")?.textContent);
 const prompt = () => document.querySelector<HTMLTextAreaElement>("textarea[aria-label=Prompt]");
-const shows = (title: string) => eventually(() => expect(heading()).toBe(title));
+/** Waits until what was drawn last hears keys, too: Preact has its effects run after the frame. */
+const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(() => setTimeout(done))));
+async function shows(title: string): Promise<void> {
+  await eventually(() => expect(heading()).toBe(title));
+  await drawn();
+}
 
 beforeEach(() => {
   hub = new FakeHub();
@@ -242,6 +247,7 @@ describe("the menu of a narrow page", () => {
     for (const close of [() => press(document.body, "Escape"), () => button("Close the menu").click(), () => state.select("old")]) {
       button("Sessions").click();
       await eventually(() => expect(isOpen()).toBe(true));
+      await drawn();
       close();
       await eventually(() => expect(isOpen()).toBe(false));
     }
