@@ -153,7 +153,7 @@ def prices(file: Path | None = None) -> Prices:
         return Prices({**_own(), **_decode(content).models})
     except OSError as error:
         raise PricesError(
-            f"the prices {file} cannot be read: {error.strerror}; mend the setting `prices`"
+            f"the prices {file} cannot be read: {error.strerror}; correct the setting `prices`"
         ) from error
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
         raise PricesError(

@@ -11,7 +11,7 @@ from turnwire.adapter.process.version import Version
 
 
 class CliVariant(Struct, frozen=True):
-    """One of these CLIs."""
+    """A CLI that speaks Claude Code's control protocol, by what differs from the others."""
 
     build_command: Callable[[Sequence[str], CommandOptions, Version | None], list[str]]
     """Make the argv; raises CommandError."""

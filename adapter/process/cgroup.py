@@ -71,7 +71,7 @@ def kill(path: str) -> None:
 
 
 def end(path: str, seconds: float) -> bool:
-    """Kill all that is in a cgroup, wait that long until nothing is, and remove it; tell whether it is gone."""
+    """Kill all processes of a cgroup, wait up to `seconds` until it is empty, and remove it. Return whether it is gone."""
     timer = SuspendAwareTimer(seconds, time.monotonic())
     while is_populated(path):
         kill(path)

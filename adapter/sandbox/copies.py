@@ -189,7 +189,9 @@ def _locked(lock: str) -> Iterator[None]:
                     os.rmdir(lock)
                     continue
             if time.monotonic() > end:
-                raise TimeoutError(f"another program holds {lock}") from None
+                raise TimeoutError(
+                    f"another program holds the lock {lock}; end that program, or remove the folder"
+                ) from None
             time.sleep(0.05)
     try:
         yield

@@ -236,7 +236,7 @@ def read_request(head: bytes) -> tuple[Target, bytes | None]:
         url = urlsplit(where)
         target = read_target(url.netloc.rpartition("@")[2], 80)
     except ValueError:
-        raise BadRequest("this is not an address") from None
+        raise BadRequest("the request names no address; write http://HOST/PATH") from None
     if url.scheme != "http" or target is None:
         raise BadRequest("write the whole address, such as http://HOST/PATH; https goes by CONNECT")
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")

@@ -247,9 +247,9 @@ def _host_resolved(asked: PermissionRequest, decision: Decision) -> PermissionRe
 
 
 def _told_as_decided(outputs: Outputs) -> Outputs:
-    """Publish requests that were decided as they came as decided, and never as waiting.
+    """Publish a request that was decided on arrival as decided, never as waiting.
 
-    Their decisions go before the line that asked, where a core that reads the recording finds them in time.
+    Its decision goes before the line with the request, so that a core that replays the recording reads it first.
     """
     received, *others = outputs.happened
     decided = {

@@ -209,7 +209,7 @@ def _closed(hunks: str) -> str:
 
 
 def _check(path: str) -> None:
-    """Refuse what leads out of the workspace, or can be no name."""
+    """Raise UnknownFile for a path that leads out of the workspace, and for one that no file can have."""
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or ".." in parts or "\0" in path:
         raise UnknownFile(f"{path!r} is not a path in the workspace")

@@ -101,11 +101,11 @@ async def _revert_hunk(git: Git, path: str, hunk: str) -> None:
     body = patch.encode("utf-8", "surrogateescape")
     said = await top("apply", "--reverse", "--whitespace=nowarn", "-", body=body)
     if not said.is_ok:
-        raise Changed(f"the hunk does not fit the file any more; look again, then repeat it: {said.words}")
+        raise Changed(f"the hunk no longer fits the file; reload the changes and try again: {said.words}")
 
 
 async def _keep(git: Git, place: Path) -> str | None:
-    """Have git keep a file's content, as it is; None where there is none."""
+    """Store a file's content unchanged as a git object and return its id; None without a file."""
 
     def read() -> bytes | None:
         try:

@@ -65,7 +65,7 @@ def is_blank(text: str) -> bool:
 
 
 def _says_nothing(text: str) -> bool:
-    """Tell whether the line of a blank block has this text."""
+    """Return whether a text is blank, or the text that the CLI writes for a blank block."""
     return is_blank(text) or text == NO_CONTENT
 
 

@@ -55,7 +55,7 @@ _TODO = {"done": "completed"}
 
 
 class KimiReader:
-    """Reads one process."""
+    """Reads the lines of one process of the agent."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}

@@ -557,7 +557,7 @@ def unreadable(path: Path, error: Exception, option: str) -> str:
         return f"{_shown(path)}: {error.strerror or error}; name a TOML file with {option}"
     if isinstance(error, UnicodeDecodeError):
         return f"{_shown(path)}: this is not UTF-8, which TOML requires; name a TOML file with {option}"
-    return f"{_shown(path)}: cannot be read as TOML ({error}); mend the file or name another with {option}"
+    return f"{_shown(path)}: cannot be read as TOML ({error}); correct the file or name another with {option}"
 
 
 def say(message: str) -> None:

@@ -92,7 +92,7 @@ class Log(Protocol):
         ...
 
     def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
-        """Tell the watcher when `trouble` has become another."""
+        """Call the watcher when `trouble` changes."""
         ...
 
     async def ownership(self, session: str) -> Ownership | None:
@@ -443,7 +443,7 @@ class FleetHost:
         return True
 
     async def _note(self, order: str, command: frames.AnyCommand, frontend: Frontend) -> None:
-        """Note that a command was done here, for whoever sends it again."""
+        """Record that a command was done here. A sender that repeats it gets the same answer."""
         outcome = CommandOutcome(
             digest=digest_of(_text(command), frontend.user),
             begun=CommandStart(worker=self._name, instance=self._name),

@@ -27,12 +27,12 @@ class Operator:
         self._server = RedisServer(url, prefix)
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._store.close()
         await self._server.close()
 
     async def status(self) -> FleetListing:
-        """Return who is there."""
+        """Return the workers of the fleet, with how many sessions each has."""
         began = time.monotonic()
         leases = await self._store.operators_view()
         took = time.monotonic() - began

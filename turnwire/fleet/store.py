@@ -183,7 +183,7 @@ class FleetStore:
         self._prefix = f"{prefix}fleet:"
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._connection.close()
 
     async def check_schema(self) -> None:

@@ -125,7 +125,7 @@ class WorkerHost(Host, Protocol):
 
 @dataclass(slots=True)
 class _RunningCommand:
-    """A command that is being done."""
+    """A command that this worker is executing."""
 
     digest: str
     waiting: list[tuple[str, str]] = field(default_factory=list)

@@ -458,7 +458,7 @@ class Index:
         self._db.execute("UPDATE said SET session = ? WHERE session = ?", (session, name))
 
     def logged(self, session: str, epoch: str) -> int:
-        """Return up to which number the log of one of turnwire's sessions is in the index; 0 for another life's."""
+        """Return the number of the newest indexed event of a turnwire session; 0 if the log has another epoch."""
         with self._reading():
             row = self._db.execute("SELECT epoch, seq FROM logs WHERE session = ?", (session,)).fetchone()
         return row[1] if row is not None and row[0] == epoch else 0

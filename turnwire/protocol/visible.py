@@ -80,7 +80,7 @@ def ordered_json(value: Any) -> Any:
 
 
 def escaped(written: str) -> str:
-    """Return a JSON text of the same value that hides nothing and commands no terminal."""
+    """Escape the characters of a JSON text that hide text or control a terminal. Its value stays the same."""
     return (
         written if written.isascii() and "\x7f" not in written else _pattern(_IN_JSON).sub(_escape, written)
     )

@@ -77,7 +77,7 @@ class Exited(Struct, frozen=True):
 
 
 class Failed(Struct, frozen=True):
-    """Something of turnwire's own failed."""
+    """A part of turnwire failed."""
 
     why: str
 
@@ -87,15 +87,15 @@ class Cleared(Struct, frozen=True):
 
 
 class BatchRead(Struct, frozen=True):
-    """What the agent said is to be journaled."""
+    """A batch of the agent's lines was read. Its events must be journaled."""
 
 
 class BatchJournaled(Struct, frozen=True):
-    """The journal has it."""
+    """The journal has stored the batch."""
 
 
 class JournalFull(Struct, frozen=True):
-    """The journal takes no more for the time being."""
+    """The journal cannot store events at present."""
 
 
 class JournalRefuses(Struct, frozen=True):

@@ -16,6 +16,6 @@ def starting() -> None:
 
 
 def started() -> None:
-    """Collect from now on, but never what has been loaded."""
+    """Turn garbage collection on, and exclude all objects that exist already."""
     gc.freeze()
     gc.set_threshold(WORKING)

@@ -31,7 +31,7 @@ PATIENCE_S = 3.0
 
 
 async def examine(settings: Settings, recording: Path | None, family: str | None = None) -> Sequence[Finding]:
-    """Look at everything, in the order in which a start needs it; raises RecordingError."""
+    """Run all checks, in the order in which a start needs what they check; raises RecordingError."""
     looks: list[Callable[[Settings], Awaitable[Finding]]] = [
         agent,
         access,
@@ -162,7 +162,7 @@ async def rules(settings: Settings) -> Finding:
     try:
         book = read_rulebook(settings.rules)
     except ConfigurationError as error:
-        return Finding("rules", "broken", str(error), "mend the file, or name another with --rules")
+        return Finding("rules", "broken", str(error), "correct the file, or name another with --rules")
     if settings.rules is None:
         return Finding("rules", "ok", "none configured")
     if found := book.warnings:
@@ -179,7 +179,7 @@ async def state_directory(settings: Settings) -> Finding:
             "state directory",
             "broken",
             f"{existing} is not a writable directory",
-            "mend its permissions, or name another with --state-dir",
+            "correct its permissions, or name another with --state-dir",
         )
     if existing != folder:
         return Finding("state directory", "ok", f"{folder} will be made")
@@ -269,7 +269,7 @@ async def redis(settings: Settings) -> Finding:
             persistence = await client.info("persistence")
     except (RedisError, OSError, TimeoutError, ValueError) as error:
         why = str(error) or f"no answer within {PATIENCE_S:.0f} s"
-        return Finding("redis", "broken", why, "start the server, or mend TURNWIRE_REDIS_URL")
+        return Finding("redis", "broken", why, "start the server, or correct TURNWIRE_REDIS_URL")
     if not persistence.get("aof_enabled"):
         return Finding(
             "redis",
@@ -348,13 +348,13 @@ async def collector(settings: Settings) -> Finding:
     try:
         failure = await asyncio.to_thread(_send_nothing)
     except TracingError as error:
-        return Finding("OTLP", "broken", str(error), "mend that variable")
+        return Finding("OTLP", "broken", str(error), "correct that variable")
     if failure is not None:
         return Finding(
             "OTLP",
             "broken",
             failure,
-            "start the collector, or mend OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_PROTOCOL (gRPC is 4317, http/protobuf 4318)",
+            "start the collector, or correct OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_PROTOCOL (gRPC is 4317, http/protobuf 4318)",
         )
     return Finding("OTLP", "ok", "the collector answers")
 
