@@ -392,7 +392,7 @@ async def test_a_hunk_and_a_file_are_reverted_and_can_be_brought_back(house: Hou
     taken = await revert(folder, house.environment, "a.txt", version=await version("a.txt"), hunk=second)
     assert (folder / "a.txt").read_text() == before.replace("thirty\n", "line 30\n")
     assert house.git("cat-file", "blob", str(taken.backup)) + "\n" == before
-    with pytest.raises(Changed, match="does not fit"):
+    with pytest.raises(Changed, match="no longer fits"):
         await revert(folder, house.environment, "a.txt", version=await version("a.txt"), hunk=second)
     await revert(folder, house.environment, "a.txt", version=await version("a.txt"))
     assert (folder / "a.txt").read_text() == MAIN["a.txt"]
