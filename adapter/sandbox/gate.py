@@ -153,7 +153,7 @@ class HostGate:
         for one in addresses:
             known = read_address(one)
             reason = (
-                None
+                "it is no address"
                 if known is None
                 else why_refused(known, listed=listed, by_name=target.host not in LOOPBACK)
             )

@@ -18,6 +18,8 @@ _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0
 _GLOBAL_6 = ipaddress.IPv6Network("2000::/3")
 _SPECIAL = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "2001:db8::/32", "3fff::/20")))
 """Networks of RFC 6890 and RFC 9637 that Python's `is_global` of some versions takes for public."""
+_CLOUD = ipaddress.ip_address("168.63.129.16")
+"""Where Azure's machines find their host, with its metadata: outside of link-local and private networks."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _WEB_PORTS = (80, 443)
 
@@ -139,7 +141,7 @@ def why_refused(address: Address, *, listed: Listed, by_name: bool = False) -> s
             return NEVER[1]
         if one.is_loopback and (listed != "exactly" or by_name):
             return "it is an address of this machine"
-        if not _is_public(one) and listed != "exactly":
+        if (one == _CLOUD or not _is_public(one)) and listed != "exactly":
             return "it is an address of a private network"
     return None
 

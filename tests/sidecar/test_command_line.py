@@ -106,3 +106,10 @@ def test_a_taken_port_of_the_kit_is_told_with_what_to_do() -> None:
     assert done.exit_code == 1
     assert f"cannot listen on port {port} (Address already in use)" in done.output
     assert "give another with --port" in done.output
+
+
+def test_a_wrong_option_is_explained_without_the_words_of_a_library() -> None:
+    result = called("run", "--policy", "careful")
+    assert result.exit_code == 2
+    assert "'careful' is not one of 'autonomous', 'supervised', 'plan'" in result.output
+    assert "Value error" not in result.output

@@ -77,6 +77,12 @@ async def test_a_name_that_leads_to_a_private_address_is_refused_after_it_was_al
     assert [denied.target for denied in told] == ["files.example.org:443"]
 
 
+async def test_what_a_resolver_gives_that_is_no_address_is_connected_to_by_nobody() -> None:
+    one, _ = gate(["elsewhere.internal"], hosts=["*.example.org"])
+    with pytest.raises(HostRefused, match="no address"):
+        await one.admit(FILES)
+
+
 async def test_an_address_of_this_machine_is_refused_before_anybody_is_asked() -> None:
     one, _ = gate()
     for host in ("127.0.0.1", "localhost", "169.254.169.254", "::1", "10.1.2.3"):

@@ -28,11 +28,14 @@ _WRONG_CALL = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
 
 @contextmanager
 def _spelt_errors() -> Iterator[None]:
-    """Show hidden characters in the quoted parts of errors: a shell expands `*` to file names, which may contain them."""
+    """Show hidden characters in the quoted parts of errors: a shell expands `*` to file names, which may contain them.
+
+    Leave out the words that pydantic puts before the text of a ValueError.
+    """
     try:
         yield
     except _WRONG_CALL as error:
-        error.message = ordered(error.message)
+        error.message = ordered(error.message.removeprefix("Value error, "))
         raise
 
 
