@@ -171,11 +171,12 @@ describe("a call", () => {
           items: [
             { description: "A", status: "completed" },
             { description: "B", active_form: "Doing B", status: "in_progress", blocked_by: ["A"] },
+            { description: "C", status: "pending" },
           ],
         },
       },
       "To do",
-      ["1 of 2 done"],
+      ["1 of 3 done"],
       "Doing B after A",
     ],
     [

@@ -20,6 +20,14 @@ SIZES = [(1440, 900), (390, 844)]
 LOST = "exception: Firefox can’t establish a connection"
 """How Firefox's own message begins when a connection cannot be made."""
 
+ASIDE = """() => {
+  const scroller = document.querySelector('.scroller[aria-label=Conversation]');
+  if (scroller.scrollHeight <= scroller.clientHeight || scroller.offsetWidth === scroller.clientWidth) throw new Error('no scrollbar');
+  const [one, other] = ['.scroller .row', '.composer'].map(name => document.querySelector(name).getBoundingClientRect());
+  return Math.abs(one.left + one.right - other.left - other.right) / 2;
+}"""
+"""How many pixels the middle of the conversation is from that of the prompt field, while a scrollbar takes room."""
+
 WORKS = """
 turns:
   - steps:
@@ -96,6 +104,11 @@ async def test_a_person_prompts_answers_by_mouse_reloads_and_loses_the_line(
         assert (answered.option_id, answered.behavior) == ("allow_once", "allow")
         await said(page, "I make the file.", "It is made.")
         await expect(page.locator(".request")).to_have_count(0)
+
+        # The conversation scrolls in a low window, and stays in line with what stands below it.
+        await page.set_viewport_size({"width": 1280, "height": 420})
+        assert await page.evaluate(ASIDE) <= 1
+        await page.set_viewport_size({"width": 1280, "height": 800})
 
         # The line is cut in the middle of a turn.
         await say(page, "Count")
