@@ -677,6 +677,22 @@ def test_a_message_of_one_text_calls_no_tool() -> None:
         survey.reader("b")
 
 
+@pytest.mark.parametrize("aside", [False, True])
+def test_a_call_without_an_id_or_arguments_is_no_call_of_a_subagent(aside: bool) -> None:
+    (files,) = FAMILIES["claude"].files
+    survey = files.survey()
+    started = {"type": "tool_use", "id": "c", "name": "Task", "input": {"prompt": "say k"}}
+    survey.handle(record("p", None, "assistant", content=[started]))
+    survey.handle(record("k", None, isSidechain=True, agentId="k"))
+    blocks = [
+        {"type": "tool_use", "name": "Task", "input": {"prompt": "unnamed"}},
+        {"type": "tool_use", "id": "d", "name": "Bash", "input": "ls"},
+    ]
+    said = survey.handle(record("a", "k", "assistant", content=blocks, isSidechain=aside, agentId="k"))
+    assert [(one.kind, one.text) for one in said] == [("prompt", "unnamed")]
+    assert list(survey.agents()) == ["k"]
+
+
 ODD = [
     None,
     3,
