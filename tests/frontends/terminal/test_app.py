@@ -12,11 +12,14 @@ from textual.pilot import Pilot
 
 from console_decisions import OPTIONS
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
-from turnwire.client import connect
+from turnwire.client import Cursor, connect
+from turnwire.client.following import Following
+from turnwire.client.results import EventsPage
 from turnwire.client.values import JsonValue
 from turnwire.frontends.terminal import deciding, panels, screens
-from turnwire.frontends.terminal.app import Attached
+from turnwire.frontends.terminal.app import LINES, PAGE, Attached
 from turnwire.frontends.terminal.composer import Composer
+from turnwire.frontends.terminal.rows import Said
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire.frames import AnyCommand
 from turnwire.normalize.events import (
@@ -239,6 +242,41 @@ async def test_hostile_text_draws_nothing_outside_its_box(said: str) -> None:
         assert "\u202e" not in seen.text()
 
 
+async def test_only_the_newest_page_is_asked_for_before_the_first_screen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    many = [
+        MessageChunk(text=f"piece {number}", message_id=f"m{number}", block_index=0) for number in range(400)
+    ]
+    asked: list[tuple[int, int | None]] = []
+    go_on = asyncio.Event()
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "one", made([asking("old request"), *many]), pending=1)
+        async with connect(where.url) as client:
+            events, follow = client.events, client.follow
+
+            async def held(session: str, *, after: int, before: int, epoch: str) -> EventsPage:
+                asked.append((after, before))
+                await go_on.wait()
+                return await events(session, after=after, before=before, epoch=epoch)
+
+            def followed(session: str, cursor: Cursor) -> Following:
+                asked.append((cursor.seq, None))
+                return follow(session, cursor)
+
+            monkeypatch.setattr(client, "events", held)
+            monkeypatch.setattr(client, "follow", followed)
+            app = Attached(client, "one")
+            async with app.run_test(size=(80, 24)) as pilot:
+                seen = Screen(where, app, pilot)
+                await seen.sees("piece 399")
+                assert asked[0] == (401 - PAGE, None)
+                assert "old request" not in seen.text()
+                go_on.set()
+                await seen.sees("old request")
+                assert asked[1:] == [(0, 402 - PAGE)]
+
+
 @pytest.mark.long
 async def test_a_long_log_opens_at_its_end_and_finds_what_waits_far_before() -> None:
     many = [
@@ -260,6 +298,45 @@ async def test_a_long_log_opens_at_its_end_and_finds_what_waits_far_before() -> 
                     await pilot.press("pageup")
                     await until(partial(_has_loaded, app, first))
                 assert "text:m0:0" in app.conversation.rows
+
+
+def _message(number: int) -> MessageChunk:
+    return MessageChunk(
+        text="\n\n".join([f"piece {number}", *["more"] * 99]), message_id=f"m{number}", block_index=0
+    )
+
+
+def _lines(app: Attached) -> int:
+    return app.query_one("#conversation").virtual_size.height
+
+
+async def test_a_long_stream_leaves_what_is_near_the_screen_and_the_rest_is_loaded_on_the_way_back() -> None:
+    async with screen(_message(0)) as seen:
+        await seen.sees("more")
+        lines = seen.app._widgets["text:m0:0"]._styles_cache
+        assert lines._cache
+        for number in range(1, 12):  # each is 200 lines
+            await show(seen.where, "one", made([_message(number)]))
+            await until(lambda key=f"text:m{number}:0": key in seen.app._widgets)  # type: ignore[misc]  # bound now
+            await seen.pilot.pause()
+        app = seen.app
+        await until(
+            lambda: (
+                len(app.query(Said)) == len(app._widgets) == len(app.conversation.rows) < 6
+                and _lines(app) >= LINES
+            )
+        )
+        assert not lines._cache
+
+        first = seen.app._first
+        seen.app.query_one("#conversation").scroll_home(animate=False)
+        await seen.pilot.pause()
+        await seen.pilot.press("pageup")
+        await until(partial(_has_loaded, seen.app, first))
+        await until(lambda: "text:m0:0" in seen.app._widgets)
+        assert list(seen.app.conversation.rows) == [f"text:m{number}:0" for number in range(12)]
+        await until(lambda: seen.app._most == _lines(seen.app) + LINES)
+        assert len(seen.app.query(Said)) == 12
 
 
 async def test_a_recording_looks_like_itself() -> None:

@@ -1,6 +1,7 @@
 """The interface of `turnwire attach`: one session at a time, and the way to the others."""
 
 import asyncio
+import sys
 from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -20,7 +21,7 @@ from turnwire.client.events import PermissionRequest, QuestionRequest
 from .composer import Composer
 from .conversation import Conversation, Request
 from .panels import Asked, Decision, Panel
-from .rows import Folded, RowWidget, widget_of
+from .rows import Folded, RowWidget, forget_lines, widget_of
 from .screens import Choose, Find, Help, Leader, Sure, Used, session_choices
 from .spelling import visible_line
 from .usage import of_days, of_session
@@ -28,8 +29,11 @@ from .usage import of_days, of_session
 PAGE = 300
 """Events that are asked for first, and with each page of what came before."""
 
-DRAWN = 400
-"""Rows on the screen; older ones are loaded again when one scrolls there."""
+LINES = 400
+"""Lines that are kept below each other while new ones come, at least a screen; older rows are loaded again when one scrolls there.
+
+A line that was once drawn costs some 20 kB.
+"""
 
 DRAW_S = 0.05
 """Seconds between two drawings: events in between are drawn together."""
@@ -79,6 +83,7 @@ class Attached(App[str]):
         self._tasks: set[asyncio.Task[None]] = set()
         self._said = ""
         self._loading = False
+        self._most = 2 * LINES
         self._lines: dict[str, Text] = {}
 
     def compose(self) -> ComposeResult:
@@ -113,7 +118,10 @@ class Attached(App[str]):
             self._following.cancel()
         self.session = session
         self.conversation = Conversation()
+        for widget in self._widgets.values():
+            forget_lines(widget)
         self._widgets.clear()
+        self._most = 2 * LINES
         self.query_one("#conversation").remove_children()
         self.query_one("#conversation", VerticalScroll).anchor()
         self._asked = None
@@ -169,10 +177,16 @@ class Attached(App[str]):
             widgets = [widget_of(row) for row in added]
             self._widgets.update(zip((row.key for row in added), widgets, strict=True))
             if widgets:
+                self._most = sys.maxsize
                 await area.mount_all(widgets, before=0)
-                self.call_after_refresh(widgets[-1].scroll_visible, animate=False)
+                self.call_after_refresh(self._show_loaded, widgets[-1])
         finally:
             self._loading = False
+
+    def _show_loaded(self, widget: RowWidget) -> None:
+        """Scroll to what was loaded, which stays until more lines have come at the end."""
+        widget.scroll_visible(animate=False)
+        self._most = self.query_one("#conversation", VerticalScroll).virtual_size.height + LINES
 
     async def _before(self, before: int) -> Conversation:
         """Return what a page of events above a number comes to."""
@@ -210,16 +224,28 @@ class Attached(App[str]):
             elif widget not in new:
                 await widget.change(row)
         gone = [self._widgets.pop(key) for key in removed if key in self._widgets]
-        if at_end and len(self._widgets) > DRAWN + PAGE:
-            keys = self.conversation.keep_newest(DRAWN)
-            gone += [self._widgets.pop(key) for key in keys if key in self._widgets]
-            self._first = min((row.seq for row in self.conversation.rows.values()), default=self._first)
+        if at_end and area.virtual_size.height > self._most:
+            gone += self._forget(max(LINES, area.size.height))
         if new:
             await area.mount_all(new)
         for widget in gone:
+            forget_lines(widget)
             await widget.remove()
         await self._draw_request()
         self._draw_lines()
+
+    def _forget(self, lines: int) -> list[RowWidget]:
+        """Forget the oldest rows beyond so many lines; returns their widgets."""
+        kept = 0
+        for row in reversed(self.conversation.rows.values()):
+            if lines <= 0:
+                break
+            kept += 1
+            lines -= self._widgets[row.key].outer_size.height if row.key in self._widgets else 0
+        keys = self.conversation.keep_newest(kept)
+        self._first = min((row.seq for row in self.conversation.rows.values()), default=self._first)
+        self._most = 2 * LINES
+        return [self._widgets.pop(key) for key in keys if key in self._widgets]
 
     async def _draw_request(self) -> None:
         first = next(iter(self.conversation.pending.items()), None)

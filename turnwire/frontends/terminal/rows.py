@@ -139,6 +139,12 @@ def widget_of(row: Row) -> RowWidget:
             return Line(row)
 
 
+def forget_lines(widget: RowWidget) -> None:
+    """Forget what was drawn of a widget that is to be removed: Textual 8.2 keeps the lines of the last thousand."""
+    for one in (widget, *widget.walk_children(Widget)):
+        one.refresh()
+
+
 def drawn(part: Part, most: int | None = None) -> RenderableType:
     """Return a part in colour, its lines wrapped and none left out but beyond `most`, which is said."""
     lines = part.text.split("\n")

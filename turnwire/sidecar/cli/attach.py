@@ -61,6 +61,7 @@ def attach_command(
     from turnwire.frontends.terminal.command import Hub, Native, attach
     from turnwire.frontends.terminal.guard import guarded
     from turnwire.frontends.terminal.problems import NotAttached
+    from turnwire.sidecar.process import garbage
 
     settings = configured(context)
     url = target if target is not None and "://" in target else connect
@@ -71,6 +72,7 @@ def attach_command(
         hubs = [Hub(url, token)]
     else:
         hubs = [Hub(address, token) for address, token in running(settings)]
+    garbage.started()
     if native:
         if url is not None:
             fail("--native needs a sidecar of this machine; leave the URL out", 2)

@@ -18,6 +18,7 @@ from turnwire._runtime.private_files import make_private
 from turnwire.frontends.terminal.command import Hub, Native, attach
 from turnwire.frontends.terminal.guard import Guard, guarded
 from turnwire.protocol.errors import TurnwireError
+from turnwire.sidecar.process import garbage
 
 END_S = 30.0
 """How long the sidecar has to end before it is killed; its own limit is shorter."""
@@ -32,6 +33,7 @@ def run_attached(arguments: Sequence[str], state: Path, token: str | None, *, ke
 
     `token` is the configured one, where there is one.
     """
+    garbage.started()
     make_private(state)
     log = state / "attached.log"
     signal.signal(signal.SIGHUP, _leave)
@@ -95,6 +97,7 @@ def run_native(
 
     The URL is said once before; `qr` draws it and waits for Enter. Raises NotStarted and NotAttached.
     """
+    garbage.started()
     make_private(state)
     log = state / "attached.log"
     with guarded() as guard, _sidecar(arguments, log, guard, keep=False) as (url, _):
