@@ -177,10 +177,13 @@ export function ElicitationForm({ row, request, docked }: Props) {
           <SchemaForm
             fields={fields}
             values={values}
-            onChange={(next) => {
-              row.view.draft = next;
-              setValues(next);
-            }}
+            onChange={(changed) =>
+              setValues((before) => {
+                const next = { ...before, ...changed };
+                row.view.draft = next;
+                return next;
+              })
+            }
           />
         )}
         {fields.length === 0 && !request.url && (

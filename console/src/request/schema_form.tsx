@@ -64,8 +64,15 @@ export function toContent(fields: readonly Field[], values: Values): Record<stri
   return content;
 }
 
-export function SchemaForm({ fields, values, onChange }: { fields: readonly Field[]; values: Values; onChange: (values: Values) => void }) {
-  const set = (name: string, value: string | boolean) => onChange({ ...values, [name]: value });
+interface Props {
+  fields: readonly Field[];
+  values: Values;
+  /** Takes the value that is another one now. A program that fills in a form changes several before it is drawn again. */
+  onChange: (changed: Values) => void;
+}
+
+export function SchemaForm({ fields, values, onChange }: Props) {
+  const set = (name: string, value: string | boolean) => onChange({ [name]: value });
   return (
     <>
       {fields.map((field) => (
