@@ -147,7 +147,7 @@ CANNOT = {
     "pipx install '.[agui]'": "the same",
     "pipx install '.[usechat]'": "the same",
     "pipx install '.[mcp]'": "the same",
-    "pip install 'turnwire[tui]'": "the same",
+    "pipx install --force '.[tui]'": "the same",
     "redis-server --appendonly yes --appendfsync always": "takes a fixed port; tests/fleet start one on a port of their own",
     "docker build -t turnwire .": "needs docker",
     'docker run --rm -p 127.0.0.1:8790:8790 -e TURNWIRE_TOKEN="$(openssl rand -hex 16)" turnwire': "needs docker",
