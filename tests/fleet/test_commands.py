@@ -253,6 +253,27 @@ async def test_a_session_that_a_worker_took_and_had_not_told_of_when_it_ended_is
     assert sorted(heir.said) == [("a0", "one"), ("a0", "two")]
 
 
+async def test_a_prompt_to_a_worker_whose_session_was_taken_by_force_is_done_by_its_owner(
+    fleet: Fleet,
+) -> None:
+    former, heir = Sessions("a"), Sessions("b")
+    former.there = {"a0": 1, "a1": 1}
+    async with fleet.worker(former, "former"), fleet.worker(heir, "heir"), fleet.hub() as hub:
+        await until(lambda: len(hub.workers()) == len(hub.sessions()) == 2)
+        former.may_answer.clear()
+        asked = asyncio.create_task(hub.execute(prompt("a0", "while it is taken"), ANN))
+        await until(lambda: former.said)
+        for session in ("a0", "a1"):
+            former.refused.add(session)
+            heir.there[session] = 2
+            fleet.owners[session] = Ownership("heir", 2)
+        former.may_answer.set()
+        assert await asked == {"by": "ann"}
+        assert await hub.execute(prompt("a1", "after that"), ANN) == {"by": "ann"}
+    assert former.said == [("a0", "while it is taken")]
+    assert heir.said == [("a0", "while it is taken"), ("a1", "after that")]
+
+
 async def test_two_workers_of_one_name_are_refused_unless_the_second_is_the_first_s_next_life(
     fleet: Fleet,
 ) -> None:

@@ -93,8 +93,22 @@ async def test_a_session_goes_on_at_another_worker_with_its_log_and_its_first_on
         assert not await first.sessions.still_owns(session)
         assert await second.sessions.still_owns(session)
         # what the first one still says of it is refused, and costs no answer
+        assert not await first.sessions.lost(session)
         await first.journal.append(session, [Entry(b"{}")])
         await first.sessions.journaled()
+        assert await first.sessions.lost(session)
+        asks, asked = first.journal.ownership, 0
+
+        async def away_at_first(session: str) -> Ownership | None:
+            nonlocal asked
+            asked += 1
+            if asked == 1:
+                raise JournalUnavailable("Redis is away")
+            return await asks(session)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(first.journal, "ownership", away_at_first)
+            assert await first.sessions.lost(session), "whose it is can be told once Redis is back"
         await first.sessions.abandon(session)
         assert first.sessions.sessions() == []
         assert await first.here.store.list() == []

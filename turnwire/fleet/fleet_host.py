@@ -280,6 +280,7 @@ class FleetHost:
                     await operator.wish(worker, None if action == "uncordon" else action)
                 case frames.FleetTake(session=session, worker=worker):
                     await operator.take(session, worker, self._timing.lease_s)
+                    await self._directory.refresh(session)
                 case _:
                     result: JsonValue = to_builtins(await operator.status())
                     return result

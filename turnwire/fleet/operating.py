@@ -13,7 +13,7 @@ from turnwire.hub.host import Frontend
 from turnwire.hub.wire.frames import SessionMove
 from turnwire.hub.wire.results import FleetListing, FleetWorker
 from turnwire.journal.plugins import DEFAULT_PREFIX
-from turnwire.journal.redis.server import NOBODY, RedisServer
+from turnwire.journal.redis.server import NOBODY, Ownership, RedisServer
 
 LOOK_S = 0.1
 """Seconds between looks at something that nobody tells of."""
@@ -117,13 +117,20 @@ class Operator:
         place = await self._store.send(worker, encode(order))
         try:
             async with asyncio.timeout(seconds):
-                while await self._server.ownership(session) == owner:  # noqa: ASYNC110 - nor does a claim
+                while not await self._is_taken(session, owner, entry.worker):  # noqa: ASYNC110 - nor does a claim
                     await asyncio.sleep(LOOK_S)
         except TimeoutError:
             await self._store.withdraw(worker, place)
             raise OperationRefused(
                 f"The worker {worker!r} has not taken session {session!r} in {seconds:g} s; its log says why."
             ) from None
+
+    async def _is_taken(self, session: str, former: Ownership, listed: str) -> bool:
+        """Tell whether the log and the directory name another worker; hubs go by the directory."""
+        if await self._server.ownership(session) == former:
+            return False
+        entry = (await self._store.entries([session])).get(session)
+        return entry is None or entry.worker != listed
 
     async def begin_epoch(self) -> str:
         """Begin a new epoch, after Redis was put back from a backup, and return it; all readers start again."""

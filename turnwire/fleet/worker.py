@@ -118,6 +118,10 @@ class WorkerHost(Host, Protocol):
         """Wait until the events of a command are in the journal, however long that takes."""
         ...
 
+    async def lost(self, session: str) -> bool:
+        """Tell whether a session's log has refused what was said here, because it is another worker's by now."""
+        ...
+
     async def abandon(self, session: str) -> None:
         """End what runs of a session that has another owner by now, and forget it here."""
         ...
@@ -525,6 +529,10 @@ class Worker:
         try:
             answer = await self._result(order, command)
             await self._host.journaled()
+            session = _session_of(command)
+            if session is not None and isinstance(command, BEGINS) and await self._host.lost(session):
+                # Taken by force meanwhile: nothing of this is in its log, so its owner does it.
+                answer = Answer(moved=True)
             if isinstance(command, LISTED):
                 # Whoever hears of a new session finds it in the directory, and one that was deleted no more.
                 await self._until_redis_takes_it(self._show_all)
@@ -617,7 +625,7 @@ class Worker:
             await moving.wait()
         async with self._adopting:
             if former is None or self._host.owns(session):
-                return self._host.owns(session)
+                return self._host.owns(session) and not await self._host.lost(session)
             entry = (await self._store.entries([session])).get(session)
             if entry is None or entry.record is None:
                 return False

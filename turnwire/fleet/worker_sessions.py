@@ -155,6 +155,15 @@ class WorkerSessions:
             else:
                 return
 
+    async def lost(self, session: str) -> bool:
+        """Tell whether a session's log has refused what was said here, because it is another worker's by now."""
+        while self._journal.refusal(session) is not None:
+            try:
+                return not await self.still_owns(session)
+            except JournalUnavailable:
+                await asyncio.sleep(self._pause_s)
+        return False
+
     async def abandon(self, session: str) -> None:
         """End what runs of a session that has another owner by now, or was deleted, and forget it here."""
         record = self._host.record(session)

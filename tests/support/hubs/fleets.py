@@ -36,6 +36,8 @@ class Sessions:
         self.refuses: Exception | None = None
         """Why nothing can be begun or taken here."""
         self.broken = False
+        self.refused: set[str] = set()
+        """Sessions whose logs have refused what was said here."""
         self.taken: set[str] = set()
         """Sessions that others have taken meanwhile."""
         self.kept: dict[str, str] = {}
@@ -144,6 +146,9 @@ class Sessions:
 
     async def journaled(self) -> None:
         pass
+
+    async def lost(self, session: str) -> bool:
+        return session in self.refused
 
     async def abandon(self, session: str) -> None:
         del self.there[session]
