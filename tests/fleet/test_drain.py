@@ -87,6 +87,28 @@ async def test_a_turn_that_does_not_end_holds_the_drain_up_for_its_time_and_no_l
         assert (former.there, heir.there) == ({"a1": 1}, {"a0": 2})
 
 
+async def test_two_drains_at_once_end_lose_no_session_and_begin_no_prompt(fleet: Fleet) -> None:
+    one, two = Sessions("a"), Sessions("b")
+    one.former, two.former = two, one
+    one.there, two.there = {"a0": 1}, {"b0": 1}
+    async with (
+        fleet.worker(one, "former", group="g") as first,
+        fleet.worker(two, "heir", group="g") as second,
+        fleet.hub() as hub,
+    ):
+        await until(lambda: len(hub.workers()) == len(hub.sessions()) == 2)
+        async with asyncio.timeout(LONG):
+            await asyncio.gather(first.drain(LONG), second.drain(LONG))
+        assert sorted([*one.there, *two.there]) == ["a0", "b0"]
+        fleet.owners |= {name: Ownership("former", fence) for name, fence in one.there.items()}
+        fleet.owners |= {name: Ownership("heir", fence) for name, fence in two.there.items()}
+        for session in ("a0", "b0"):
+            assert await code(hub, prompt(session, "one more")) == "unreachable"
+        await until(lambda: hub.workers() == [])
+        assert await code(hub, create()) == "no_worker"
+        assert one.said == two.said == []
+
+
 async def test_a_drain_ends_where_a_call_loses_its_cancellation(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:

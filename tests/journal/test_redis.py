@@ -592,6 +592,35 @@ async def test_a_server_without_memory_left_is_trouble_that_passes(journal: Redi
     assert await seqs(journal) == list(range(1, 12))
 
 
+async def test_a_server_that_cannot_save_is_trouble_that_passes_and_costs_no_event(
+    started: Callable[..., RedisProcess], tmp_path: Path
+) -> None:
+    place = tmp_path / "saved"
+    place.mkdir()
+    server = started("--dir", str(place), "--save", "3600 1", "--appendonly", "no")
+    async with redis_library.Redis.from_url(server.url) as client:
+
+        async def saved(status: str) -> None:
+            await client.bgsave()
+            async with asyncio.timeout(60):
+                while (await client.info("persistence"))["rdb_last_bgsave_status"] != status:  # noqa: ASYNC110 - Redis tells nobody
+                    await asyncio.sleep(0.02)
+
+        journal = await RedisJournal.open(server.url)
+        assert await journal.append("a", [Entry(b"{}")]) == 1
+        await journal.flush()
+        place.rmdir()
+        await saved("err")
+        await until(lambda: "MISCONF" in str(journal.trouble))
+        assert await journal.append("a", [Entry(b"{}")]) == 2
+        assert "MISCONF" in await fails(journal)
+        await client.config_set("stop-writes-on-bgsave-error", "no")
+        await until(lambda: journal.trouble is None)
+        await journal.flush()
+        assert await seqs(journal) == [1, 2]
+        await journal.close()
+
+
 @pytest.mark.parametrize("reads_only", [False, True])
 async def test_a_server_that_stands_still_or_fails_is_told_and_its_return_too_while_nobody_writes(
     forgetful: RedisProcess, reads_only: bool
