@@ -1,9 +1,11 @@
 """A fleet of processes: frontends come to a hub, sessions run at a worker, and Redis is between them."""
 
 import asyncio
+import re
 import shutil
 import signal
 import sys
+import urllib.request
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +18,7 @@ from turnwire.client import BEGINNING, Client, CommandFailed, connect
 from turnwire.client import commands as do
 from turnwire.client import events as ev
 from turnwire.client.frames import EventFrame
-from turnwire_process import DEADLINE, environment, lines_of
+from turnwire_process import DEADLINE, Served, environment, lines_of
 from turnwire_process import preloaded_turnwire as turnwire
 from waiting import until
 
@@ -38,6 +40,20 @@ async def answered(client: Client, session: str) -> list[str]:
     raise AssertionError("the log ended")
 
 
+async def measured(served: Served) -> set[str]:
+    """Return the names of the series at a process's /metrics."""
+    request = urllib.request.Request(
+        f"{served.base}/metrics", headers={"Authorization": f"Bearer {served.token}"}
+    )
+
+    def text() -> str:
+        with urllib.request.urlopen(request, timeout=DEADLINE) as answer:
+            return str(answer.read().decode())
+
+    lines = (await asyncio.to_thread(text)).splitlines()
+    return {re.split("[{ ]", line)[0] for line in lines if line and line[0] != "#"}
+
+
 async def test_a_frontend_of_a_hub_has_a_session_at_a_worker_and_both_end_well(tmp_path: Path) -> None:
     hub, worker, work = (tmp_path / name for name in ("hub", "worker", "work"))
     for place in (hub, worker, work):
@@ -56,7 +72,7 @@ async def test_a_frontend_of_a_hub_has_a_session_at_a_worker_and_both_end_well(t
             )
             env = {place: environment(place / "home") for place in (hub, worker)}
             async with (
-                turnwire(worker, "serve", env=env[worker]),
+                turnwire(worker, "serve", env=env[worker]) as working,
                 turnwire(hub, "hub", env=env[hub]) as served,
                 connect(served.url) as client,
             ):
@@ -64,6 +80,12 @@ async def test_a_frontend_of_a_hub_has_a_session_at_a_worker_and_both_end_well(t
                 assert await answered(client, session) == ["echo: hello"]
                 (summary,) = await client.sessions()
                 assert (summary.session, summary.worker) == (session, "w")
+                at_hub, at_worker = await measured(served), await measured(working)
+                own = {"turnwire_fleet_lease_age_seconds", "turnwire_fleet_orders", "turnwire_sessions"}
+                assert own <= at_worker - at_hub
+                assert "turnwire_fleet_command_duration_seconds_count" in at_hub - at_worker
+                # of its own connection each
+                assert "turnwire_fleet_redis_round_trip_seconds" in at_hub & at_worker
         finally:
             redis.kill()
 
