@@ -63,7 +63,7 @@ def claude(folder: Path) -> Iterator[Agent]:
         yield Agent(
             lambda command, said: plan([tool_use("Bash", command=command)], [text(said)]),
             lambda: plan([hang()]),
-            lambda: "hang" in json.dumps(api.requests[-1:]),
+            lambda: json.dumps('"hang"')[1:-1] in json.dumps(api.requests[-1:]),
             lambda said: plan([text(said)]),
         )
 
@@ -95,7 +95,10 @@ AGENTS: dict[str, Callable[[Path], AbstractContextManager[Agent]]] = {
 
 async def prompted(place: Terminal, prompt: str) -> None:
     place.say(prompt)
-    await until(lambda: place.shows(prompt[-8:]), 60)
+    try:
+        await until(lambda: place.shows(prompt[-8:]), 60)
+    except TimeoutError:
+        pytest.fail(f"{prompt!r} is not in the field:\n{place.text()}")
     place.keys("Enter")
 
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import msgspec
 import pytest
+from textual.await_remove import AwaitRemove
 from textual.events import Key
 from textual.pilot import Pilot
 
@@ -28,6 +29,7 @@ from turnwire.normalize.events import (
     CompleteData,
     ContextWindow,
     MessageChunk,
+    PermissionCancelled,
     PermissionRequest,
     QuestionRequest,
     SessionMode,
@@ -404,6 +406,27 @@ async def test_words_are_found_in_the_whole_log() -> None:
         await seen.sees("needle")
         await seen.pilot.press("ctrl+f", *"nothing", "enter")
         await seen.sees("Not found in this session")
+
+
+async def test_the_prompt_has_the_keys_before_a_request_that_ended_is_taken_off_the_screen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with screen(asking("npm publish")) as seen:
+        await seen.sees("y or 1: Allow")
+        await seen.pilot.press("f2")
+        panel = seen.app.query_one(panels.Decision)
+        assert seen.app.focused is panel
+        remove, had_keys = panel.remove, []
+
+        def removed() -> AwaitRemove:
+            had_keys.append(seen.app.focused)
+            return remove()
+
+        monkeypatch.setattr(panel, "remove", removed)
+        await show(seen.where, "one", made([PermissionCancelled(pending_id="p1")]))
+        await until(lambda: not seen.app.query("#decision"))
+        assert had_keys == [seen.app.query_one(Composer)]
+        assert seen.app.focused is had_keys[0]
 
 
 async def test_a_long_title_leaves_the_state_and_the_mode_in_sight() -> None:

@@ -254,10 +254,10 @@ class Attached(App[str]):
             return
         self._asked = key
         for old in self.query("#decision"):
-            had_focus = old.has_focus_within
+            if old.has_focus_within:
+                # before it goes: keys in between would reach what Textual gives the focus to
+                self.screen.set_focus(self.query_one(Composer))
             await old.remove()
-            if had_focus:
-                self.query_one(Composer).focus()
         if first is None:
             return
         request = await self._whole(*first)
