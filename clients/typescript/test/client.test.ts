@@ -230,6 +230,41 @@ describe("a following", () => {
     await until(() => expect(lags).toEqual([7]));
   });
 
+  test("keeps its connection and its subscription while the hub cannot read its log", async () => {
+    const reset = vi.spyOn(Backoff.prototype, "reset");
+    try {
+      const states: string[] = [];
+      const made = client({ onState: (state) => states.push(state) });
+      const told: unknown[] = [];
+      const failures: TurnwireError[] = [];
+      made.follow("s", {
+        onEvents: (events) => told.push(...events.map(({ seq }) => seq)),
+        onCaughtUp: (seq) => told.push(`caught up with ${seq}`),
+        onLag: (behind, reason) => told.push(`${behind} behind: ${reason}`),
+        onFailed: (failure) => failures.push(failure),
+      });
+      await until(() => expect(told).toEqual(["caught up with 0"]));
+      const streamed = made.stream("s");
+      expect((await streamed.next()).value).toMatchObject({ type: "caught_up", seq: 0 });
+      const subscriptions = hub.received.filter(({ type }) => type === "subscribe").length;
+      const resets = reset.mock.calls.length;
+      const error = { code: "journal_unavailable", message: "Redis is away." };
+      hub.say({ type: "lag", session: "s", behind: 3, error });
+      expect((await streamed.next()).value).toEqual({ type: "lag", session: "s", behind: 3, error });
+      expect(reset).toHaveBeenCalledTimes(resets);
+      await made.command({ type: "interrupt", session: "s" });
+      hub.publish(3);
+      hub.say({ type: "caught_up", session: "s", seq: 3 });
+      await until(() => expect(told).toEqual(["caught up with 0", "3 behind: Redis is away.", 1, 2, 3, "caught up with 3"]));
+      expect(reset).toHaveBeenCalledTimes(resets + 1);
+      expect(hub.received.filter(({ type }) => type === "subscribe")).toHaveLength(subscriptions);
+      expect([hub.connections, states, failures]).toEqual([1, ["open"], []]);
+      await streamed.return();
+    } finally {
+      reset.mockRestore();
+    }
+  });
+
   test("gives an event of an unknown type in its place", async () => {
     hub.publish(1, { type: "of_tomorrow" } as unknown as AgentEvent);
     hub.publish(1);
