@@ -87,6 +87,37 @@ async def test_a_turn_that_does_not_end_holds_the_drain_up_for_its_time_and_no_l
         assert (former.there, heir.there) == ({"a1": 1}, {"a0": 2})
 
 
+async def test_a_session_that_is_taken_from_a_silent_agent_holds_the_drain_up_no_more(fleet: Fleet) -> None:
+    async with pair(fleet) as (former, heir, worker, _):
+        former.open = {"a1"}
+        async with asyncio.timeout(LONG), asyncio.TaskGroup() as tasks:
+            draining = tasks.create_task(worker.drain(10 * LONG))
+            await until(lambda: heir.there == {"a0": 2})
+            assert not draining.done()
+            former.taken.add("a1")
+        assert former.there == {}
+        assert former.closed == ["a0"]
+
+
+async def test_commands_that_wait_at_a_worker_are_done_after_it_was_cordoned(fleet: Fleet) -> None:
+    store = FleetStore(fleet.url)
+    async with pair(fleet) as (former, heir, _, hub):
+        former.may_answer.clear()
+        async with asyncio.TaskGroup() as tasks:
+            waiting = [tasks.create_task(hub.execute(prompt("a0", f"{one}"), ANN)) for one in range(3)]
+            await until(lambda: former.said)
+            await store.wish("former", "cordon")
+            await until(lambda: [one.worker for one in hub.workers()] == ["heir"])
+            assert await code(hub, create(worker="former")) == "no_worker"
+            assert (await session_of(hub)).startswith("b")
+            assert not any(one.done() for one in waiting)
+            former.may_answer.set()
+        assert [one.result() for one in waiting] == [{"by": "ann"}] * 3
+        assert sorted(former.said) == [("a0", "0"), ("a0", "1"), ("a0", "2")]
+        assert heir.said == []
+    await store.close()
+
+
 async def test_two_drains_at_once_end_lose_no_session_and_begin_no_prompt(fleet: Fleet) -> None:
     one, two = Sessions("a"), Sessions("b")
     one.former, two.former = two, one

@@ -1,14 +1,19 @@
 """A fleet of processes: frontends come to a hub, sessions run at a worker, and Redis is between them."""
 
 import asyncio
+import json
 import re
 import shutil
 import signal
 import sys
 import urllib.request
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from plain_agent import program_of
@@ -121,26 +126,38 @@ async def log_of(client: Client, session: str, completes: int) -> list[EventFram
     return found
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("stopped", [True, False], ids=["of one that stands still", "of one that works"])
-@pytest.mark.parametrize("by", ["frame", "command"])
-async def test_an_admin_takes_a_session_in_a_turn_and_its_former_worker_is_heard_no_more(
-    tmp_path: Path, stopped: bool, by: str
-) -> None:
+@dataclass
+class Fleet:
+    """Two workers of a group, a hub, and a frontend of each role that matters."""
+
+    former: Served
+    client: Client
+    admin: Client
+    work: Path
+    command: list[str]
+    """The command of an agent."""
+    operated: Callable[..., Coroutine[Any, Any, list[bytes]]]
+    """Runs `turnwire fleet` with arguments and returns the lines that it prints."""
+
+
+@asynccontextmanager
+async def fleet_of(tmp_path: Path, answers: str, *settings: str) -> AsyncIterator[Fleet]:
+    """Run a fleet whose agents answer so; the settings are those of its workers."""
     hub, former, heir, work = (tmp_path / name for name in ("hub", "former", "heir", "work"))
     for place in (hub, former, heir, work):
         place.mkdir()
-    (tmp_path / "agent.py").write_text(program_of(SLOW))
+    (tmp_path / "agent.py").write_text(program_of(answers))
     command = [sys.executable, "-S", "-E", str(tmp_path / "agent.py")]
     with TemporaryDirectory(prefix="redis-") as folder:
         redis = RedisProcess(Path(folder), "--appendonly", "yes", "--appendfsync", "always")
         redis.start()
         try:
-            settings = f"journal = {redis.url!r}\nhistory = false\n"
-            (hub / "turnwire.toml").write_text(settings)
+            common = f"journal = {redis.url!r}\nhistory = false\n"
+            (hub / "turnwire.toml").write_text(common)
+            own = "".join(f"{one}\n" for one in settings)
             for place in (former, heir):
                 (place / "turnwire.toml").write_text(
-                    f"{settings}worker = {place.name!r}\nworker_group = 'g'\nagent = 'slow'\n"
+                    f"{common}{own}worker = {place.name!r}\nworker_group = 'g'\nagent = 'slow'\n"
                     f"frontend_workspaces = [{str(work)!r}]\n"
                     f"[agents.slow]\nfamily = 'claude'\ncommand = {command!r}\n"
                 )
@@ -157,50 +174,190 @@ async def test_an_admin_takes_a_session_in_a_turn_and_its_former_worker_is_heard
                 connect(served.url) as client,
                 connect(f"{served.base}/#token={token}") as admin,
             ):
-                create = do.SessionCreate(workspace=str(work), prompt="first", worker="former")
-                session = (await client.command(create)).session
-                await log_of(client, session, 1)
-                await client.prompt(session, "slow")
-                async with asyncio.timeout(DEADLINE):
-                    async for frame in client.follow(session, BEGINNING):
-                        if (
-                            isinstance(frame, EventFrame)
-                            and getattr(frame.event, "text", "") == "begun: slow"
-                        ):
-                            break
-                take = do.FleetTake(session=session, worker="heir")
-                with pytest.raises(CommandFailed, match="admin"):
-                    await client.command(take)
-                if stopped:
-                    old.process.send_signal(signal.SIGSTOP)
-                if by == "frame":
-                    await admin.command(take, timeout=DEADLINE)
-                else:
-                    (done,) = await lines_of(
-                        hub, env[hub], "fleet", "take", session, "heir", "--journal", redis.url,
-                        "--wait", str(DEADLINE),
-                    )  # fmt: skip
-                    assert done.decode() == f"the session {session} is the worker heir's"
-                await client.prompt(session, "third")
-                await log_of(client, session, 3)
-                (listed,) = await client.sessions()
-                assert (listed.worker, listed.trouble) == ("heir", None)
-                if stopped:
-                    old.process.send_signal(signal.SIGCONT)
-                told = former / "turnwire.log"
-                await until(lambda: "it is the log of heir in its life 2" in told.read_text(), DEADLINE)
-                # the agent of the former owner ends; the heir has one of its own
-                await until(lambda: len(running(command)) == 1, DEADLINE)
-                await client.prompt(session, "fourth")
-                log = await log_of(client, session, 4)
-                assert [one.seq for one in log] == list(range(1, len(log) + 1))
-                said = [one.event.text for one in log if isinstance(one.event, ev.MessageChunk)]
-                assert said == [
-                    "begun: first", "done: first", "begun: slow", "begun: third", "done: third", "begun: fourth", "done: fourth",
-                ]  # fmt: skip
-                turns = [one.event for one in log if isinstance(one.event, ev.TurnStarted | ev.Complete)]
-                assert [isinstance(one, ev.Complete) for one in turns] == [False, True] * 4
-                ends = [one.data.outcome for one in turns if isinstance(one, ev.Complete)]
-                assert ends == ["completed", "process_exited", "completed", "completed"]
+
+                async def operated(*arguments: str) -> list[bytes]:
+                    return await lines_of(hub, env[hub], "fleet", *arguments, "--journal", redis.url)
+
+                yield Fleet(old, client, admin, work, command, operated)
         finally:
             redis.kill()
+
+
+async def opened(fleet: Fleet) -> str:
+    """Begin a session at the former worker with one turn that is over and one that is open."""
+    create = do.SessionCreate(workspace=str(fleet.work), prompt="first", worker="former")
+    session = (await fleet.client.command(create)).session
+    await log_of(fleet.client, session, 1)
+    await fleet.client.prompt(session, "slow")
+    async with asyncio.timeout(DEADLINE):
+        async for frame in fleet.client.follow(session, BEGINNING):
+            if isinstance(frame, EventFrame) and getattr(frame.event, "text", "") == "begun: slow":
+                return session
+    raise AssertionError("the log ended")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stopped", [True, False], ids=["of one that stands still", "of one that works"])
+@pytest.mark.parametrize("by", ["frame", "command"])
+async def test_an_admin_takes_a_session_in_a_turn_and_its_former_worker_is_heard_no_more(
+    tmp_path: Path, stopped: bool, by: str
+) -> None:
+    async with fleet_of(tmp_path, SLOW) as fleet:
+        session = await opened(fleet)
+        take = do.FleetTake(session=session, worker="heir")
+        with pytest.raises(CommandFailed, match="admin"):
+            await fleet.client.command(take)
+        if stopped:
+            fleet.former.process.send_signal(signal.SIGSTOP)
+        if by == "frame":
+            await fleet.admin.command(take, timeout=DEADLINE)
+        else:
+            (done,) = await fleet.operated("take", session, "heir", "--wait", str(DEADLINE))
+            assert done.decode() == f"the session {session} is the worker heir's"
+        await fleet.client.prompt(session, "third")
+        await log_of(fleet.client, session, 3)
+        (summary,) = await fleet.client.sessions()
+        assert (summary.worker, summary.trouble) == ("heir", None)
+        if stopped:
+            fleet.former.process.send_signal(signal.SIGCONT)
+        told = tmp_path / "former" / "turnwire.log"
+        await until(lambda: "it is the log of heir in its life 2" in told.read_text(), DEADLINE)
+        # the agent of the former owner ends; the heir has one of its own
+        await until(lambda: len(running(fleet.command)) == 1, DEADLINE)
+        await fleet.client.prompt(session, "fourth")
+        log = await log_of(fleet.client, session, 4)
+        assert [one.seq for one in log] == list(range(1, len(log) + 1))
+        said = [one.event.text for one in log if isinstance(one.event, ev.MessageChunk)]
+        assert said == [
+            "begun: first", "done: first", "begun: slow", "begun: third", "done: third", "begun: fourth", "done: fourth",
+        ]  # fmt: skip
+        turns = [one.event for one in log if isinstance(one.event, ev.TurnStarted | ev.Complete)]
+        assert [isinstance(one, ev.Complete) for one in turns] == [False, True] * 4
+        ends = [one.data.outcome for one in turns if isinstance(one, ev.Complete)]
+        assert ends == ["completed", "process_exited", "completed", "completed"]
+
+
+WAITS = """
+def answers(text):
+    yield "begun: " + text
+    while text == "slow" and not os.path.exists("go-on"):
+        time.sleep(0.02)
+    yield "done: " + text
+"""
+
+
+async def owned(fleet: Fleet, session: str, worker: str) -> None:
+    """Wait until a hub lists a session as a worker's."""
+    async with asyncio.timeout(DEADLINE):
+        while worker not in {one.worker for one in await fleet.client.sessions() if one.session == session}:  # noqa: ASYNC110 - asked of a process
+            await asyncio.sleep(0.05)
+
+
+async def listed(fleet: Fleet, worker: str, state: str) -> None:
+    """Wait until `turnwire fleet list` shows a worker in a state."""
+    async with asyncio.timeout(DEADLINE):
+        while True:
+            told = json.loads(b"".join(await fleet.operated("list", "--json")))
+            if state in {one["state"] for one in told["workers"] if one["worker"] == worker}:
+                return
+
+
+def whole(log: list[EventFrame], *prompts: str) -> None:
+    """Check that a log has no hole, and of each prompt its answer and one end, in order."""
+    assert [one.seq for one in log] == list(range(1, len(log) + 1))
+    said = [one.event.text for one in log if isinstance(one.event, ev.MessageChunk)]
+    assert said == [f"{kind}: {prompt}" for prompt in prompts for kind in ("begun", "done")]
+    turns = [one.event for one in log if isinstance(one.event, ev.TurnStarted | ev.Complete)]
+    assert [isinstance(one, ev.Complete) for one in turns] == [False, True] * len(prompts)
+    assert {one.data.outcome for one in turns if isinstance(one, ev.Complete)} == {"completed"}
+
+
+@pytest.mark.long
+async def test_a_worker_that_an_operator_drains_ends_its_turns_and_hands_its_sessions_over(
+    tmp_path: Path,
+) -> None:
+    settings = (f"stop_timeout_s = {4 * DEADLINE}", f"fleet_drain_s = {DEADLINE}")
+    async with fleet_of(tmp_path, WAITS, *settings) as fleet:
+        client = fleet.client
+        create = do.SessionCreate(workspace=str(fleet.work), prompt="first", worker="former")
+        idle = (await client.command(create)).session
+        await log_of(client, idle, 1)
+        session = await opened(fleet)
+        accepted: dict[str, list[str]] = {idle: ["first"], session: ["first", "slow"]}
+        refused: dict[str, list[str]] = {idle: [], session: []}
+        is_over = asyncio.Event()
+
+        async def prompt_on(name: str) -> None:
+            for number in count():
+                try:
+                    await client.prompt(name, f"{number}")
+                except CommandFailed as error:
+                    refused[name].append(error.code)
+                else:
+                    accepted[name].append(f"{number}")
+                    await log_of(client, name, len(accepted[name]))
+                    if is_over.is_set():
+                        return
+
+        async with asyncio.timeout(3 * DEADLINE), asyncio.TaskGroup() as tasks:
+            draining = tasks.create_task(fleet.operated("drain", "former", "--wait", str(2 * DEADLINE)))
+            await owned(fleet, idle, "heir")
+            for name in (idle, session):
+                tasks.create_task(prompt_on(name))
+            await until(lambda: len(accepted[idle]) >= 4 and len(refused[session]) >= 4, DEADLINE)
+            with pytest.raises(CommandFailed) as failed:
+                await client.command(do.SessionCreate(workspace=str(fleet.work), worker="former"))
+            assert failed.value.code == "no_worker"
+            assert not draining.done()
+            assert accepted[session] == ["first", "slow"]
+            (fleet.work / "go-on").touch()
+            assert await draining == [b"the worker former has ended"]
+            is_over.set()
+        await fleet.former.ended()
+        assert refused[idle] == []
+        assert set(refused[session]) == {"unreachable"}
+        for name in (idle, session):
+            await owned(fleet, name, "heir")
+            whole(await log_of(client, name, len(accepted[name])), *accepted[name])
+
+
+@pytest.mark.long
+async def test_a_session_that_is_taken_from_a_worker_that_drains_has_one_owner_and_the_drain_ends(
+    tmp_path: Path,
+) -> None:
+    settings = (f"stop_timeout_s = {4 * DEADLINE}", f"fleet_drain_s = {DEADLINE}")
+    async with fleet_of(tmp_path, WAITS, *settings) as fleet:
+        session = await opened(fleet)
+        async with asyncio.timeout(3 * DEADLINE), asyncio.TaskGroup() as tasks:
+            draining = tasks.create_task(fleet.operated("drain", "former", "--wait", str(2 * DEADLINE)))
+            await listed(fleet, "former", "draining")
+            (done,) = await fleet.operated("take", session, "heir", "--wait", str(DEADLINE))
+            assert done.decode() == f"the session {session} is the worker heir's"
+            # the turn that was open never ends by itself, and holds the drain up no more
+            assert await draining == [b"the worker former has ended"]
+        await fleet.former.ended()
+        await fleet.client.prompt(session, "third")
+        log = await log_of(fleet.client, session, 3)
+        assert [one.seq for one in log] == list(range(1, len(log) + 1))
+        ends = [one.event.data.outcome for one in log if isinstance(one.event, ev.Complete)]
+        assert ends == ["completed", "process_exited", "completed"]
+        await owned(fleet, session, "heir")
+
+
+@pytest.mark.long
+async def test_a_worker_that_stood_still_past_its_lease_goes_on_with_the_turn_that_was_open(
+    tmp_path: Path,
+) -> None:
+    async with fleet_of(tmp_path, WAITS, "fleet_lease_s = 2") as fleet:
+        session = await opened(fleet)
+        process = fleet.former.process
+        process.send_signal(signal.SIGSTOP)
+        try:
+            await listed(fleet, "former", "gone")
+            (fleet.work / "go-on").touch()
+        finally:
+            process.send_signal(signal.SIGCONT)
+        await log_of(fleet.client, session, 2)
+        await fleet.client.prompt(session, "third")
+        whole(await log_of(fleet.client, session, 3), "first", "slow", "third")
+        await owned(fleet, session, "former")

@@ -226,7 +226,8 @@ class Worker:
         self._state = "draining"
         changed = asyncio.Event()
         unwatch = self._host.watch_sessions(changed.set)
-        deadline = asyncio.get_running_loop().time() + seconds
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
         try:
             async with asyncio.timeout_at(deadline):
                 try:
@@ -247,8 +248,14 @@ class Worker:
                     if not any(there.values()):
                         return
                     # What hands a session over may lose the one cancellation of the timeout around this.
-                    async with asyncio.timeout_at(deadline):
-                        await changed.wait()
+                    try:
+                        async with asyncio.timeout_at(min(deadline, loop.time() + self._timing.beat_s)):
+                            await changed.wait()
+                    except TimeoutError:
+                        if loop.time() >= deadline:
+                            raise
+                        # An agent that says nothing does not notice that its session was taken.
+                        await self._let_go_of_what_moved()
         except TimeoutError:
             log.warning("turns were still open when the time to drain was over", extra={"seconds": seconds})
         except (RedisError, OSError, JournalError) as error:
