@@ -301,7 +301,9 @@ async def test_prompts_wait_for_the_end_of_the_interface_and_one_can_be_withdraw
         await place.sees(ev.Complete)
         stage = place.stage
         first = await stage.do("prompt", place.session, text="not this")
-        second = await stage.do("prompt", place.session, text="but this")
+        own = "00000000-0000-4000-8000-00000000000a"
+        second = await stage.do("prompt", place.session, id=own, text="but this")
+        assert second == await stage.do("prompt", place.session, id=own, text="but this") == {"prompt": own}
         assert isinstance(first, dict)
         assert isinstance(second, dict)
         withdrawn = await stage.do("prompt.withdraw", place.session, prompt=first["prompt"])

@@ -2,7 +2,7 @@
 
 from turnwire.hub.wire.frames import Attachment
 from turnwire.normalize import events as ev
-from turnwire.sessions.prompt_history import PromptHistory, SentPrompt
+from turnwire.sessions.prompt_history import KNOWN, PromptHistory, SentPrompt
 
 NOTE = Attachment(name="note", base64="")
 
@@ -33,3 +33,15 @@ def test_a_turn_of_the_clis_own_and_a_prompt_taken_back_change_nothing() -> None
     assert not prompt_history.observe(ev.TurnStarted(origin="queued", prompts=["b"]))
     assert not prompt_history.observe(ev.Notice(kind="k", level="info", text=""))
     assert prompt_history.text() == "A"
+
+
+def test_a_prompt_is_known_until_it_was_not_sent_after_all() -> None:
+    prompt_history = said("a", "b", "c")
+    prompt_history.observe(ev.TurnStarted(origin="user", prompts=["a"]))
+    prompt_history.observe(ev.Withdrawn(prompt="b"))
+    prompt_history.unsay("c")
+    prompt_history.unsay("c")
+    assert [prompt_history.knows(prompt) for prompt in "abcd"] == [True, True, False, False]
+    for number in range(KNOWN):
+        prompt_history.say(str(number), SentPrompt(""))
+    assert not prompt_history.knows("a")

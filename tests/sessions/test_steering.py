@@ -15,7 +15,7 @@ from live import Frontend, descendants, gone
 from recordings import recording
 from turnwire.client import Client, CommandFailed, connect
 from turnwire.client import events as ev
-from turnwire.client.commands import Attachment
+from turnwire.client.commands import Attachment, Prompt
 from turnwire.client.events import AgentEvent
 from turnwire_process import Served, environment
 from turnwire_process import preloaded_turnwire as turnwire
@@ -300,3 +300,21 @@ async def test_the_cli_gets_the_trace_it_belongs_to_where_tracing_is_on(tmp_path
         await frontend.turn("hello")
         (pid,) = [status.pid for status in frontend.seen(ev.ProcessStatus)]
         assert b"\0TRACEPARENT=00-" in Path(f"/proc/{pid}/environ").read_bytes()
+
+
+async def test_a_prompt_that_is_sent_again_with_its_uuid_is_said_once_and_has_that_uuid(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path) as (client, _):
+        frontend = await created(client, tmp_path)
+        prompt, not_one = "00000000-0000-4000-8000-00000000000a", "z" * 36
+        command = Prompt(session=frontend.session, text="first")
+        replies = [await client.command(command, command_id=prompt) for _ in range(2)]
+        assert [reply.prompt for reply in replies] == [prompt, prompt]
+        await frontend.until(ev.Complete)
+        assert (await client.command(command, command_id=prompt)).prompt == prompt
+        last = await client.command(Prompt(session=frontend.session, text="last"), command_id=not_one)
+        assert last.prompt != not_one
+        await frontend.until(ev.Complete, lambda one: last.prompt in (one.data.prompts or ()))
+        said = [one.text for one in frontend.events if isinstance(one, ev.UserMessage)]
+        assert said == ["first", "last"]

@@ -1,8 +1,8 @@
 """The commands of a live session, each to the CLI's own words."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from uuid import uuid4
+from contextlib import contextmanager, suppress
+from uuid import UUID, uuid4
 
 from pydantic import JsonValue
 
@@ -19,6 +19,8 @@ from turnwire.sessions.live import LiveSession
 from turnwire.sessions.prompt_history import SentPrompt
 from turnwire.sessions.trace_context import Caller
 
+UUID_LENGTH = 36
+
 INTERRUPT_DEADLINE_S = 10.0
 """After this a CLI that neither answers an interrupt nor ends its turn is stopped."""
 
@@ -34,6 +36,9 @@ async def execute(
     with refused():
         match command:
             case frames.Prompt():
+                name = prompt_name(command)
+                if session.prompt_history.knows(name):
+                    return {"prompt": name}
                 return await prompt(
                     session,
                     cli,
@@ -41,6 +46,7 @@ async def execute(
                     attachments=command.attachments or (),
                     caller=Caller.of(command),
                     priority=command.priority,
+                    name=name,
                 )
             case frames.PromptWithdraw():
                 return {"withdrawn": await cli.withdraw(command.prompt)}
@@ -61,6 +67,14 @@ async def execute(
             case _:
                 refuse("not_live", f"{type(command).__name__} is not for a live session", "type")
     return None
+
+
+def prompt_name(command: frames.Prompt) -> str:
+    """Return a prompt's UUID: the command's id if it is one, so that a frontend knows it before the reply."""
+    with suppress(ValueError):
+        if len(command.id) == UUID_LENGTH:
+            return str(UUID(command.id))
+    return str(uuid4())
 
 
 def tool_answer(command: frames.PermissionRespond, limits: FrontendLimits) -> PermissionAnswer:

@@ -32,7 +32,7 @@ from turnwire.normalize import events as ev
 from turnwire.normalize.inputs import Decision
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_values import JsonObject, text_at
-from turnwire.sessions.commands import question_answer, tool_answer
+from turnwire.sessions.commands import prompt_name, question_answer, tool_answer
 from turnwire.sessions.frontend_limits import FrontendLimits
 from turnwire.sessions.history_commands import HistoryCommands
 from turnwire.sessions.hosted import refuse
@@ -298,7 +298,9 @@ class Terminals:
             refuse(
                 "in_terminal", f"{WAITING} prompts wait already for the terminal on {held.host}", "session"
             )
-        prompt = str(uuid4())
+        prompt = prompt_name(command)
+        if any(one.prompt == prompt for one in held.waiting):
+            return {"prompt": prompt}
         held.waiting.append(
             WaitingPrompt(prompt, SentPrompt(command.text, command.attachments or ()), command)
         )

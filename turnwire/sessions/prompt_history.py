@@ -3,6 +3,7 @@
 Prompts that wait are remembered until it is known which turn serves them; pure.
 """
 
+from collections import deque
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -10,6 +11,9 @@ from msgspec import Struct
 from turnwire.hub.wire.frames import Attachment
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent
+
+KNOWN = 200
+"""UUIDs of prompts that are remembered, so that a prompt that is sent again is not said again."""
 
 
 class SentPrompt(Struct, frozen=True):
@@ -26,14 +30,22 @@ class PromptHistory:
         self.last: tuple[SentPrompt, ...] = ()
         """What the newest turn serves."""
         self._waiting: dict[str, SentPrompt] = {}
+        self._known: deque[str] = deque(maxlen=KNOWN)
 
     def say(self, prompt: str, saying: SentPrompt) -> None:
         """A prompt is about to be sent."""
         self._waiting[prompt] = saying
+        self._known.append(prompt)
 
     def unsay(self, prompt: str) -> None:
-        """It was not sent after all."""
+        """It was not sent after all, and may be said again."""
         self._waiting.pop(prompt, None)
+        if prompt in self._known:
+            self._known.remove(prompt)
+
+    def knows(self, prompt: str) -> bool:
+        """Tell whether it was sent, or is being sent."""
+        return prompt in self._known
 
     def observe(self, event: AgentEvent) -> bool:
         """Take an event in; tell whether what was said last has changed."""
@@ -43,7 +55,7 @@ class PromptHistory:
             case ev.Injected() if served := self._served(event.prompts):
                 self.last += served
             case ev.Withdrawn():
-                self.unsay(event.prompt)
+                self._waiting.pop(event.prompt, None)
                 return False
             case _:
                 return False

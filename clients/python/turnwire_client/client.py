@@ -167,7 +167,7 @@ class Client(Requests):
     ) -> Result:
         """Send a command and return its reply's result; `timeout` in seconds, the client's own when None.
 
-        The first command of a lazy client waits for the connection. With a UUID as `command_id` the hub of a fleet does it once, however often it is sent, and gives its first reply.
+        The first command of a lazy client waits for the connection. With a UUID as `command_id` the hub of a fleet does it once, however often it is sent, and gives its first reply. Every hub does so with a prompt, and the UUID is the prompt's.
 
         Raises CommandFailed, ConnectionLost (also where there is no connection now: see `connected`), TimedOut,
         and AccessRefused or ProtocolError once the client has failed.

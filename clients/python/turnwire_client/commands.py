@@ -390,7 +390,7 @@ class PortOpen(Command[OpenedPort], frozen=True, kw_only=True, tag="port.open"):
 
 
 class Prompt(Command[PromptResult], frozen=True, kw_only=True, tag="prompt"):
-    """Say something to the agent, also while it works."""
+    """Say something to the agent, also while it works. A UUID as `id` becomes the prompt's, which is said once however often it is sent."""
 
     traceparent: str | None = None
     """The caller's span, version 00; ours is a child of it."""

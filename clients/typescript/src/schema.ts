@@ -2330,7 +2330,7 @@ export interface PortOpen {
   port: number;
 }
 
-/** Say something to the agent, also while it works. */
+/** Say something to the agent, also while it works. A UUID as `id` becomes the prompt's, which is said once however often it is sent. */
 export interface Prompt {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any

@@ -32,7 +32,9 @@ from turnwire.normalize.events import (
     PermissionCancelled,
     PermissionRequest,
     QuestionRequest,
+    Queued,
     SessionMode,
+    TurnStarted,
     UserMessage,
 )
 from turnwire.normalize.payloads import ShellExecPayload
@@ -544,3 +546,68 @@ async def test_images_and_documents_are_named() -> None:
         await seen.sees("> look  [image/png (12 kB), a⟨U+001B⟩[2Jb.pdf (application/pdf), image]")
         await seen.sees("here")
         assert seen.text().count("image/png (12 kB)") == 2
+
+
+@asynccontextmanager
+async def cut_off(text: str = "hello") -> AsyncIterator[tuple[Screen, list[str], asyncio.Event]]:
+    """A prompt was sent, and the connection broke before its reply; yields the ids of the prompts, and what lets the next be answered."""
+    async with screen() as seen:
+        answered, ids = asyncio.Event(), []
+
+        async def say(command: AnyCommand) -> JsonValue:
+            ids.append(command.id)
+            await answered.wait()
+            return {"prompt": command.id}
+
+        seen.where.host.handlers["prompt"] = say
+        await seen.pilot.press(*text, "enter")
+        await until(lambda: ids)
+        seen.app._client._ready.result().transport.abort()
+        composer = seen.app.query_one(Composer)
+        await until(lambda: composer.text == text)
+        await until(lambda: seen.app._client.is_connected)
+        yield seen, ids, answered
+        answered.set()
+
+
+async def test_a_text_that_comes_back_has_the_cursor_at_its_end() -> None:
+    async with cut_off() as (seen, _, _):
+        await seen.pilot.press("!")
+        assert seen.app.query_one(Composer).text == "hello!"
+        await seen.pilot.press("ctrl+u")
+        assert not seen.app.query_one(Composer).text
+
+
+@pytest.mark.parametrize("kind", ["said", "waits", "served"])
+async def test_a_prompt_whose_reply_was_lost_leaves_the_field_once_the_log_shows_it(kind: str) -> None:
+    async with cut_off() as (seen, ids, _):
+        arrivals: dict[str, AgentEvent] = {
+            "said": UserMessage(text="hello", uuid=ids[0]),
+            "waits": Queued(position=1, prompt=ids[0]),
+            "served": TurnStarted(origin="user", prompts=[ids[0]]),
+        }
+        await seen.where.journal.append(
+            "one", made([UserMessage(text="hello", uuid="another"), arrivals[kind]])
+        )
+        await until(lambda: not seen.app.query_one(Composer).text)
+        await seen.pilot.press(*"next", "enter")
+        await until(lambda: len(ids) == 2)
+        assert ids[1] != ids[0]
+        assert [one.text for one in seen.did("prompt")] == ["hello", "next"]  # type: ignore[attr-defined]
+
+
+async def test_what_the_person_has_changed_stays_when_the_log_shows_the_prompt() -> None:
+    async with cut_off() as (seen, ids, _):
+        await seen.pilot.press("!")
+        await seen.where.journal.append("one", made([UserMessage(text="it-arrived", uuid=ids[0])]))
+        await seen.sees("it-arrived")
+        await until(lambda: seen.app._attempt is None)
+        assert seen.app.query_one(Composer).text == "hello!"
+
+
+async def test_a_prompt_that_is_sent_again_as_it_was_keeps_its_uuid() -> None:
+    async with cut_off() as (seen, ids, answered):
+        answered.set()
+        await seen.pilot.press("enter")
+        await until(lambda: len(ids) == 2)
+        assert ids[0] == ids[1]

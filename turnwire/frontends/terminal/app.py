@@ -4,7 +4,9 @@ import asyncio
 import sys
 from collections.abc import Coroutine
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, ClassVar
+from uuid import uuid4
 
 from rich.text import Text
 from textual.app import App, ComposeResult
@@ -14,7 +16,7 @@ from textual.css.query import NoMatches
 from textual.widgets import Static
 
 from turnwire.client import BEGINNING, CaughtUp, Client, Cursor, EventFrame, Gap, SessionSummary
-from turnwire.client.commands import LibrarySearch, LibraryUsage, WorkspaceFiles
+from turnwire.client.commands import LibrarySearch, LibraryUsage, Prompt, WorkspaceFiles
 from turnwire.client.errors import CommandFailed, TurnwireError
 from turnwire.client.events import PermissionRequest, QuestionRequest
 
@@ -42,6 +44,16 @@ ASK_LESS = frozenset(
     {"acceptEdits", "bypassPermissions", "dontAsk", "auto", "yolo", "full-access", "auto-edit", "autoEdit"}
 )
 """Modes known to ask less than the agent's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A prompt that came back into the field, since its reply did not come: it may have arrived."""
+
+    session: str
+    text: str
+    prompt: str
+    """Its UUID, which it keeps when it is sent again."""
 
 
 class Attached(App[str]):
@@ -82,6 +94,7 @@ class Attached(App[str]):
         self._all_open = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._said = ""
+        self._attempt: Attempt | None = None
         self._loading = False
         self._most = 2 * LINES
         self._lines: dict[str, Text] = {}
@@ -210,6 +223,7 @@ class Attached(App[str]):
             await self._draw_all()
 
     async def _draw_all(self) -> None:
+        self._take_out_what_arrived()
         changed, removed = self.conversation.take()
         area = self.query_one("#conversation", VerticalScroll)
         at_end = area.scroll_y >= area.max_scroll_y - 1
@@ -350,17 +364,37 @@ class Attached(App[str]):
     def on_composer_sent(self, message: Composer.Sent) -> None:
         """Say it to the agent; what was not sent comes back."""
 
-        async def send() -> None:
+        async def send(attempt: Attempt) -> None:
             composer = self.query_one(Composer)
+            command = Prompt(session=attempt.session, text=attempt.text)
             try:
-                await self._client.prompt(self.session, message.text)
+                await self._client.command(command, command_id=attempt.prompt)
                 self._said = ""
-            except TurnwireError:
+            except TurnwireError as error:
                 if not composer.text:
-                    composer.text = message.text
+                    composer.put(attempt.text)
+                    self._attempt = None if isinstance(error, CommandFailed) else attempt
                 raise
 
-        self._do(send())
+        attempt, self._attempt = self._attempt, None
+        if attempt is None or (attempt.session, attempt.text) != (self.session, message.text):
+            attempt = Attempt(self.session, message.text, str(uuid4()))
+        self._do(send(attempt))
+
+    def _take_out_what_arrived(self) -> None:
+        """Empty the field of a prompt that the log shows to have arrived, if it is as it was sent."""
+        attempt = self._attempt
+        if (
+            attempt is None
+            or attempt.session != self.session
+            or attempt.prompt not in self.conversation.arrived
+        ):
+            return
+        self._attempt = None
+        composer = self.query_one(Composer)
+        if composer.text == attempt.text:
+            composer.clear()
+            self._said = ""
 
     def on_composer_offers(self, message: Composer.Offers) -> None:
         """Show what the word before the cursor could be."""
@@ -416,7 +450,7 @@ class Attached(App[str]):
 
         async def take() -> None:
             await self._client.withdraw(self.session, prompt)
-            composer.text = f"{text}\n{composer.text}" if composer.text else text
+            composer.put(f"{text}\n{composer.text}" if composer.text else text)
             composer.focus()
 
         self._do(take())

@@ -86,10 +86,14 @@ class Composer(TextArea):
         row, column = self.cursor_location
         self.replace(f"{offer} ", (row, column - len(word)), (row, column))
 
+    def put(self, text: str) -> None:
+        """Put a text in the place of what is written, with the cursor at its end."""
+        self.text = text
+        self.move_cursor(self.document.end)
+
     def _bring(self, at: int) -> None:
         self._at = at
-        self.text = self._sent[at] if at < len(self._sent) else ""
-        self.move_cursor(self.document.end)
+        self.put(self._sent[at] if at < len(self._sent) else "")
 
     def _word(self) -> str:
         row, column = self.cursor_location

@@ -107,6 +107,8 @@ class Conversation:
         """Requests that wait for a human, the oldest first."""
         self.texts: dict[str, str] = {}
         """Texts of prompts, by UUID."""
+        self.arrived: set[str] = set()
+        """UUIDs of prompts that the log names."""
         self._changed: dict[str, None] = {}
         self._removed: set[str] = set()
         self._open: dict[str, Row] = {}
@@ -181,6 +183,7 @@ class Conversation:
                 self._asked(seq, event)
             case TurnStarted():
                 self.facts.running = self.told_turns = True
+                self.arrived.update(event.prompts or ())
                 for prompt in event.prompts or ():
                     self.facts.queue.pop(prompt, None)
             case Complete():
@@ -219,6 +222,7 @@ class Conversation:
             case UserMessage():
                 if event.uuid:
                     self.texts[event.uuid] = event.text
+                    self.arrived.add(event.uuid)
                     if event.uuid in self.facts.queue:
                         self.facts.queue[event.uuid] = event.text
                 self._put(
@@ -324,6 +328,7 @@ class Conversation:
         match event:
             case Queued():
                 if event.prompt:
+                    self.arrived.add(event.prompt)
                     self.facts.queue[event.prompt] = self.texts.get(event.prompt, "")
             case Injected():
                 for prompt in event.prompts or ():

@@ -277,7 +277,7 @@ class Attachment(Received):
 
 
 class Prompt(SessionCommand, Traced):
-    """Say something to the agent, also while it works."""
+    """Say something to the agent, also while it works. A UUID as `id` becomes the prompt's, which is said once however often it is sent."""
 
     type: Literal["prompt"]
     text: str = ""
