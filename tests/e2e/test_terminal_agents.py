@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from real_agents import CODEX, OPENCODE, RealAgent
 from scripted_models import Say, Wait, scripted_models
 from tmux import Terminal, terminal
 
+from cut_line import SlowLine, line_to
 from live import Frontend
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import hang, plan, scripted_messages_api, text, tool_use
@@ -222,3 +224,60 @@ async def test_a_question_of_claude_code_is_answered_in_a_terminal(tmp_path: Pat
             await until(lambda: client.known_sessions[0].pending == 1, PATIENCE)
             await decided(place, "2", lambda: client.known_sessions[0].pending == 0)
             assert (await frontend.until(Complete)).data.outcome == "completed"
+
+
+def said_in(place: Terminal) -> list[str]:
+    """Return the conversation on the screen, without the lines above and below it and those that are empty.
+
+    A text that came in pieces has an empty line below it that one that came whole has not.
+    """
+    return [line for line in place.text().rstrip("\n").split("\n")[1:-4] if line.strip()]
+
+
+@pytest.mark.parametrize("name", AGENTS)
+async def test_a_real_agent_is_led_over_a_slow_line_that_is_cut(tmp_path: Path, name: str) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    home = environment(tmp_path / "home", TURNWIRE_STATE_DIR=str(tmp_path / "state"))
+    with AGENTS[name](tmp_path) as agent:
+        run = ("run", "--workspace", str(project), "--policy", "supervised")
+        async with (
+            turnwire(tmp_path, *run, env=home) as served,
+            line_to(served.base, SlowLine) as (line, base),
+        ):
+            far = f"{base}/#token={served.token}&session={served.session}"
+            near = " ".join([*TURNWIRE, "attach", "--state-dir", str(tmp_path / "state")])
+            async with (
+                terminal(
+                    tmp_path, " ".join([*TURNWIRE, "attach", shlex.quote(far)]), "far", width=100, height=30
+                ) as place,
+                terminal(tmp_path, near, "near", width=100, height=30) as beside,
+            ):
+                await place.sees("Say something", "idle")
+                await beside.sees("Say something", "idle")
+                await prompted(place, agent.run("touch one", "first-is-done"))
+                await place.sees("touch one", "y or 1:")
+                await decided(place, "y", (project / "one").exists)
+                await place.sees("first-is-done", "Allowed by terminal")
+                await place.until_gone("y or 1:")
+
+                await prompted(place, agent.stand_still())
+                await until(agent.is_still, 90)
+                await place.sees("working")
+                line.cut()
+                await place.sees("no connection")
+                line.mend()
+                await place.until_gone("no connection")
+                # a prompt whose reply was cut off came back into the field, and leaves it by itself
+                await place.sees("working", "Say something")
+                place.keys("Escape")
+                await place.sees("Interrupted")
+                await place.until_gone("working")
+
+                await prompted(place, agent.say("after-the-cut"))
+                await beside.sees("after-the-cut", "first-is-done")
+                try:
+                    await until(lambda: said_in(place) == said_in(beside), 60)
+                except TimeoutError:
+                    pytest.fail(f"the screens differ:\n{place.text()}\n{beside.text()}")
+                assert "after-the-cut" in place.text()
