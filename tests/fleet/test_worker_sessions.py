@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -109,6 +109,10 @@ async def test_a_session_goes_on_at_another_worker_with_its_log_and_its_first_on
         with monkeypatch.context() as patched:
             patched.setattr(first.journal, "ownership", away_at_first)
             assert await first.sessions.lost(session), "whose it is can be told once Redis is back"
+        # what the session itself says next raises the refusal, which is not forgotten with that
+        with suppress(JournalUnavailable):
+            await first.journal.append(session, [Entry(b"{}")])
+        assert await first.sessions.lost(session)
         await first.sessions.abandon(session)
         assert first.sessions.sessions() == []
         assert await first.here.store.list() == []

@@ -157,7 +157,7 @@ class WorkerSessions:
 
     async def lost(self, session: str) -> bool:
         """Tell whether a session's log has refused what was said here, because it is another worker's by now."""
-        while self._journal.refusal(session) is not None:
+        while self._journal.has_refused(session):
             try:
                 return not await self.still_owns(session)
             except JournalUnavailable:

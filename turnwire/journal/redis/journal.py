@@ -115,6 +115,8 @@ class RedisJournal:
         self._cache = TailCache()
         self._watchers = Watchers()
         self._backlog = Backlog(BACKLOG_BYTES)
+        self._have_refused: set[str] = set()
+        """Sessions whose own log has refused something since it was claimed."""
         self._archive: Archive | None = None
         """Where events of quiet sessions are, if they may be in files."""
         self._damage = DamagedNumbers(f"the Redis at {server.name}")
@@ -218,6 +220,10 @@ class RedisJournal:
     def refusal(self, session: str) -> JournalUnavailable | None:
         """Return why a session's own log has refused what was accepted."""
         return self._backlog.refusal(session)
+
+    def has_refused(self, session: str) -> bool:
+        """Whether a session's own log has refused something since it was claimed, also if `append` has raised it."""
+        return session in self._have_refused
 
     def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
         """Tell the watcher when `trouble` has become another."""
@@ -378,6 +384,7 @@ class RedisJournal:
         except RedisError as error:
             raise self._server.explain(error) from error
         if state is not None:
+            self._have_refused.discard(session)
             self._take_over({session: state})
             # What was numbered in a life before and refused is nobody's any more.
             self._logs.get_or_add(session).accepted = state.extent.last
@@ -536,6 +543,7 @@ class RedisJournal:
                 "error": str(reason),
             },
         )
+        self._have_refused.add(batch.session)
         self._backlog.refuse(batch.session, 1, batch.size, reason)
         return True
 
