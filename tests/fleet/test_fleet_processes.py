@@ -95,10 +95,11 @@ async def test_a_frontend_of_a_hub_has_a_session_at_a_worker_and_both_end_well(t
             redis.kill()
 
 
-SLOW = """
+WAITS = """
 def answers(text):
     yield "begun: " + text
-    time.sleep(2 if text == "slow" else 0)
+    while text == "slow" and not os.path.exists("go-on"):
+        time.sleep(0.02)
     yield "done: " + text
 """
 
@@ -202,7 +203,7 @@ async def opened(fleet: Fleet) -> str:
 async def test_an_admin_takes_a_session_in_a_turn_and_its_former_worker_is_heard_no_more(
     tmp_path: Path, stopped: bool, by: str
 ) -> None:
-    async with fleet_of(tmp_path, SLOW) as fleet:
+    async with fleet_of(tmp_path, WAITS) as fleet:
         session = await opened(fleet)
         take = do.FleetTake(session=session, worker="heir")
         with pytest.raises(CommandFailed, match="admin"):
@@ -214,6 +215,7 @@ async def test_an_admin_takes_a_session_in_a_turn_and_its_former_worker_is_heard
         else:
             (done,) = await fleet.operated("take", session, "heir", "--wait", str(DEADLINE))
             assert done.decode() == f"the session {session} is the worker heir's"
+        (fleet.work / "go-on").touch()
         await fleet.client.prompt(session, "third")
         await log_of(fleet.client, session, 3)
         (summary,) = await fleet.client.sessions()
@@ -235,15 +237,6 @@ async def test_an_admin_takes_a_session_in_a_turn_and_its_former_worker_is_heard
         assert [isinstance(one, ev.Complete) for one in turns] == [False, True] * 4
         ends = [one.data.outcome for one in turns if isinstance(one, ev.Complete)]
         assert ends == ["completed", "process_exited", "completed", "completed"]
-
-
-WAITS = """
-def answers(text):
-    yield "begun: " + text
-    while text == "slow" and not os.path.exists("go-on"):
-        time.sleep(0.02)
-    yield "done: " + text
-"""
 
 
 async def owned(fleet: Fleet, session: str, worker: str) -> None:
