@@ -15,9 +15,17 @@ from tmux import Terminal, terminal
 from cut_line import SlowLine, line_to
 from live import Frontend
 from real_cli import real_cli, real_cli_environment
-from scripted_messages_api import hang, plan, scripted_messages_api, text, tool_use
+from scripted_messages_api import (
+    ScriptedMessagesApi,
+    hang,
+    pause,
+    plan,
+    scripted_messages_api,
+    text,
+    tool_use,
+)
 from turnwire.client import connect
-from turnwire.client.events import Complete, PermissionRequest, QuestionRequest
+from turnwire.client.events import Complete, PermissionRequest, QuestionRequest, UserMessage, Withdrawn
 from turnwire_process import TURNWIRE, environment, turnwire
 from waiting import until
 
@@ -56,12 +64,16 @@ def configured(folder: Path, name: str, command: list[str], env: dict[str, str])
     (folder / "turnwire.toml").write_text("\n".join(lines))
 
 
+def configured_claude(folder: Path, api: ScriptedMessagesApi) -> None:
+    env = real_cli_environment(folder / "home", api.url)
+    own = {key: value for key, value in env.items() if key not in {"HOME", "PATH"}}
+    configured(folder, "claude", [str(real_cli())], own)
+
+
 @contextmanager
 def claude(folder: Path) -> Iterator[Agent]:
     with scripted_messages_api() as api:
-        env = real_cli_environment(folder / "home", api.url)
-        own = {key: value for key, value in env.items() if key not in {"HOME", "PATH"}}
-        configured(folder, "claude", [str(real_cli())], own)
+        configured_claude(folder, api)
         yield Agent(
             lambda command, said: plan([tool_use("Bash", command=command)], [text(said)]),
             lambda: plan([hang()]),
@@ -281,3 +293,47 @@ async def test_a_real_agent_is_led_over_a_slow_line_that_is_cut(tmp_path: Path, 
                 except TimeoutError:
                     pytest.fail(f"the screens differ:\n{place.text()}\n{beside.text()}")
                 assert "after-the-cut" in place.text()
+
+
+async def test_prompts_that_wait_for_claude_code_are_taken_back_changed_and_served_in_order(
+    tmp_path: Path,
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    home = environment(tmp_path / "home", TURNWIRE_STATE_DIR=str(tmp_path / "state"))
+    attach = " ".join([*TURNWIRE, "attach", "--state-dir", str(tmp_path / "state")])
+    with scripted_messages_api() as api:
+        configured_claude(tmp_path, api)
+        async with (
+            turnwire(tmp_path, "run", "--workspace", str(project), env=home) as served,
+            connect(served.url) as client,
+            terminal(tmp_path, attach, width=120, height=30) as place,
+        ):
+            frontend = Frontend(client, client.known_sessions[0].session, PATIENCE)
+            await place.sees("Say something", "idle")
+            await prompted(place, plan([text("it-begins"), pause(), text("it-ends")]))
+            await place.sees("working")
+            await until(lambda: bool(api.requests), 90)
+            for count, prompt in enumerate(("queue-one", "queue-two", "queue-three"), start=1):
+                await prompted(place, prompt)
+                await place.sees(f"{count} waiting:", "Say something")
+            await place.sees("3 waiting: queue-one · queue-two · queue-three")
+            place.keys("F6")
+            await place.sees("2 waiting: queue-one · queue-two ", "│ queue-three ")
+            place.keys("C-u")
+            await place.sees("Say something")
+            place.keys("F6")
+            await place.sees("1 waiting: queue-one ", "│ queue-two ")
+            await prompted(place, ".changed")
+            await place.sees("2 waiting: queue-one · queue-two.changed ", "Say something")
+            api.resume()
+            await place.until_gone("waiting:")
+            await place.sees("it-ends")
+            await place.until_gone("working")
+            sent = json.dumps(api.requests[-1]["messages"])
+            assert 0 < sent.index("queue-one") < sent.index("queue-two.changed")
+            assert sent.count("queue-two") == sent.count("queue-two.changed")
+            assert "queue-three" not in sent
+            withdrawn = [(await frontend.until(Withdrawn)).prompt for _ in range(2)]
+            said = {one.uuid: one.text for one in frontend.seen(UserMessage)}
+            assert [said[prompt] for prompt in withdrawn] == ["queue-three", "queue-two"]
