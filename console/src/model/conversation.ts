@@ -15,12 +15,12 @@ import type {
   UserMessage,
 } from "turnwire-client";
 import { between } from "../text/format.js";
-import { cardOf } from "./cards.js";
+import { cardOf, pathOf } from "./cards.js";
 import { Changes } from "./changes.js";
 import { minorEvent } from "./minor_events.js";
 import type { FactRow, Made, NewRow, RequestRow, Row, RowView, TextRow, ToolRow, Turn, TurnRow } from "./rows.js";
 import { SessionState } from "./session.js";
-import { isAsked, newTool, pathOf } from "./tool_row.js";
+import { isAsked, newTool } from "./tool_row.js";
 import { closeSpan, endTurn, modelSpoke, newTurn, openSpan } from "./turns.js";
 
 /** Commands in one row after its first. */

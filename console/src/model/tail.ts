@@ -165,8 +165,9 @@ export class Tail {
 
   /** A call may share the row of one before it; and what is to be done may have been named before. */
   private tellsCall(made: Conversation, payload: NormalizedPayload | undefined): boolean {
-    const isShared = cardOf(payload)?.shares !== undefined;
-    const isNamed = payload?.kind !== "manage_todos" || payload.manage_todos.items.every((item) => item.description);
+    const card = cardOf(payload);
+    const isShared = card?.shares !== undefined;
+    const isNamed = !payload || (card?.todos?.(payload).every((item) => item.description) ?? true);
     if (isNamed && (!isShared || (made.rows.length > 0 && made.rows.length !== this.doubt))) return true;
     this.doubt = made.rows.length;
     return false;

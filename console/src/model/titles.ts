@@ -1,8 +1,9 @@
 /** What a request asks, in a few words. */
-import type { NormalizedPayload, PermissionRequest, SessionSummary } from "turnwire-client";
+import type { PermissionRequest, SessionSummary } from "turnwire-client";
 import { known } from "../text/format.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
+import { pathOf } from "./cards.js";
 import type { RequestRow } from "./rows.js";
 
 const ACTIONS: Record<PermissionRequest["action_type"], string> & Record<string, string | undefined> = {
@@ -35,13 +36,6 @@ export function isPlan(row: RequestRow): boolean {
   return (
     row.request.type === "permission_request" && (row.request.tool_name === "ExitPlanMode" || row.request.normalized?.kind === "show_plan")
   );
-}
-
-/** The path that a call is about, where it is about one. */
-export function pathOf(payload: NormalizedPayload | undefined): string | undefined {
-  if (payload?.kind === "modify_file") return payload.modify_file.file_path;
-  if (payload?.kind === "read_file") return payload.read_file.file_path;
-  return undefined;
 }
 
 /** What stands below the title, always in sight: a path, or what else the request names. */

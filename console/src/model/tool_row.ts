@@ -1,13 +1,7 @@
-import type { NormalizedPayload, ToolCall, ToolUpdate } from "turnwire-client";
+import type { ToolCall, ToolUpdate } from "turnwire-client";
 import type { NewRow, ToolRow } from "./rows.js";
 
 type NewToolRow = Extract<NewRow, { kind: "tool" }>;
-
-/** The file that a call is about. */
-export function pathOf(payload: NormalizedPayload | undefined): string | undefined {
-  if (payload?.kind === "read_file") return payload.read_file.file_path;
-  return payload?.kind === "modify_file" ? payload.modify_file.file_path : undefined;
-}
 
 /** A tool's row as its first event makes it; an update without a call makes one too, so that nothing is lost. */
 export function newTool(id: string, event: ToolCall | ToolUpdate): NewToolRow {

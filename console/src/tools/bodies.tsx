@@ -1,5 +1,8 @@
 /** What a tool card shows when it is open, by kind of payload. */
+
+import type { ComponentChildren } from "preact";
 import type { CodeSearch, HttpRequest, ModifyFile, NormalizedPayload, ReadFile, ShellExec, TodoItem } from "turnwire-client";
+import type { Kind, Payload } from "../model/cards.js";
 import { Icon } from "../parts/icons.js";
 import { Parts } from "../parts/images.js";
 import { Code, Json, Prose, Terminal } from "../parts/text.js";
@@ -103,6 +106,12 @@ function Search({ body }: { body: CodeSearch }) {
   );
 }
 
+const Document = ({ text, label }: { text: string; label: string }) => (
+  <div class="pane document" tabIndex={0} role="group" aria-label={label}>
+    <Prose text={text} />
+  </div>
+);
+
 function Http({ body }: { body: HttpRequest }) {
   return (
     <>
@@ -114,11 +123,7 @@ function Http({ body }: { body: HttpRequest }) {
           ))}
         </ul>
       )}
-      {body.response && (
-        <div class="pane document" tabIndex={0} role="group" aria-label="Answer">
-          <Prose text={body.response} />
-        </div>
-      )}
+      {body.response && <Document text={body.response} label="Answer" />}
     </>
   );
 }
@@ -144,68 +149,54 @@ export function Todos({ items }: { items: readonly TodoItem[] }) {
   );
 }
 
-export function ToolBody({ payload }: { payload: NormalizedPayload }) {
-  switch (payload.kind) {
-    case "read_file":
-      return <Read body={payload.read_file} />;
-    case "modify_file":
-      return <Modify body={payload.modify_file} />;
-    case "shell_exec":
-      return <Shell body={payload.shell_exec} />;
-    case "code_search":
-      return <Search body={payload.code_search} />;
-    case "http_request":
-      return <Http body={payload.http_request} />;
-    case "subagent_task":
-      return payload.subagent_task.prompt.trim() === "" ? null : (
-        <div class="pane document" tabIndex={0} role="group" aria-label="Task of the agent">
-          <Prose text={payload.subagent_task.prompt} />
+type Body<K extends Kind> = (payload: Payload<K>) => ComponentChildren;
+
+const BODIES: { readonly [K in Kind]: Body<K> } = {
+  read_file: ({ read_file }) => <Read body={read_file} />,
+  modify_file: ({ modify_file }) => <Modify body={modify_file} />,
+  shell_exec: ({ shell_exec }) => <Shell body={shell_exec} />,
+  code_search: ({ code_search }) => <Search body={code_search} />,
+  http_request: ({ http_request }) => <Http body={http_request} />,
+  subagent_task: ({ subagent_task: { prompt } }) => (prompt.trim() === "" ? null : <Document text={prompt} label="Task of the agent" />),
+  create_task: ({ create_task: { description } }) => (description ? <Prose text={description} /> : null),
+  manage_todos: ({ manage_todos }) => <Todos items={manage_todos.items} />,
+  show_plan: ({ show_plan: { plan, feedback } }) => (
+    <>
+      {plan && (
+        <div class="document">
+          <Prose text={plan} />
         </div>
-      );
-    case "create_task":
-      return payload.create_task.description ? <Prose text={payload.create_task.description} /> : null;
-    case "manage_todos":
-      return <Todos items={payload.manage_todos.items} />;
-    case "show_plan":
-      return (
-        <>
-          {payload.show_plan.plan && (
-            <div class="document">
-              <Prose text={payload.show_plan.plan} />
-            </div>
-          )}
-          {payload.show_plan.feedback && <p>Answer: {visibleCode(payload.show_plan.feedback)}</p>}
-        </>
-      );
-    case "ask_user":
-      return (
-        <dl class="answers">
-          {payload.ask_user.questions.map(({ question }) => (
-            <div key={question}>
-              <dt>{visibleCode(question)}</dt>
-              <dd>{visibleCode(payload.ask_user.answers?.[question] ?? "not answered")}</dd>
-            </div>
-          ))}
-        </dl>
-      );
-    case "mcp_tool":
-      return (
-        <>
-          <Json value={payload.mcp_tool.input} label="Arguments" />
-          <Parts parts={payload.mcp_tool.output} />
-        </>
-      );
-    case "generic":
-      return (
-        <>
-          {payload.generic.input !== undefined && <Json value={payload.generic.input} label="Arguments" />}
-          {payload.generic.output !== undefined && <Json value={payload.generic.output} label="Result" />}
-        </>
-      );
-    case "misc":
-      return payload.misc.details === undefined ? null : <Json value={payload.misc.details} label="Details" />;
-    default:
-      payload satisfies never; // Of a newer hub.
-      return null;
-  }
+      )}
+      {feedback && <p>Answer: {visibleCode(feedback)}</p>}
+    </>
+  ),
+  ask_user: ({ ask_user: { questions, answers } }) => (
+    <dl class="answers">
+      {questions.map(({ question }) => (
+        <div key={question}>
+          <dt>{visibleCode(question)}</dt>
+          <dd>{visibleCode(answers?.[question] ?? "not answered")}</dd>
+        </div>
+      ))}
+    </dl>
+  ),
+  mcp_tool: ({ mcp_tool }) => (
+    <>
+      <Json value={mcp_tool.input} label="Arguments" />
+      <Parts parts={mcp_tool.output} />
+    </>
+  ),
+  generic: ({ generic: { input, output } }) => (
+    <>
+      {input !== undefined && <Json value={input} label="Arguments" />}
+      {output !== undefined && <Json value={output} label="Result" />}
+    </>
+  ),
+  misc: ({ misc: { details } }) => (details === undefined ? null : <Json value={details} label="Details" />),
+};
+
+/** Nothing for a kind that a newer hub has. */
+export function ToolBody({ payload }: { payload: NormalizedPayload }) {
+  const body = known(BODIES as Readonly<Record<string, Body<Kind>>>, payload.kind);
+  return <>{body?.(payload)}</>;
 }

@@ -18,22 +18,16 @@ import type { RowPart } from "./row_part.js";
 import { statusOf } from "./status.js";
 import { RequestOutcome } from "./verdict.js";
 
-/** Of a to-do list the whole of it; what becomes of one entry its head says already. */
-function opens({ payload }: ToolRow): boolean {
-  if (payload?.kind === "manage_todos" && payload.manage_todos.items.length < 2) return false;
-  return cardOf(payload)?.opens === true;
-}
-
 const CHILDREN = 30;
 
 /** A subagent's first words repeat its task, which stands above them. */
 function repeatsTask({ payload }: ToolRow, child: Row): boolean {
-  return payload?.kind === "subagent_task" && child.kind === "user" && child.text === payload.subagent_task.prompt;
+  return payload !== undefined && child.kind === "user" && child.text === cardOf(payload)?.task?.(payload);
 }
 
 /** A subagent's report, unless it stands as its last words or as its error already. */
 function report({ payload, children, update }: ToolRow): string | undefined {
-  const text = payload?.kind === "subagent_task" ? payload.subagent_task.output?.text : undefined;
+  const text = payload && cardOf(payload)?.report?.(payload);
   if (text?.trim() === update?.error?.trim()) return undefined;
   return children.some((child) => child.kind === "text" && child.text.trim() === text?.trim()) ? undefined : text;
 }
@@ -73,8 +67,12 @@ export function ToolCard({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
   const { request } = row;
   const over = request?.resolved !== undefined || request?.cancelled !== undefined;
   const asked = isAsked(row);
-  const [open, toggle] = useOpened(row, (row.parent === undefined && opens(row) && !asked) || (row.status === "error" && !died(row)));
+  const card = cardOf(row.payload);
+  const opens = row.payload !== undefined && card?.opens?.(row.payload) === true;
+  const [open, toggle] = useOpened(row, (row.parent === undefined && opens && !asked) || (row.status === "error" && !died(row)));
   const words = report(row);
+  const { payload, update } = row;
+  const error = update?.error && payload && card?.showsError?.(payload, update.error) ? undefined : update?.error;
   const ms = row.span?.end === undefined ? undefined : took(row.span, row.span.end);
   return (
     <article class={`card tool ${tone}`} aria-label={`${head.verb} ${head.subject}`.trim().slice(0, 120)}>
@@ -107,12 +105,8 @@ export function ToolCard({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
       >
         <div class="card-body">
           {row.payload && <ToolBody payload={row.payload} />}
-          {row.plan &&
-            row.payload?.kind !== "show_plan" &&
-            (row.plan.items ? <Todos items={row.plan.items} /> : <Prose text={row.plan.plan_content} />)}
-          {row.update?.error && !died(row) && !isRefusal(row) && !coversError(row) && (
-            <Terminal text={row.update.error} label="Error" error />
-          )}
+          {row.plan && !card?.showsPlan && (row.plan.items ? <Todos items={row.plan.items} /> : <Prose text={row.plan.plan_content} />)}
+          {error && !died(row) && !isRefusal(row) && <Terminal text={error} label="Error" error />}
           {row.children.length > 0 && <Children row={row} Nested={Nested} />}
           {words !== undefined && (
             <div class="report">
@@ -135,17 +129,4 @@ function died({ update }: ToolRow): boolean {
 /** Who denied it, and why, stands below the card: the agent's own words for it say no more. */
 function isRefusal({ request, update }: ToolRow): boolean {
   return request?.resolved?.behavior === "deny" && update?.reason === "denied";
-}
-
-/** Some errors stand in the body already. */
-function coversError({ update, payload }: ToolRow): boolean {
-  const error = update?.error?.trim() ?? "";
-  if (payload?.kind === "modify_file") return payload.modify_file.output?.message?.trim() === error;
-  if (payload?.kind === "http_request") return payload.http_request.response?.trim() === error;
-  if (payload?.kind === "generic") return payload.generic.output === update?.error;
-  if (payload?.kind === "mcp_tool")
-    return payload.mcp_tool.output?.some(({ text }) => text !== undefined && text.trim() !== "" && error.includes(text.trim())) ?? false;
-  if (payload?.kind !== "shell_exec") return false;
-  const output = payload.shell_exec.output;
-  return [output?.stdout, output?.stderr].some((text) => text !== undefined && text !== "" && error.includes(text.trim()));
 }

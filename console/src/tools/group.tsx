@@ -1,4 +1,5 @@
 /** Calls of one sort, one after another, as one row: `Read 10 files`, `To-do list changed 3×`. */
+import { cardOf } from "../model/cards.js";
 import type { ToolRow } from "../model/rows.js";
 import { Icon } from "../parts/icons.js";
 import { Badge, Fold, type Tone } from "../parts/parts.js";
@@ -23,7 +24,7 @@ export function ToolGroup({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
   const calls = [row, ...row.group];
   const failed = calls.filter(({ status }) => status === "error").length;
   const [open, toggle] = useOpened(row, failed > 0, "grouped");
-  if (row.payload?.kind === "shell_exec" && !isRun(calls))
+  if (cardOf(row.payload)?.shares === "commands" && !isRun(calls))
     return (
       <div class="calls">
         {calls.map((call) => (

@@ -1,4 +1,5 @@
 /** What a group of calls says in one line. */
+import { type Card, cardOf, type Kind, pathOf } from "../model/cards.js";
 import type { ToolRow } from "../model/rows.js";
 import type { IconName } from "../parts/icons.js";
 import { plural } from "../text/format.js";
@@ -15,40 +16,35 @@ interface GroupHead {
   readonly facts?: string | undefined;
 }
 
-/** Names of to-dos that a call tells. */
-function todos({ payload }: ToolRow): string[] {
-  if (payload?.kind === "create_task") return [payload.create_task.title];
-  return payload?.kind === "manage_todos" ? payload.manage_todos.items.map(({ description }) => description) : [];
-}
-
 /** How far the list is by the last call that tells all of it. */
 function progress(calls: readonly ToolRow[]): string | undefined {
-  const items = calls.findLast(({ payload }) => payload?.kind === "manage_todos" && payload.manage_todos.items.length > 1)?.payload;
-  if (items?.kind !== "manage_todos") return undefined;
-  const all = items.manage_todos.items.filter(({ status }) => status !== "deleted");
-  return `${all.filter(({ status }) => status === "completed").length} of ${all.length} done`;
+  const lists = calls.map(({ payload }) => (payload && cardOf(payload)?.todos?.(payload)) ?? []);
+  const all = lists.findLast((items) => items.length > 1)?.filter(({ status }) => status !== "deleted");
+  return all && `${all.filter(({ status }) => status === "completed").length} of ${all.length} done`;
 }
 
-const named = (names: readonly string[]) => [...new Set(names)].slice(0, NAMED).join(", ");
+const unique = (names: readonly string[]) => [...new Set(names)].slice(0, NAMED).join(", ");
+const namesOf = (calls: readonly ToolRow[]) => unique(calls.flatMap(({ payload }) => (payload && cardOf(payload)?.names?.(payload)) ?? []));
 
-export function groupHead(calls: readonly ToolRow[]): GroupHead {
-  if (calls.some(({ payload }) => payload?.kind === "create_task" || payload?.kind === "manage_todos"))
-    return { icon: "list", verb: `To-do list changed ${calls.length}×`, names: named(calls.flatMap(todos)), facts: progress(calls) };
-  if (calls[0]?.payload?.kind === "shell_exec")
-    return {
-      icon: "terminal",
-      verb: `Ran ${calls.length} commands`,
-      names: named(
-        calls.flatMap(({ payload }) => (payload?.kind === "shell_exec" ? [payload.shell_exec.command.split("\n")[0] ?? ""] : [])),
-      ),
-    };
-  const reads = calls.flatMap(({ payload }) => (payload?.kind === "read_file" ? [payload.read_file.file_path] : []));
+function looks(calls: readonly ToolRow[]): GroupHead {
+  const reads = calls.flatMap(({ payload }) => pathOf(payload) ?? []);
   const files = new Set(reads).size;
   const searches = calls.length - reads.length;
   const verb = [files > 0 && `Read ${plural(files, "file")}`, searches > 0 && `${files > 0 ? "searched" : "Searched"} ${searches}×`];
   return {
     icon: files > 0 ? "file" : "search",
     verb: verb.filter(Boolean).join(", "),
-    names: named(reads.map((path) => namedPath(path).name)),
+    names: unique(reads.map((path) => namedPath(path).name)),
   };
+}
+
+const HEADS: Record<NonNullable<Card<Kind>["shares"]>, (calls: readonly ToolRow[]) => GroupHead> = {
+  todos: (calls) => ({ icon: "list", verb: `To-do list changed ${calls.length}×`, names: namesOf(calls), facts: progress(calls) }),
+  commands: (calls) => ({ icon: "terminal", verb: `Ran ${calls.length} commands`, names: namesOf(calls) }),
+  looks,
+};
+
+/** `calls` share a row, so all share the same. */
+export function groupHead(calls: readonly ToolRow[]): GroupHead {
+  return HEADS[cardOf(calls[0]?.payload)?.shares ?? "looks"](calls);
 }

@@ -1,5 +1,6 @@
 /** The conversation on screen: the virtual list, what waits for you, and the way back to the end. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { cardOf } from "../model/cards.js";
 import type { Conversation } from "../model/conversation.js";
 import type { Row } from "../model/rows.js";
 import { seek, uncover } from "../model/seek.js";
@@ -31,8 +32,7 @@ const HEIGHTS: Record<Row["kind"], number> = {
 
 function estimate(row: Row): number {
   if (row.kind === "text") return 40 + Math.min(row.text.length / 90, 2000) * 24;
-  if (row.kind === "tool" && row.payload?.kind === "shell_exec") return 150;
-  return HEIGHTS[row.kind];
+  return (row.kind === "tool" ? cardOf(row.payload)?.height : undefined) ?? HEIGHTS[row.kind];
 }
 
 /** Pixels that browsers can scroll through, and room for what is taller than estimated. */
