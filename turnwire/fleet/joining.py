@@ -70,7 +70,8 @@ async def working(
             ) from error
         async with worker.running() as begin:
             drain = partial(worker.drain, _drain_s(settings))
-            yield Membership(begin, worker.wished, drain, partial(_readings, worker))
+            clock = asyncio.get_running_loop().time
+            yield Membership(begin, worker.wished, drain, partial(_readings, worker, clock))
             # sessions have ended by now
             LogEnds(journal.epoch, {one.session: journal.last(one.session) for one in host.sessions()}).keep(
                 settings.state_dir
@@ -80,9 +81,10 @@ async def working(
         await store.close()
 
 
-def _readings(worker: Worker) -> list[Measurement]:
+def _readings(worker: Worker, clock: Callable[[], float]) -> list[Measurement]:
+    # Read by a thread, too, when telemetry ends.
     return [
-        Measurement(LEASE_AGE, asyncio.get_running_loop().time() - worker.renewed_at),
+        Measurement(LEASE_AGE, clock() - worker.renewed_at),
         Measurement(ORDERS, worker.orders),
         Measurement(ROUND_TRIP, worker.round_trip_s),
     ]
