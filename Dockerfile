@@ -43,6 +43,8 @@ COPY --from=dependencies /opt/turnwire /opt/turnwire
 COPY --from=build /wheels /wheels
 RUN /opt/turnwire/bin/pip install --no-cache-dir --no-index --no-deps /wheels/*.whl && rm -r /wheels
 COPY --from=contents /sbom.cdx.json /opt/turnwire/share/sbom.cdx.json
+# Who asks for the health gets the container's variables. The kernel hides those of a program that only its owner may read.
+RUN install -m 711 "$(readlink -f /opt/turnwire/bin/python)" /opt/turnwire/bin/probe
 ENV PATH=/opt/turnwire/bin:/usr/local/bin:/usr/bin:/bin
 # By number, which an orchestrator can see not to be root.
 USER 10001:10001
@@ -52,7 +54,7 @@ RUN mkdir -m 700 -p .local/state/turnwire recordings .claude
 ENV TURNWIRE_RECORD_DIR=/home/turnwire/recordings
 EXPOSE 8790
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s \
-    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8790/readyz', timeout=3)"]
+    CMD ["probe", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8790/readyz', timeout=3)"]
 ENTRYPOINT ["turnwire"]
 # Whoever listens on all addresses must say who may come in: give TURNWIRE_TOKEN, 16 characters or more.
 CMD ["run", "--agent", "demo", "--host", "0.0.0.0"]

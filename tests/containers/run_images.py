@@ -77,7 +77,54 @@ def environment() -> dict[str, str]:
         "TURNWIRE_TOKEN": secrets.token_hex(16),
         "TURNWIRE_VIEW_TOKEN": secrets.token_hex(16),
         "REDIS_PASSWORD": secrets.token_hex(16),
+        "REDIS_WORKER_PASSWORD": secrets.token_hex(16),
     }
+
+
+LOOK = """
+import glob, os, socket, subprocess, sys
+secrets = [line.encode() for line in sys.stdin.read().split()]
+found = []
+# as the probe of the container's health runs while an agent looks
+asked = subprocess.Popen(["probe", "-c", "input()"], stdin=subprocess.PIPE)
+own = {str(os.getpid()), str(os.getppid())}
+processes = [path for path in glob.glob("/proc/[0-9]*") if path.split("/")[2] not in own]
+for place in [f"{path}/{name}" for path in processes for name in ("environ", "cmdline")]:
+    try:
+        with open(place, "rb") as file:
+            text = file.read()
+    except OSError:
+        continue
+    found += [place for one in secrets if one in text]
+for folder in ("/home", "/tmp", "/run", "/etc", "/opt/turnwire/etc"):
+    for base, _, names in os.walk(folder):
+        for name in names:
+            try:
+                with open(os.path.join(base, name), "rb") as file:
+                    text = file.read()
+            except OSError:
+                continue
+            found += [os.path.join(base, name) for one in secrets if one in text]
+with socket.create_connection(("redis", 6379), 10) as redis:
+    redis.sendall(b"SMEMBERS turnwire:sessions\\r\\n")
+    answer = redis.recv(1000).decode()
+asked.stdin.close()
+asked.wait()
+print(os.getuid(), len(processes), repr(answer), *sorted(set(found)), sep="\\n")
+"""
+"""What an agent of a worker can find of secrets: in other processes of its user, in files, and in Redis without a password."""
+
+
+def reached(name: str, env: dict[str, str]) -> tuple[int, str, list[str]]:
+    """Look as a worker's user for secrets; return how many processes it saw, what Redis said, and where they were."""
+    secret = "\n".join(
+        env[one]
+        for one in ("TURNWIRE_TOKEN", "TURNWIRE_VIEW_TOKEN", "REDIS_PASSWORD", "REDIS_WORKER_PASSWORD")
+    )
+    words = ("podman", "exec", "--interactive", f"turnwire_{name}_1", "python", "-c", LOOK)
+    uid, processes, answer, *found = run(*words, env=env, input=secret).splitlines()
+    assert uid == "10001", uid
+    return int(processes), answer, found
 
 
 def has(image: str, env: dict[str, str]) -> bool:
@@ -245,6 +292,12 @@ def main() -> None:
             assert "token=" not in log, log
         say("driving a turn in a browser")
         worker, took = asyncio.run(turn(env, "/help"))
+        say("looking for secrets as an agent would")
+        processes, answer, found = reached(worker, env)
+        # the first one, the sidecar, the agent's, and the probe
+        assert processes >= 4, processes
+        assert "NOAUTH" in answer, answer
+        assert found == [], found
         figures["turn_s"] = round(took, 1)
         say(f"killing {worker}")
         run("podman", "kill", f"turnwire_{worker}_1", env=env)

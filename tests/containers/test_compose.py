@@ -93,7 +93,7 @@ def test_jaeger_redis_and_the_sidecar_fit_together() -> None:
     assert redis["profiles"] == ["redis", "fleet"]
     environment = sidecar["environment"]
     assert environment["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://jaeger:4317"
-    assert environment["TURNWIRE_REDIS_URL"].startswith("redis://turnwire:${REDIS_PASSWORD:-}@redis:")
+    assert environment["TURNWIRE_REDIS_URL"].startswith("redis://hub:${REDIS_PASSWORD:-}@redis:")
     assert environment["TURNWIRE_TOKEN"].startswith(
         "${TURNWIRE_TOKEN:?"
     )  # compose refuses to start without it
@@ -120,6 +120,13 @@ def test_every_variable_of_the_sidecar_is_one_that_it_reads() -> None:
         known = name.removeprefix("TURNWIRE_").lower() in Settings.model_fields
         assert known or name.startswith("OTEL_") or is_allowed(name), name
     Settings(trace_url="http://localhost:16686/trace/{trace_id}", journal="redis")
+
+
+def users_of(command: str) -> dict[str, list[str]]:
+    """The users that a command line of redis-server defines: each with its rights, as they are written."""
+    words = shlex.split(command.removeprefix("exec "))
+    options = " ".join(word if " " not in word else "" for word in words).split(" --user ")[1:]
+    return {name: rights.split() for name, _, rights in (one.partition(" ") for one in options)}
 
 
 def images() -> list[str]:
@@ -209,8 +216,13 @@ def test_a_fleet_in_the_compose_file_fits_together() -> None:
         }
         settings = Settings.model_validate(given)
         assert settings.journal == "redis"
+        assert settings.stop_timeout_s < float(one["stop_grace_period"].removesuffix("s"))
         assert settings.redis_url.endswith("@redis:6379/0")
-        assert one["init"] is True
+        # an engine's init keeps all variables where an agent can read them, and so does a probe that can be read
+        assert "init" not in one
+        assert one["healthcheck"]["test"][:2] == ["CMD", "probe"]
+        user = "hub" if name.startswith("hub") else "worker"
+        assert settings.redis_url.startswith(f"redis://{user}:")
         assert not any(":" in mount for mount in one["tmpfs"]), "podman takes no owner of a tmpfs"
         # with tokens of their own hubs refuse each other's links, and a worker prints it into its log
         assert {"TURNWIRE_TOKEN", "TURNWIRE_VIEW_TOKEN"} <= environment.keys()
@@ -226,6 +238,33 @@ def test_a_fleet_in_the_compose_file_fits_together() -> None:
     (published,) = fleet["proxy"]["ports"]
     assert f":{published.rpartition(':')[2]} {{" in caddy
     assert set(fleet["proxy"]["depends_on"]) == {"hub-1", "hub-2"}
+
+
+def test_users_of_redis_are_those_of_the_manifests_and_of_the_documentation() -> None:
+    users = users_of(compose()["services"]["redis"]["command"])
+    (redis,) = [
+        one
+        for one in yaml.safe_load_all((ROOT / "deploy" / "kubernetes" / "redis.yaml").read_text())
+        if one["kind"] == "StatefulSet"
+    ]
+    script = redis["spec"]["template"]["spec"]["containers"][0]["command"][-1]
+    names = {"$REDIS_PASSWORD": "${REDIS_PASSWORD:-}", "$REDIS_WORKER_PASSWORD": "${REDIS_WORKER_PASSWORD:-}"}
+    in_cluster = users_of(script)
+    for rights in in_cluster.values():
+        rights[:] = [re.sub(r"\$\w+", lambda found: names[found[0]], word) for word in rights]
+    assert users == in_cluster
+    assert users["default"] == ["off"]
+    assert users["probe"] == ["on", "nopass", "-@all", "+ping"]
+    text = (ROOT / "docs" / "journal.md").read_text()
+    (documented,) = re.findall(r"^    user turnwire on .* -@all (.*)$", text, re.MULTILINE)
+    (fleet,) = re.findall(r"also needs `(\+xgroup[^`]*)`, and with `quotas` `", text)
+    (quotas,) = re.findall(r"with `quotas` `([^`]*)`", text)
+    (worker,) = re.findall(r"^    user worker on >PASSWORD resetkeys (.*)$", text, re.MULTILINE)
+    commands = ["-@all", *documented.split(), *fleet.split(), *quotas.split()]
+    assert users["hub"] == ["on", ">${REDIS_PASSWORD:-}", "~turnwire:*", "&turnwire:*", *commands]
+    patterns = [word for word in worker.split() if word != "resetchannels"]
+    assert users["worker"] == ["on", ">${REDIS_WORKER_PASSWORD:-}", *patterns, *commands]
+    assert not {"+config", "+flushall", "+keys", "+debug", "+script", "+acl", "+@all"} & set(commands)
 
 
 def test_the_build_gets_what_the_wheel_needs_and_nothing_else() -> None:

@@ -14,7 +14,7 @@ import yaml
 from ports import free_ports
 from redis import Redis
 from redis.backoff import ConstantBackoff
-from redis.exceptions import NoPermissionError
+from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 from redis.retry import Retry
 from typer.testing import CliRunner
 
@@ -116,6 +116,31 @@ def test_settings_and_commands_are_those_that_exist(name: str) -> None:
     assert any(state.startswith(f"{path}/") for path in mounted)
 
 
+@pytest.mark.parametrize("name", ["hub", "worker"])
+def test_a_pod_has_time_to_drain_before_it_is_killed(name: str) -> None:
+    pod = pods()[name]["spec"]
+    (container,) = pod["containers"]
+    given = {
+        one["name"].removeprefix("TURNWIRE_").lower(): one["value"]
+        for one in container["env"]
+        if one["name"].startswith("TURNWIRE_") and "value" in one
+    }
+    settings = Settings.model_validate({**given, "redis_url": "redis://redis:6379/0"})
+    hook = container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command", ["sleep", "0"])
+    assert hook[0] == "sleep"
+    # The time of the hook counts; SIGTERM comes after it, and begins the drain of a worker.
+    left = pod["terminationGracePeriodSeconds"] - float(hook[1]) - settings.stop_timeout_s
+    assert left >= 5, "the pod is killed before turnwire gives up by itself"
+    if name == "hub":
+        assert float(hook[1]) >= 5, "frontends come to a hub that ends, until the service has forgotten it"
+    else:
+        assert given["fleet_drain_s"], "open turns have time to end"
+        assert hook[1] == "0", "nobody comes to a worker by its service"
+        assert of("PodDisruptionBudget")[name]["spec"]["maxUnavailable"] == 1, "one drains after the other"
+    # It is the container's own process that gets SIGTERM, and no shell that would keep it.
+    assert "command" not in container
+
+
 def test_secrets_volumes_and_ports_that_are_named_are_there() -> None:
     for name, container in containers():
         for variable in container.get("env", []):
@@ -127,7 +152,7 @@ def test_secrets_volumes_and_ports_that_are_named_are_there() -> None:
         assert {mount["name"] for mount in container.get("volumeMounts", [])} <= volumes
     # a URL with a password is no file of the repository: the example's words are plainly none
     text = (FOLDER / "secrets.example.yaml").read_text()
-    assert len(re.findall(r"give-", text)) == 5
+    assert len(re.findall(r"give-", text)) == 7
 
 
 def test_each_container_is_probed_bounded_and_without_privileges() -> None:
@@ -148,7 +173,9 @@ def test_each_container_is_probed_bounded_and_without_privileges() -> None:
                 assert probe["httpGet"]["port"] == container["ports"][0]["name"]
             if name == "worker":
                 path = "readyz" if kind == "readinessProbe" else "healthz"
-                assert f"127.0.0.1:8790/{path}" in probe["exec"]["command"][-1]
+                asked, *_, text = probe["exec"]["command"]
+                assert asked == "probe", "an agent could read the variables of another program"
+                assert f"127.0.0.1:8790/{path}" in text
 
 
 def test_nobody_reaches_a_worker_and_a_worker_reaches_nothing_of_the_cluster_but_redis() -> None:
@@ -212,31 +239,57 @@ def test_images_are_pinned_and_name_no_registry() -> None:
 
 
 @pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
-def test_redis_answers_a_ping_alone_without_the_password_and_lets_nobody_empty_it(tmp_path: Path) -> None:
+def test_redis_answers_a_ping_alone_without_a_password_and_lets_nobody_empty_it_or_make_tokens(
+    tmp_path: Path,
+) -> None:
     (container,) = pods()["redis"]["spec"]["containers"]
     shell, option, script = container["command"]
     (port,) = free_ports(1)
     here = f"{script.replace('/data', str(tmp_path))} --port {port} --bind 127.0.0.1"
     server = subprocess.Popen(
-        [shell, option, here], env={**os.environ, "REDIS_PASSWORD": "word"}, stdout=subprocess.DEVNULL
+        [shell, option, here],
+        env={**os.environ, "REDIS_PASSWORD": "word", "REDIS_WORKER_PASSWORD": "other"},
+        stdout=subprocess.DEVNULL,
     )
     try:
-        url = next(one["stringData"]["url"] for one in secret_files() if "url" in one["stringData"])
-        user = url.removeprefix("redis://").partition(":")[0]
         retry = Retry(ConstantBackoff(0.05), 600)
         with (
-            Redis(port=port, retry=retry) as anybody,
-            Redis(port=port, username=user, password="word", retry=retry) as ours,
+            Redis(port=port) as anybody,
+            Redis(port=port, username="probe", password="probe", retry=retry) as probe,
+            Redis(port=port, username="hub", password="word", retry=retry) as hub,
+            Redis(port=port, username="worker", password="other", retry=retry) as worker,
         ):
-            assert anybody.ping()
+            assert probe.ping()
             with pytest.raises(NoPermissionError):
-                anybody.get("turnwire:a")
-            assert ours.set("turnwire:a", "1")
-            assert ours.config_get("appendfsync") == {"appendfsync": "always"}
-            with pytest.raises(NoPermissionError):
-                ours.flushall()
-            with pytest.raises(NoPermissionError):
-                ours.set("another", "1")
+                probe.get("turnwire:a")
+            with pytest.raises(AuthenticationError):
+                anybody.ping()
+            for ours in (hub, worker):
+                assert ours.set("turnwire:log:a", "1")
+                assert ours.config_get("appendfsync") == {"appendfsync": "always"}
+                for refused in (
+                    ("FLUSHALL",),
+                    ("KEYS", "*"),
+                    ("CONFIG", "SET", "dir", "/tmp"),
+                    ("SCRIPT", "FLUSH"),
+                    ("ACL", "LIST"),
+                    ("CLIENT", "LIST"),
+                    ("MONITOR",),
+                    ("SET", "another", "1"),
+                ):
+                    with pytest.raises(NoPermissionError):
+                        ours.execute_command(*refused)
+            assert hub.hset("turnwire:tokens", "a", "1") == 1
+            assert worker.hgetall("turnwire:tokens") == {b"a": b"1"}
+            for write in (
+                ("HSET", "turnwire:tokens", "b", "1"),
+                ("EVAL", "return redis.call('HSET', KEYS[1], 'b', '1')", "1", "turnwire:tokens"),
+                ("HSET", "turnwire:fleet:logins", "a", "1"),
+                ("SET", "turnwire:fleet:{code}:invitation", "1"),
+                ("GET", "turnwire:fleet:{code}:invitation"),
+            ):
+                with pytest.raises((NoPermissionError, ResponseError), match=r"(?i)permission|can't access"):
+                    worker.execute_command(*write)
     finally:
         server.terminate()
         server.wait()

@@ -154,9 +154,10 @@ CANNOT = {
     "docker build -t turnwire-claude --target claude .": "needs docker, and the network",
     'docker run --rm -p 127.0.0.1:8790:8790 -e TURNWIRE_TOKEN="$(openssl rand -hex 16)" -e ANTHROPIC_API_KEY '
     '-v "$PWD:/workspace" -v turnwire-claude:/home/turnwire/.claude turnwire-claude': "needs docker, and a login",
-    "export TURNWIRE_TOKEN=$(openssl rand -hex 16) TURNWIRE_VIEW_TOKEN=$(openssl rand -hex 16) REDIS_PASSWORD=$(openssl rand -hex 16)": (
-        "for the line below it, which needs docker"
+    "export TURNWIRE_TOKEN=$(openssl rand -hex 16) TURNWIRE_VIEW_TOKEN=$(openssl rand -hex 16)": (
+        "for the lines below it, the last of which needs docker"
     ),
+    "export REDIS_PASSWORD=$(openssl rand -hex 16) REDIS_WORKER_PASSWORD=$(openssl rand -hex 16)": "the same",
     "docker compose --profile fleet up --build proxy worker-1 worker-2": "needs docker",
 }
 """Commands that no test can run, and why."""

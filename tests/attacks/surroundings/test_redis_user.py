@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from urllib.request import Request, urlopen
 
 import pytest
+import yaml
 from ports import free_ports
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
@@ -21,7 +22,7 @@ from websockets.asyncio.client import connect as open_websocket
 from live import SCRIPT_THAT_ASKS, Frontend
 from recordings import ROOT
 from turnwire.client import connect
-from turnwire.client.commands import AccessInvite
+from turnwire.client.commands import AccessInvite, SessionCreate
 from turnwire_process import DEADLINE, environment, lines_of, preloaded_turnwire
 
 pytestmark = [
@@ -44,6 +45,13 @@ def documented(*, fleet: bool = False, clustered: bool = False) -> str:
         assert more is not None
         rights += [more[1].replace("\n", " ")] if is_wanted else []
     return " ".join(rights)
+
+
+def in_compose() -> list[str]:
+    """The users `hub` and `worker` of the compose file."""
+    command = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["redis"]["command"]
+    found = re.findall(r"--user (hub|worker) (.*?)(?= --user |$)", command.replace('"', ""))
+    return [f"user {name} {re.sub('>[^ ]*', '>not-a-secret', rights)}" for name, rights in found]
 
 
 async def refused(port: int) -> list[object]:
@@ -136,34 +144,67 @@ async def behind_a_sentinel(place: Path, *options: str) -> AsyncIterator[tuple[s
         yield f"redis+sentinel://{{}}@127.0.0.1:{sentinel.port}/turnwire", [primary.port]
 
 
-@pytest.mark.parametrize("topology", [one_server, a_cluster, behind_a_sentinel])
-async def test_a_fleet_needs_no_more_than_is_documented(tmp_path: Path, topology: Topology) -> None:
+@pytest.mark.parametrize(
+    ("topology", "worker_user", "hub_user"),
+    [
+        (one_server, "turnwire", "turnwire"),
+        (a_cluster, "turnwire", "turnwire"),
+        (behind_a_sentinel, "turnwire", "turnwire"),
+        (one_server, "worker", "hub"),
+    ],
+    ids=["one server", "a cluster", "behind a sentinel", "with users of hubs and workers"],
+)
+async def test_a_fleet_needs_no_more_than_is_documented(
+    tmp_path: Path, topology: Topology, worker_user: str, hub_user: str
+) -> None:
     script = tmp_path / "script.yaml"
     script.write_text(SCRIPT_THAT_ASKS)
     agent = json.dumps(
         [sys.executable, "-m", "turnwire.scripted_agent", str(script), "--dialect-version", "2.1.330"]
     )
-    worker, hub = tmp_path / "worker", tmp_path / "hub"
-    for folder in (worker, hub):
+    worker, heir, hub = tmp_path / "worker", tmp_path / "heir", tmp_path / "hub"
+    for folder in (worker, heir, hub):
         folder.mkdir()
-    (worker / "turnwire.toml").write_text(f'agent = "asks"\n[agents]\nasks = {agent}\n')
+        if folder is not hub:
+            (folder / "turnwire.toml").write_text(
+                f'agent = "asks"\nfrontend_workspaces = ["{worker}"]\n[agents]\nasks = {agent}\n'
+            )
     with TemporaryDirectory(prefix="redis-") as place:
         acl = Path(place) / "users.acl"
         user = documented(fleet=True, clustered=topology is a_cluster)
-        acl.write_text(f"user default on nopass ~* &* +@all\n{user}\n")
+        acl.write_text("\n".join(["user default on nopass ~* &* +@all", user, *in_compose(), ""]))
         async with topology(Path(place), "--aclfile", str(acl)) as (address, ports):
-            env = environment(
-                tmp_path / "home",
-                TURNWIRE_PASS_ENV="PYTHONPATH",
-                TURNWIRE_JOURNAL=address.format("turnwire:not-a-secret"),
+            at_worker, env = (
+                environment(
+                    tmp_path / "home",
+                    TURNWIRE_PASS_ENV="PYTHONPATH",
+                    TURNWIRE_JOURNAL=address.format(f"{user}:not-a-secret"),
+                    **group,
+                )
+                for user, group in ((worker_user, {"TURNWIRE_WORKER_GROUP": "g"}), (hub_user, {}))
             )
             async with (
-                preloaded_turnwire(worker, "serve", "--worker", "w1", env=env),
+                preloaded_turnwire(worker, "serve", "--worker", "w1", env=at_worker) as former,
+                preloaded_turnwire(heir, "serve", "--worker", "w2", env=at_worker),
                 preloaded_turnwire(hub, "hub", env=env) as served,
                 connect(served.url) as client,
             ):
-                mine = await Frontend(client, await client.create(workspace=str(worker))).caught_up()
+
+                async def operate(*arguments: str) -> None:
+                    await lines_of(tmp_path, env, "fleet", *arguments)
+
+                create = SessionCreate(workspace=str(worker), worker="w1")
+                mine = await Frontend(client, (await client.command(create)).session).caught_up()
                 assert (await mine.turn("ls")).error is None
+                await operate("take", mine.session, "w2")
+                await operate("cordon", "w1")
+                await operate("uncordon", "w1")
+                await operate("drain", "w1")
+                await former.ended()
+                (there,) = await client.sessions()
+                assert there.worker == "w2"
+                await operate("forget", "w1")
+                await operate("list")
                 code = await client.command(AccessInvite())
                 login = Request(
                     f"{served.base}/login", method="POST", headers={"Authorization": f"Bearer {code.code}"}
@@ -173,5 +214,6 @@ async def test_a_fleet_needs_no_more_than_is_documented(tmp_path: Path, topology
                 (made,) = await lines_of(tmp_path, env, "token", "create", "ann")
                 async with connect(served.base, made.decode()) as ann:
                     assert await ann.sessions() == []
+            await operate("restore")
             for port in ports:
                 assert await refused(port) == []

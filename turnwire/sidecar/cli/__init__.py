@@ -4,6 +4,7 @@ Filters and stand-ins are started often, for little work. Those that parse their
 application of the other commands. The application contains them too, for `turnwire --help`.
 """
 
+import os
 import signal
 import sys
 
@@ -48,3 +49,7 @@ def _keep_secrets(*, always: bool = False) -> None:
         sys.exit(f"turnwire: {error}")
     if always or secrecy.removed_variables():
         secrecy.protect_memory()
+    if always and os.getpid() == 1:
+        from turnwire.sidecar.process.first_process import become_first
+
+        become_first()
