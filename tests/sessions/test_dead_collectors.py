@@ -236,10 +236,9 @@ async def test_one_agent_on_stdin_tells_once_of_a_dead_collector(
             OTEL_METRIC_EXPORT_INTERVAL="50",
         )
     assert (json.loads(out.splitlines()[-1])["result"], code) == ("ok", 0)
-    # on a slow machine the metrics are tried before the end, too: each is told once
+    # on a slow machine the trouble of spans is told before its sum at the end, and metrics are tried, too
     told = [json.loads(line)["event"] for line in err.splitlines()]
-    assert told
-    assert len(told) == len({line.split()[0] for line in told})
+    assert 1 <= len(told) == len(set(told)) <= 3, told
     assert all("lost" in line or "cannot be sent" in line for line in told)
 
 
