@@ -10,7 +10,8 @@ CHUNKED: Final = -1
 PIECE = 1 << 16
 
 _SIZE = re.compile(rb"[0-9]{1,18}")
-_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(;[^\r\n\0]*)?\r\n")
+_CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,15}")
+_NEVER = re.compile(rb"[\r\n\0]")
 
 
 def body_size(head: bytes) -> int:
@@ -48,9 +49,11 @@ async def _pass_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
     count = 0
     while True:
         line = await reader.readuntil(b"\r\n")
-        if (found := _CHUNK.fullmatch(line)) is None:
+        begins, _, extension = line.removesuffix(b"\r\n").partition(b";")
+        digits = begins.rstrip(b" \t")
+        if not _CHUNK_SIZE.fullmatch(digits) or _NEVER.search(extension):
             raise ValueError(f"{line!r} begins no chunk")
-        size = int(found[1], 16)
+        size = int(digits, 16)
         writer.write(b"%x\r\n" % size)
         count += await _pass_exactly(reader, writer, size)
         if size == 0:

@@ -87,7 +87,8 @@ async def watch(
                 raise TurnwireError("The connection to the hub was closed.")
             if isinstance(received, CaughtUp):
                 is_live = True
-                if not (told.ended or told.has_begun or await _is_busy(client, session)):
+                # the turn of a prompt may begin later
+                if prompt is None and not (told.ended or told.has_begun or await _is_busy(client, session)):
                     raise TurnwireError(
                         f"No turn has run in session {visible(session)!r}. Say something by `prompt`."
                     )
