@@ -11,7 +11,7 @@ PIECE = 1 << 16
 
 _SIZE = re.compile(rb"[0-9]{1,18}")
 _CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,15}")
-_NEVER = re.compile(rb"[\r\n\0]")
+_NOT_IN_EXTENSION = re.compile(rb"[\r\n\0]")
 
 
 def body_size(head: bytes) -> int:
@@ -51,7 +51,7 @@ async def _pass_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
         line = await reader.readuntil(b"\r\n")
         begins, _, extension = line.removesuffix(b"\r\n").partition(b";")
         digits = begins.rstrip(b" \t")
-        if not _CHUNK_SIZE.fullmatch(digits) or _NEVER.search(extension):
+        if not _CHUNK_SIZE.fullmatch(digits) or _NOT_IN_EXTENSION.search(extension):
             raise ValueError(f"{line!r} begins no chunk")
         size = int(digits, 16)
         writer.write(b"%x\r\n" % size)

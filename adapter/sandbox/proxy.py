@@ -223,10 +223,9 @@ def read_request(head: bytes) -> tuple[Target, bytes | None]:
         method, where, version = line.decode("ascii").split(" ")
     except ValueError:
         raise BadRequest("this is not an HTTP request") from None
+    # a line feed in either would be the end of the line to some servers
     if _METHOD.fullmatch(method) is None or _VERSION.fullmatch(version) is None:
-        raise BadRequest(
-            "this is not a request of HTTP/1.1"
-        )  # a line feed in it would be the end of a line to some servers
+        raise BadRequest("this is not a request of HTTP/1.1")
     if method == "CONNECT":
         target = read_target(where)
         if target is None:
