@@ -51,8 +51,8 @@ class Progress(Struct, frozen=True, gc=False, omit_defaults=True):
     """The subagent that it is about."""
 
 
-class SessionLine(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="camel"):
-    """One line of a session file."""
+class LineFields(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="camel"):
+    """The fields of a line that are read before its conversation is, and with it."""
 
     type: str = ""
     """user, assistant, system, attachment, summary, progress, …"""
@@ -72,12 +72,6 @@ class SessionLine(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     """True for texts that the CLI wrote in the user's name."""
     is_compact_summary: bool | None = None
     """True for the summary that replaces the conversation above it."""
-    is_api_error_message: bool | None = None
-    """True if the text is an error of the API."""
-    error: str | None = None
-    """The kind of that error."""
-    api_error_status: int | None = None
-    """Its HTTP status."""
     timestamp: str | None = None
     """When it was written: ISO 8601, UTC."""
     session_id: str | None = None
@@ -92,24 +86,12 @@ class SessionLine(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     """The branch that was checked out."""
     version: str | None = None
     """The CLI's version."""
-    permission_mode: str | None = None
-    """The permission mode of a prompt."""
-    entrypoint: str | None = None
-    """cli, sdk-cli, sdk-ts, …"""
     origin: JsonObject | None = None
     """Who wrote a prompt, if no human did: {kind: task-notification, …}."""
-    message: msgspec.Raw = msgspec.Raw()
-    """The message, in the API's vocabulary."""
     tool_use_result: msgspec.Raw = msgspec.Raw()
     """The tool's structured result."""
-    permission_decision: JsonObject | None = None
-    """The decision about a tool call, and its reason (2.1.330)."""
     content: str | None = None
     """The text of a `system` line, or of a queue operation."""
-    level: str | None = None
-    """info, warning, error, of a `system` line."""
-    compact_metadata: JsonObject | None = None
-    """trigger, preTokens and postTokens of a compaction."""
     attachment: Attachment | None = None
     """Of `attachment`."""
     data: Progress | None = None
@@ -128,6 +110,29 @@ class SessionLine(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     """Cost of an answer in dollars (before about 1.0.9)."""
     total_cost_usd: int | float | None = field(default=None, name="totalCostUSD")
     """Of `cost-state`: cost of the session in dollars, including its resumed past and its fork's origin (2.1.330)."""
+
+
+class SessionLine(LineFields, frozen=True, kw_only=True):
+    """One line of a session file."""
+
+    is_api_error_message: bool | None = None
+    """True if the text is an error of the API."""
+    error: str | None = None
+    """The kind of that error."""
+    api_error_status: int | None = None
+    """Its HTTP status."""
+    permission_mode: str | None = None
+    """The permission mode of a prompt."""
+    entrypoint: str | None = None
+    """cli, sdk-cli, sdk-ts, …"""
+    message: msgspec.Raw = msgspec.Raw()
+    """The message, in the API's vocabulary."""
+    permission_decision: JsonObject | None = None
+    """The decision about a tool call, and its reason (2.1.330)."""
+    level: str | None = None
+    """info, warning, error, of a `system` line."""
+    compact_metadata: JsonObject | None = None
+    """trigger, preTokens and postTokens of a compaction."""
     model_usage: dict[str, CostState] = field(default_factory=dict)
     """Of `cost-state`: usage and cost of each model, with the same scope."""
 
@@ -243,40 +248,13 @@ def head(raw: msgspec.Raw) -> MessageHead:
         return lenient.build(MessageHead, scrub_json(value)) if isinstance(value, dict) else NO_MESSAGE
 
 
-class LineHead(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
-    """The fields of a line that are read before its conversation is, as in SessionLine. Most of a long line is not among them."""
+class LineHead(LineFields, frozen=True, kw_only=True):
+    """What is read of a line before its conversation is. Most of a long line is not among it."""
 
-    type: str = ""
-    subtype: str = ""
-    uuid: str | None = None
-    parent_uuid: str | None = None
-    logical_parent_uuid: str | None = None
-    is_sidechain: bool | None = None
-    agent_id: str | None = None
-    is_meta: bool | None = None
-    is_compact_summary: bool | None = None
-    timestamp: str | None = None
-    session_id: str | None = None
-    request_session_id: str | None = None
-    request_id: str | None = None
-    cwd: str | None = None
-    git_branch: str | None = None
-    version: str | None = None
-    origin: JsonObject | None = None
     message: MessageHead = NO_MESSAGE
     """Of `user` and `assistant`."""
-    tool_use_result: msgspec.Raw = msgspec.Raw()
-    content: str | None = None
-    attachment: Attachment | None = None
-    data: Progress | None = None
-    parent_tool_use_id: str | None = field(default=None, name="parentToolUseID")
-    leaf_uuid: str | None = None
-    summary: str | None = None
-    custom_title: str | None = None
-    ai_title: str | None = None
-    cost_usd: int | float | None = field(default=None, name="costUSD")
-    total_cost_usd: int | float | None = field(default=None, name="totalCostUSD")
     model_usage: dict[str, CostState] | None = None
+    """As of SessionLine."""
 
 
 NO_HEAD = LineHead()
