@@ -5,7 +5,7 @@ import type { AgentEvent } from "turnwire-client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RequestDock } from "../src/request/dock.js";
 import { layOut, outOfSight, pass, tap } from "./layout.js";
-import { button, buttons, Page, press, write } from "./page.js";
+import { button, buttons, clear, Page, press, write } from "./page.js";
 
 type Asked = Extract<AgentEvent, { type: "permission_request" }>;
 
@@ -37,12 +37,8 @@ afterEach(async () => {
   render(null, document.body);
   // Preact keeps what it has not done yet from one test to the next.
   await pass(1000);
-  document.body.innerHTML = "";
-  localStorage.clear();
-  sessionStorage.clear();
+  clear();
   vi.useRealTimers();
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
 });
 
 /** Shows the dock, and lets what it asks stand there until it can be decided on. */
@@ -459,4 +455,27 @@ test("a plan that is sent back takes what was said of its lines with it", async 
   await pass(1500);
   await tap(buttons().find((name) => name.endsWith("2")) as string);
   expect(page.sent).toMatchObject([{ option_id: "no", message: "Paint it blue" }]);
+});
+
+test("a plan that is a list shows its entries in the request, each with its state", async () => {
+  const show_plan = { kind: "show_plan", renderer: "tool_plan", show_plan: {} };
+  const items = [
+    { description: "Write code", status: "completed" },
+    { description: "Run tests", status: "in_progress" },
+  ];
+  await asked(
+    { type: "tool_call", tool_call_id: "t", tool_name: "ExitPlanMode", tool_status: "running", normalized: show_plan } as AgentEvent,
+    { type: "agent_plan", tool_call_id: "t", plan_content: "- [x] Write code\n- [-] Run tests", items } as AgentEvent,
+    {
+      ...command("p", "Plan"),
+      tool_call_id: "t",
+      action_type: "plan",
+      tool_name: "ExitPlanMode",
+      normalized: show_plan,
+    } as unknown as AgentEvent,
+  );
+  const entries = [...document.querySelectorAll(".request li")];
+  expect(entries.map((entry) => entry.textContent)).toEqual(["Write code", "Run tests"]);
+  expect(entries.map((entry) => entry.querySelector("[role=img]")?.getAttribute("aria-label"))).toEqual(["completed", "in progress"]);
+  expect(text()).not.toContain("[-]");
 });

@@ -10,7 +10,7 @@ import { useSource } from "../state/source.js";
 import { counted, hunksOf } from "../text/diff.js";
 import { bytes, count, plural } from "../text/format.js";
 import { orderedCode, visibleCode } from "../text/visible.js";
-import { ToolBody } from "../tools/bodies.js";
+import { Todos, ToolBody } from "../tools/bodies.js";
 import { Commentable } from "../tools/lines.js";
 import { isEndInSight, LOOK_MS } from "./sight.js";
 
@@ -18,6 +18,10 @@ import { isEndInSight, LOOK_MS } from "./sight.js";
 const VIEWED: ReadonlySet<string> = new Set<NormalizedPayload["kind"]>(["shell_exec", "modify_file", "subagent_task"]);
 
 export const payloadOf = (row: RequestRow, request: PermissionRequest) => request.normalized ?? row.tool?.payload;
+
+/** The plan that is shown: the request's text, or else the call's entries or text. */
+const planOf = (row: RequestRow, { show_plan }: Extract<NormalizedPayload, { kind: "show_plan" }>) =>
+  show_plan.plan || row.tool?.plan?.items || row.tool?.plan?.plan_content || "";
 
 /** All that is not a list or an object, however deep. */
 function leaves(value: unknown): unknown[] {
@@ -68,12 +72,10 @@ export const shortened = (text: string) =>
 export function Proposal({ row, request }: { row: RequestRow; request: PermissionRequest }) {
   const payload = payloadOf(row, request);
   const home = useHome();
-  if (payload?.kind === "show_plan")
-    return (
-      <div>
-        <Commentable text={payload.show_plan.plan ?? row.tool?.plan?.plan_content ?? ""} source="Your plan" />
-      </div>
-    );
+  if (payload?.kind === "show_plan") {
+    const plan = planOf(row, payload);
+    return <div>{typeof plan === "string" ? <Commentable text={plan} source="Your plan" /> : <Todos items={plan} />}</div>;
+  }
   const viewed = payload !== undefined && VIEWED.has(payload.kind);
   const others = otherArguments(payload, request, home);
   const { permission_title: title, blocked_path: blocked } = request;
@@ -121,7 +123,10 @@ const measured = (text: string) => {
 export function sizeOf(row: RequestRow, request: PermissionRequest): string | undefined {
   const payload = payloadOf(row, request);
   if (payload?.kind === "shell_exec") return payload.shell_exec.command ? measured(payload.shell_exec.command) : undefined;
-  if (payload?.kind === "show_plan") return payload.show_plan.plan ? measured(payload.show_plan.plan) : undefined;
+  if (payload?.kind === "show_plan") {
+    const plan = planOf(row, payload);
+    return typeof plan === "string" ? measured(plan) : plural(plan.length, "item");
+  }
   if (payload?.kind === "modify_file") {
     const hunks = payload.modify_file.mutations.flatMap((mutation) => hunksOf(mutation) ?? []);
     const { added, removed } = counted(hunks);
