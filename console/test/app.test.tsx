@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { App } from "../src/app.js";
 import { ConsoleState } from "../src/state/console_state.js";
 import { FakeHub, WRONG_TOKEN } from "./hub.js";
-import { button, buttons, press, SESSION, write } from "./page.js";
+import { button, buttons, clear, press, SESSION, write } from "./page.js";
 
 const session = (name: string, more: Partial<SessionSummary> = {}): SessionSummary => ({ ...SESSION, session: name, title: name, ...more });
 
@@ -45,13 +45,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   state.client.close();
-  render(null, document.body);
-  document.body.innerHTML = "";
-  location.hash = "";
-  localStorage.clear();
-  sessionStorage.clear();
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
+  clear();
 });
 
 describe("the connection", () => {

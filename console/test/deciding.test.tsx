@@ -11,7 +11,7 @@ import { Worktrees } from "../src/library/worktrees.js";
 import { drafts } from "../src/state/own_drafts.js";
 import { FromHere } from "../src/view/from_here.js";
 import { layOut, pass, tap } from "./layout.js";
-import { button, buttons, Page, SESSION, write } from "./page.js";
+import { button, buttons, clear, Page, SESSION, write } from "./page.js";
 
 let page: Page;
 /** What the hub answers, by the types of commands. */
@@ -28,12 +28,8 @@ beforeEach(() => {
 afterEach(async () => {
   render(null, document.body);
   await pass(1000);
-  document.body.innerHTML = "";
-  localStorage.clear();
-  sessionStorage.clear();
+  clear();
   vi.useRealTimers();
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
 });
 
 async function show(view: preact.ComponentChild): Promise<void> {

@@ -1,11 +1,10 @@
 // @vitest-environment happy-dom
 /** Old conversations and what was used, by what stands on the page and what is asked of the hub. */
-import { render } from "preact";
 import type { CommandInput } from "turnwire-client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LibraryView } from "../src/library/views.js";
 import type { View } from "../src/state/console_state.js";
-import { button, buttons, Page, SESSION, write } from "./page.js";
+import { button, buttons, clear, Page, SESSION, write } from "./page.js";
 
 const eventually = (holds: () => void) => vi.waitFor(holds, { interval: 5, timeout: 60_000 });
 const NOW = Date.parse("2026-01-10T00:00:00Z");
@@ -32,13 +31,7 @@ beforeEach(() => {
     },
   );
 });
-afterEach(() => {
-  render(null, document.body);
-  document.body.innerHTML = "";
-  location.hash = "";
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
-});
+afterEach(clear);
 
 const show = (view: View) => page.show(<LibraryView view={view} onMenu={() => undefined} />);
 const text = () => document.body.textContent ?? "";

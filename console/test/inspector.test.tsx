@@ -1,24 +1,18 @@
 // @vitest-environment happy-dom
 /** The inspector, the head of a session and the palette by their roles: which tabs there are, what each shows and asks the hub for. */
-import { render } from "preact";
 import type { CommandInput, Welcome } from "turnwire-client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Inspector } from "../src/inspector/inspector.js";
 import type { Tab } from "../src/state/context.js";
 import { SessionHead } from "../src/view/head.js";
 import { Keys, Palette } from "../src/view/palette.js";
-import { button, buttons, nameOf, Page, press, SESSION, write } from "./page.js";
+import { button, buttons, clear, nameOf, Page, press, SESSION, write } from "./page.js";
 
 let page: Page;
 beforeEach(() => {
   page = new Page();
 });
-afterEach(() => {
-  render(null, document.body);
-  document.body.innerHTML = "";
-  localStorage.clear();
-  sessionStorage.clear();
-});
+afterEach(clear);
 
 const tabs = () => [...document.querySelectorAll("[role=tab]")].map(nameOf);
 const panel = () => document.querySelector("[role=tabpanel]") as HTMLElement;

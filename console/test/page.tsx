@@ -17,6 +17,17 @@ export const SESSION: SessionSummary = {
   workspace: "/srv/red",
 };
 
+/** Takes everything off the page and out of what is stored, after a test. */
+export function clear(): void {
+  render(null, document.body);
+  document.body.innerHTML = "";
+  location.hash = "";
+  localStorage.clear();
+  sessionStorage.clear();
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+}
+
 export class Page {
   readonly sent: CommandInput[] = [];
   answer: (command: CommandInput) => unknown = () => null;

@@ -1,23 +1,16 @@
 // @vitest-environment happy-dom
 /** What rows of a conversation say: each kind of call, what became of it and of what was asked, turns, and the line above the prompt. */
-import { render } from "preact";
 import type { AgentEvent, NormalizedPayload, SessionSummary } from "turnwire-client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ActivityBar } from "../src/view/now.js";
 import { RowView } from "../src/view/row.js";
-import { Page, SESSION } from "./page.js";
+import { clear, Page, SESSION } from "./page.js";
 
 let page: Page;
 beforeEach(() => {
   page = new Page();
 });
-afterEach(() => {
-  render(null, document.body);
-  document.body.innerHTML = "";
-  localStorage.clear();
-  sessionStorage.clear();
-  vi.restoreAllMocks();
-});
+afterEach(clear);
 
 const eventually = (holds: () => void) => vi.waitFor(holds, { interval: 5, timeout: 60_000 });
 function happens(...events: object[]): void {

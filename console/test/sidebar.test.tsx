@@ -1,10 +1,9 @@
 // @vitest-environment happy-dom
 /** The list of sessions as a person reads it: which first, what is said of each, what is searched for, and what is new. */
-import { render } from "preact";
 import type { SessionSummary } from "turnwire-client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Sidebar } from "../src/view/sidebar.js";
-import { button, buttons, Page, SESSION, write } from "./page.js";
+import { button, buttons, clear, Page, SESSION, write } from "./page.js";
 
 const eventually = (holds: () => void) => vi.waitFor(holds, { interval: 5, timeout: 60_000 });
 const NOW = Date.parse("2026-01-01T12:00:00Z");
@@ -30,12 +29,7 @@ beforeEach(() => {
   page = new Page();
   vi.spyOn(Date, "now").mockReturnValue(NOW);
 });
-afterEach(() => {
-  render(null, document.body);
-  document.body.innerHTML = "";
-  localStorage.clear();
-  vi.restoreAllMocks();
-});
+afterEach(clear);
 
 test("those that wait come first, then those that run, then each folder, the newest at the top", () => {
   const { workspace: _, ...nowhere } = session("nowhere");

@@ -1,6 +1,5 @@
 // @vitest-environment happy-dom
 /** Views by the roles and names that people and screen readers meet, in a document without layout: no browser is needed. */
-import { render } from "preact";
 import type { AgentEvent } from "turnwire-client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Composer } from "../src/composer/composer.js";
@@ -10,18 +9,13 @@ import { RowView } from "../src/view/row.js";
 import { Sidebar } from "../src/view/sidebar.js";
 import { PlanView, TurnEnd } from "../src/view/speech.js";
 import { ConnectionBar } from "../src/view/status.js";
-import { button, buttons, nameOf, Page, press, SESSION, write } from "./page.js";
+import { button, buttons, clear, nameOf, Page, press, SESSION, write } from "./page.js";
 
 let page: Page;
 beforeEach(() => {
   page = new Page();
 });
-afterEach(() => {
-  render(null, document.body);
-  document.body.innerHTML = "";
-  localStorage.clear();
-  sessionStorage.clear();
-});
+afterEach(clear);
 
 test("a plan that is a list shows its entries, each with its state", () => {
   const items = [
