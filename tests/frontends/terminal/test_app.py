@@ -90,12 +90,19 @@ async def screen(*events: AgentEvent, size: tuple[int, int] = (80, 24)) -> Async
 
 
 @pytest.fixture
+def _still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the second of a decision never pass, however slow the machine is."""
+    monkeypatch.setattr(panels, "TICK_S", 3600)
+
+
+@pytest.fixture
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the second of a decision pass sooner. With ticks much shorter the application is never idle, as keys wait for."""
     monkeypatch.setattr(panels, "TICK_S", 0.03)
     monkeypatch.setattr(screens, "TICK_S", 0.03)
 
 
+@pytest.mark.usefixtures("_still")
 async def test_what_is_typed_while_a_request_comes_up_goes_into_the_prompt_and_decides_nothing() -> None:
     async with screen(asking("npm publish")) as seen:
         await seen.sees("npm publish")
