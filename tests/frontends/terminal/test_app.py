@@ -20,7 +20,7 @@ from turnwire.client.values import JsonValue
 from turnwire.frontends.terminal import deciding, panels, screens
 from turnwire.frontends.terminal.app import LINES, PAGE, Attached
 from turnwire.frontends.terminal.composer import Composer
-from turnwire.frontends.terminal.rows import Said
+from turnwire.frontends.terminal.rows import Said, Words
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire.frames import AnyCommand
 from turnwire.normalize.events import (
@@ -348,6 +348,37 @@ async def test_a_long_stream_leaves_what_is_near_the_screen_and_the_rest_is_load
         assert list(seen.app.conversation.rows) == [f"text:m{number}:0" for number in range(12)]
         await until(lambda: seen.app._most == _lines(seen.app) + LINES)
         assert len(seen.app.query(Said)) == 12
+
+
+async def test_a_text_that_comes_in_pieces_looks_as_one_that_came_whole() -> None:
+    said = "I look **first**.\n\n## Found\n\n- one\n- [two](https://example.org)\n\n```python\nprint(1)\n```\n\nThat is all."
+    pieces = [said[at : at + 20] for at in range(0, len(said), 20)]
+    end = Complete(data=CompleteData(is_error=False, outcome="completed"))
+
+    def lines(seen: Screen) -> list[str]:
+        """What stands from the text to the end of the turn, with the empty lines around it."""
+        found = [line.rstrip(" ▁▂▃▄▅▆▇█") for line in seen.text().splitlines()]
+        return found[1 : found.index(" Done") + 1]
+
+    async with screen(UserMessage(uuid="u1", text="look"), size=(80, 40)) as streamed:
+        for piece in pieces:
+            await show(
+                streamed.where, "one", made([MessageChunk(text=piece, message_id="m1", is_delta=True)])
+            )
+            await until(lambda: streamed.app.query(Words))
+        await streamed.sees("That is all.")
+        assert streamed.app.query(Words)
+        await show(streamed.where, "one", made([end]))
+        await streamed.sees("Done")
+        await until(lambda: not streamed.app.query(Words))
+        whole = MessageChunk(text=said, message_id="m1")
+        async with screen(UserMessage(uuid="u1", text="look"), whole, end, size=(80, 40)) as at_once:
+            await at_once.sees("Done")
+            try:
+                await until(lambda: lines(streamed) == lines(at_once))
+            except TimeoutError:
+                pytest.fail(f"the screens differ:\n{streamed.text()}\n{at_once.text()}")
+            assert lines(at_once)[-3:] == [" That is all.", "", " Done"]
 
 
 async def test_a_recording_looks_like_itself() -> None:

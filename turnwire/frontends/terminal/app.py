@@ -23,7 +23,7 @@ from turnwire.client.events import PermissionRequest, QuestionRequest
 from .composer import Composer
 from .conversation import Conversation, Request
 from .panels import Asked, Decision, Panel
-from .rows import Folded, RowWidget, forget_lines, widget_of
+from .rows import Folded, RowWidget, Words, forget_lines, widget_of
 from .screens import Choose, Find, Help, Leader, Sure, Used, session_choices
 from .spelling import visible_line
 from .usage import of_days, of_session
@@ -228,6 +228,7 @@ class Attached(App[str]):
         area = self.query_one("#conversation", VerticalScroll)
         at_end = area.scroll_y >= area.max_scroll_y - 1
         new: list[RowWidget] = []
+        gone: list[RowWidget] = []
         for row in changed:
             widget = self._widgets.get(row.key)
             if widget is None:
@@ -235,9 +236,13 @@ class Attached(App[str]):
                 if isinstance(widget, Folded) and self._all_open:
                     widget.open(True)
                 new.append(widget)
-            elif widget not in new:
+            elif isinstance(widget, Words) and not row.open:
+                whole = self._widgets[row.key] = widget_of(row)
+                await area.mount(whole, before=widget)
+                gone.append(widget)
+            else:
                 await widget.change(row)
-        gone = [self._widgets.pop(key) for key in removed if key in self._widgets]
+        gone += [self._widgets.pop(key) for key in removed if key in self._widgets]
         if at_end and area.virtual_size.height > self._most:
             gone += self._forget(max(LINES, area.size.height))
         if new:

@@ -51,7 +51,7 @@ class Said(Static):
 
 
 class Words(Markdown):
-    """What the agent is saying: a piece more costs that piece alone."""
+    """What the agent is saying: a piece more costs that piece alone. Once it is whole, `Said` takes its place."""
 
     def __init__(self, row: Row) -> None:
         self._shown = visible_prose(row.text)
