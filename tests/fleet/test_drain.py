@@ -193,3 +193,26 @@ async def test_a_session_is_moved_on_request_and_not_while_its_turn_is_open(flee
         assert await hub.execute(move.model_copy(update={"worker": "heir"}), ANN) == {"worker": "heir"}
         assert (former.there, heir.there) == ({"a1": 1}, {"a0": 2})
         assert [one.worker for one in hub.sessions() if one.session == "a0"] == ["heir"]
+
+
+@pytest.mark.parametrize("by", ["a worker", "a hub"])
+async def test_what_an_operator_wants_of_a_worker_counts_before_the_worker_has_heard_it(
+    fleet: Fleet, by: str
+) -> None:
+    slow = Fleet(fleet.url, Timing(lease_s=600, beats=2, pause_s=0.01))
+    store = FleetStore(fleet.url)
+    async with pair(slow) as (_, heir, _, hub):
+        move = frames.SessionMove(type="session.move", id="1", session="a0", worker="heir")
+        for wish in ("cordon", "drain"):
+            await store.wish("heir", wish)
+            if by == "a hub":
+                await until(lambda: [one.worker for one in hub.workers()] == ["former"])
+            else:
+                assert await code(hub, move) == "no_worker"
+            await store.wish("heir", None)
+            if by == "a hub":
+                await until(lambda: [one.worker for one in hub.workers()] == ["former", "heir"])
+        if by == "a worker":
+            assert await hub.execute(move, ANN) == {"worker": "heir"}
+            assert heir.there == {"a0": 2}
+    await store.close()

@@ -354,3 +354,46 @@ async def test_a_worker_that_stood_still_past_its_lease_goes_on_with_the_turn_th
         await fleet.client.prompt(session, "third")
         whole(await log_of(fleet.client, session, 3), "first", "slow", "third")
         await owned(fleet, session, "former")
+
+
+@pytest.mark.long
+async def test_a_session_that_was_taken_from_an_idle_worker_is_left_there_and_taken_back(
+    tmp_path: Path,
+) -> None:
+    async with fleet_of(tmp_path, WAITS) as fleet:
+        create = do.SessionCreate(workspace=str(fleet.work), prompt="first", worker="former")
+        session = (await fleet.client.command(create)).session
+        await log_of(fleet.client, session, 1)
+        prompts = ["first"]
+        for worker in ("heir", "former", "heir", "former"):
+            (done,) = await fleet.operated("take", session, worker, "--wait", str(DEADLINE))
+            assert done.decode() == f"the session {session} is the worker {worker}'s"
+            await owned(fleet, session, worker)
+        # the agent that waited at the first owner ends, though nobody writes into its session
+        await until(lambda: running(fleet.command) == [], DEADLINE)
+        for worker in ("heir", "former"):
+            await fleet.client.prompt(session, f"before {worker}")
+            prompts.append(f"before {worker}")
+            await log_of(fleet.client, session, len(prompts))
+            (done,) = await fleet.operated("take", session, worker, "--wait", str(DEADLINE))
+        await fleet.client.prompt(session, "last")
+        prompts.append("last")
+        whole(await log_of(fleet.client, session, len(prompts)), *prompts)
+        await owned(fleet, session, "former")
+        await until(lambda: len(running(fleet.command)) == 1, DEADLINE)
+
+
+@pytest.mark.long
+async def test_a_session_moves_to_a_worker_as_soon_as_it_is_uncordoned(tmp_path: Path) -> None:
+    async with fleet_of(tmp_path, WAITS) as fleet:
+        create = do.SessionCreate(workspace=str(fleet.work), prompt="first", worker="former")
+        session = (await fleet.client.command(create)).session
+        await log_of(fleet.client, session, 1)
+        await fleet.operated("cordon", "heir")
+        await listed(fleet, "heir", "cordoned")
+        with pytest.raises(CommandFailed) as failed:
+            await fleet.client.command(do.SessionMove(session=session))
+        assert failed.value.code == "no_worker"
+        await fleet.operated("uncordon", "heir")
+        moved = await fleet.client.command(do.SessionMove(session=session))
+        assert moved.worker == "heir"

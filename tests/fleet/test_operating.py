@@ -4,6 +4,8 @@ import asyncio
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,6 +28,7 @@ from turnwire.hub.wire import frames
 from turnwire.hub.wire.results import FleetListing
 from turnwire.journal.base import Entry, JournalUnavailable
 from turnwire.journal.redis.journal import RedisJournal
+from turnwire.journal.redis.server import Ownership
 from turnwire.normalize.events.envelope import Cursor
 from turnwire.sidecar.cli.commands import application
 from waiting import until
@@ -184,6 +187,59 @@ async def test_a_session_is_taken_by_force_from_a_worker_that_lives(redis: Redis
     finally:
         await operator.close()
         await journal.close()
+
+
+class Claiming(Sessions):
+    """Sessions whose logs are in Redis, with the claim of a worker on each."""
+
+    def __init__(self, prefix: str, name: str, journal: RedisJournal) -> None:
+        super().__init__(prefix)
+        self._name, self._journal = name, journal
+
+    def fence(self, session: str) -> int:
+        return self._journal.fence(session)
+
+    async def adopt(self, session: str, record: bytes, worker: str, fence: int) -> bool:
+        if not await self._journal.claim(session, Ownership(worker, fence)):
+            return False
+        return await super().adopt(session, record, worker, fence)
+
+    async def still_owns(self, session: str) -> bool:
+        return await self._journal.ownership(session) == Ownership(self._name, self.fence(session))
+
+
+async def test_a_session_that_was_taken_from_an_idle_worker_is_let_go_and_can_be_taken_back(
+    redis: RedisProcess,
+) -> None:
+    fleet = Fleet(redis.url, Timing(lease_s=CALM.lease_s, beats=300, pause_s=0.01))
+    operator = Operator(redis.url)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(operator.close)
+        workers: dict[str, Claiming] = {}
+        for name in ("former", "heir"):
+            journal = await RedisJournal.open(redis.url, owner=name)
+            stack.push_async_callback(journal.close)
+            workers[name] = Claiming(name, name, journal)
+            if name == "former":
+                await journal.append("a0", [Entry(b'{"type":"notice"}')])
+                await journal.flush()
+                workers[name].there = {"a0": 1}
+            await stack.enter_async_context(fleet.worker(workers[name], name, group="g"))
+        hub = await stack.enter_async_context(fleet.hub())
+        await until(lambda: len(hub.sessions()) == 1)
+
+        def let_go(name: str) -> bool:
+            return not workers[name].there
+
+        def listed(name: str) -> bool:
+            return [one.worker for one in hub.sessions()] == [name]
+
+        for owner, other in (("heir", "former"), ("former", "heir")) * 2:
+            await operator.take("a0", owner, 60)
+            # the idle one writes nothing by which it would notice
+            await until(partial(let_go, other))
+            assert set(workers[owner].there) == {"a0"}
+            await until(partial(listed, owner))
 
 
 async def test_after_a_restore_all_readers_start_again_in_a_new_epoch(redis: RedisProcess) -> None:

@@ -188,7 +188,7 @@ async def test_a_worker_says_what_it_has_room_for_and_is_there_until_its_session
             member.begin()
             told = (await store.leases())["w"]
             assert told is not None
-            about = decode(told, WorkerSummary)
+            about = decode(told.about, WorkerSummary)
             assert (about.name, about.labels, about.group, about.sessions) == ("w", ["big"], "g", 0)
             assert about.workspaces == [str(tmp_path)]
             assert [choice.agent for choice in about.agents] == ["echo", "broken"]

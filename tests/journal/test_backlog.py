@@ -51,6 +51,20 @@ async def test_who_fails_at_hearing_of_trouble_keeps_no_other_from_it(
     assert "an observer of the journal's trouble failed" in caplog.text
 
 
+async def test_a_session_that_was_refused_and_is_forgiven_has_room_and_its_watchers_are_told_once() -> None:
+    backlog, told = Backlog(100), list[str]()
+    backlog.watch(lambda: told.append("told"))
+    backlog.accept(10)
+    backlog.refuse("s", 1, 10, FULL)
+    assert backlog.refusal("s") is FULL
+    backlog.forgive("s")
+    backlog.forgive("s")
+    assert backlog.refusal("s") is None
+    assert told == ["told"] * 2
+    async with asyncio.timeout(60):
+        await backlog.room("s")
+
+
 async def test_there_is_room_again_as_soon_as_enough_is_readable() -> None:
     backlog = Backlog(100)
     for _ in range(3):

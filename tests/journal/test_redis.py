@@ -694,6 +694,35 @@ async def test_a_worker_s_log_takes_nothing_of_another_worker_nor_of_an_earlier_
             await first.delete("a")
 
 
+async def test_a_log_that_was_taken_back_takes_what_is_new_and_nothing_of_its_earlier_life(
+    durable: RedisProcess,
+) -> None:
+    first = await RedisJournal.open(durable.url, owner="first")
+    second = await RedisJournal.open(durable.url, owner="second")
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(first.close)
+        stack.push_async_callback(second.close)
+        await first.append("a", [Entry(b'{"n":1}')])
+        await first.flush()
+        assert await second.claim("a", await second.ownership("a"))
+        # Of this the writer has not sent anything when the log is taken back: the log ends where it says.
+        await first.append("a", [Entry(b'{"n":"lost"}')])
+        assert await first.claim("a", await second.ownership("a"))
+        assert (first.refusal("a"), first.has_refused("a")) == (None, False)
+        await first.append("a", [Entry(b'{"n":2}')])
+        await first.flush()
+        assert [e.event for e in (await first.read_after("a", BEGINNING)).envelopes] == [
+            b'{"n":1}',
+            b'{"n":2}',
+        ]
+        assert await second.claim("a", await second.ownership("a"))
+        await first.append("a", [Entry(b"{}")])
+        durable.kill()
+        with pytest.raises(JournalUnavailable, match="cannot be used"):
+            await first.claim("a", Ownership("second", 4))
+        durable.start()
+
+
 async def test_the_log_of_an_owner_that_is_gone_is_deleted_by_a_reader_and_is_nobody_s_from_then_on(
     durable: RedisProcess,
 ) -> None:

@@ -15,7 +15,7 @@ from msgspec import structs
 from redis.exceptions import RedisError
 
 from turnwire._runtime.task_owner import heed_cancellation
-from turnwire.fleet.messages import WorkerSummary, decode
+from turnwire.fleet.messages import WorkerSummary, decode, worker_of
 from turnwire.fleet.store import DirectoryEntry, FleetStore
 from turnwire.fleet.timing import Timing
 from turnwire.hub.wire.frames_out import SessionSummary
@@ -121,16 +121,16 @@ class Directory:
         began = time.monotonic()
         leases = await self._store.leases()
         self.round_trip_s = time.monotonic() - began
-        for name, about in leases.items():
+        for name, lease in leases.items():
             known = self.workers.get(name)
-            if about is None:
+            if lease is None:
                 if known is not None:
                     known.missed += 1
                     if known.missed > 1:
                         self._lose(name)
                 continue
             try:
-                told = decode(about, WorkerSummary)
+                told = worker_of(lease.about, lease.wish)
             except msgspec.DecodeError as error:
                 log.warning("a worker's lease cannot be read", extra={"worker": name, "error": str(error)})
                 continue

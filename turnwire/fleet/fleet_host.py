@@ -278,6 +278,7 @@ class FleetHost:
             match command:
                 case frames.FleetLead(worker=worker, action=action):
                     await operator.wish(worker, None if action == "uncordon" else action)
+                    await self._directory.look()
                 case frames.FleetTake(session=session, worker=worker):
                     await operator.take(session, worker, self._timing.lease_s)
                     await self._directory.refresh(session)

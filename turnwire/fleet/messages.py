@@ -7,6 +7,7 @@ import hashlib
 from typing import TypeVar
 
 import msgspec
+from msgspec import structs
 
 from turnwire.hub.host import Frontend
 from turnwire.hub.wire.frames_out import AgentChoice, ReplyError
@@ -54,6 +55,19 @@ class WorkerSummary(msgspec.Struct, frozen=True, kw_only=True):
     def room(self) -> int:
         """How many sessions more it can begin."""
         return max(0, min(self.max_sessions - self.sessions, self.max_processes - self.processes))
+
+
+def state_of(told: str, wish: str) -> str:
+    """Return a worker's state: what it told of itself, and what an operator wants of it since then."""
+    if told not in {"serving", "cordoned"}:
+        return told
+    return "cordoned" if wish else "serving"
+
+
+def worker_of(about: bytes, wish: str) -> WorkerSummary:
+    """Return a worker as its lease and an operator's wish say; raises msgspec.DecodeError."""
+    told = decode(about, WorkerSummary)
+    return structs.replace(told, state=state_of(told.state, wish))
 
 
 class PreviousOwner(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,9 +5,10 @@ import time
 import uuid
 
 import msgspec
+from msgspec import structs
 
 from turnwire.fleet.errors import OperationRefused
-from turnwire.fleet.messages import PreviousOwner, WorkerCommand, WorkerSummary, decode, encode
+from turnwire.fleet.messages import PreviousOwner, WorkerCommand, encode, worker_of
 from turnwire.fleet.store import FleetStore
 from turnwire.hub.host import Frontend
 from turnwire.hub.wire.frames import SessionMove
@@ -45,7 +46,7 @@ class Operator:
             about = None
             if lease.about is not None:
                 try:
-                    about = decode(lease.about, WorkerSummary)
+                    about = worker_of(lease.about, lease.wish)
                 except msgspec.DecodeError:
                     pass  # another program's, or a release that this one does not know
             workers.append(
@@ -119,11 +120,17 @@ class Operator:
             async with asyncio.timeout(seconds):
                 while not await self._is_taken(session, owner, entry.worker):  # noqa: ASYNC110 - nor does a claim
                     await asyncio.sleep(LOOK_S)
+                await self._tell_former(order, owner.owner)
         except TimeoutError:
             await self._store.withdraw(worker, place)
             raise OperationRefused(
                 f"The worker {worker!r} has not taken session {session!r} in {seconds:g} s; its log says why."
             ) from None
+
+    async def _tell_former(self, order: WorkerCommand, former: str) -> None:
+        """Have the former owner look whose the session is; it ends what it runs of it, also where that says nothing."""
+        if (await self._store.leases()).get(former) is not None:
+            await self._store.send(former, encode(structs.replace(order, id=f"taken-{uuid.uuid4().hex}")))
 
     async def _is_taken(self, session: str, former: Ownership, listed: str) -> bool:
         """Tell whether the log and the directory name another worker; hubs go by the directory."""

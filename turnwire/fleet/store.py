@@ -24,7 +24,7 @@ RedisError from all methods; who calls them knows what that means for it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from redis.exceptions import ResponseError
 
@@ -132,6 +132,15 @@ class LeaseRenewal:
     """What an operator wants of the worker; empty when nothing."""
 
 
+class HeldLease(NamedTuple):
+    """A lease that lives."""
+
+    about: bytes
+    """What the worker says of itself."""
+    wish: str
+    """What an operator wants of it: `cordon`, `drain`, or empty."""
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerLease:
     """A worker as an operator sees it."""
@@ -234,13 +243,18 @@ class FleetStore:
         await self._connection.run(_RELEASE, [self._of(worker, "lease")], instance)
         await self._tell("w", worker)
 
-    async def leases(self) -> dict[str, bytes | None]:
-        """Return what workers say of themselves; None of those that are not there."""
+    async def leases(self) -> dict[str, HeldLease | None]:
+        """Return what workers say of themselves and what is wanted of them; None of those that are not there."""
         names = sorted(_texts(await self._redis.smembers(f"{self._prefix}workers")))
         pipeline = self._redis.pipeline(transaction=False)
         for name in names:
             pipeline.hget(self._of(name, "lease"), "about")
-        return dict(zip(names, await pipeline.execute(), strict=True))
+            pipeline.get(self._of(name, "wish"))
+        rows = await pipeline.execute()
+        return {
+            name: None if about is None else HeldLease(about, _text(wish or b""))
+            for name, about, wish in zip(names, rows[::2], rows[1::2], strict=True)
+        }
 
     async def waiting(self, worker: str) -> int:
         """Return how many commands a worker has not answered yet."""

@@ -30,6 +30,8 @@ from turnwire.fleet.messages import (
     digest_of,
     encode,
     refused,
+    state_of,
+    worker_of,
 )
 from turnwire.fleet.store import DirectoryEntry, FleetStore
 from turnwire.fleet.timing import Timing
@@ -155,8 +157,8 @@ class Worker:
         self._timing = timing or Timing()
         self._name = about().name
         self._instance = uuid.uuid4().hex
-        self._shown: dict[str, bytes] = {}
-        """What the directory has of each session."""
+        self._shown: dict[str, tuple[int, bytes]] = {}
+        """The fence and the summary that the directory has of each session."""
         self._showing = asyncio.Lock()
         self._changed = asyncio.Event()
         self._doing: dict[str, _RunningCommand] = {}
@@ -166,6 +168,8 @@ class Worker:
         """The worker's parts, and the commands that are being done; all are over when `running` is left."""
         self._adopting = asyncio.Lock()
         """Held while a session is taken: by one command, though several want it."""
+        self._abandoning = asyncio.Lock()
+        """Held while a session is ended that another worker has; several parts may notice that at once."""
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._clock_ms = 0.0
         """Redis's clock less ours."""
@@ -190,7 +194,7 @@ class Worker:
         await self._store.check_schema()
         if not await self._renew(begins=True):
             other = (await self._store.leases()).get(self._name)
-            host = "" if other is None else decode(other, WorkerSummary).host
+            host = "" if other is None else decode(other.about, WorkerSummary).host
             raise NameTaken(
                 f"A worker named {self._name!r} is already running{f' on {host!r}' if host else ''} with another state directory: "
                 "give this one another --worker NAME, or wait until the lease of the other has ended."
@@ -302,8 +306,7 @@ class Worker:
                 await self._store.withdraw(heir, place)
                 return None
             log.info("a session went to another worker", extra={"session": session, "to": heir})
-            if self._host.owns(session):
-                await self._host.abandon(session)
+            await self._abandon(session, adopt.fence)
             return heir
         finally:
             del self._moving[session]
@@ -314,11 +317,11 @@ class Worker:
         if (group := self._about().group) is None:
             return None
         found: list[tuple[int, str]] = []
-        for name, about in (await self._store.leases()).items():
-            if about is None or name == self._name:
+        for name, lease in (await self._store.leases()).items():
+            if lease is None or name == self._name:
                 continue
             try:
-                known = decode(about, WorkerSummary)
+                known = worker_of(lease.about, lease.wish)
             except msgspec.DecodeError:
                 continue
             fits = wish is None or wish == name or wish in known.labels
@@ -369,7 +372,7 @@ class Worker:
 
     def _show_anew(self) -> None:
         """Put all entries into the directory again, which may have lost them with the lease."""
-        self._shown.update(dict.fromkeys(self._shown, b""))
+        self._shown.update(dict.fromkeys(self._shown, (0, b"")))
         self._changed.set()
 
     async def _beat(self) -> None:
@@ -413,17 +416,24 @@ class Worker:
     def _heed(self, wish: str) -> None:
         if wish == "drain":
             self._wished.set()
-        if self._state == "draining":
-            return
-        state = "cordoned" if wish else "serving"
-        if state != self._state:
+        if (state := state_of(self._state, wish)) != self._state:
             log.info("an operator has changed what the worker takes", extra={"state": state})
             self._state = state
 
     async def _let_go_of_what_moved(self) -> None:
         for session in tuple(self._shown):
-            if self._host.owns(session) and not await self._host.still_owns(session):
-                log.warning("another worker owns the session now; it ends here", extra={"session": session})
+            await self._let_go_if_moved(session)
+
+    async def _let_go_if_moved(self, session: str) -> None:
+        fence = self._host.fence(session)
+        if self._host.owns(session) and not await self._host.still_owns(session):
+            log.warning("another worker owns the session now; it ends here", extra={"session": session})
+            await self._abandon(session, fence)
+
+    async def _abandon(self, session: str, fence: int) -> None:
+        """End a session here that another worker has; not a later life of it, which was taken back meanwhile."""
+        async with self._abandoning:
+            if self._host.owns(session) and self._host.fence(session) == fence:
                 await self._host.abandon(session)
 
     async def _show(self) -> None:
@@ -450,16 +460,17 @@ class Worker:
 
     async def _show_one(self, summary: SessionSummary) -> None:
         session = summary.session
+        fence = self._host.fence(session)
         shown = encode(structs.replace(summary, last_seq=0, worker=self._name))
-        if self._shown.get(session) == shown:
+        if self._shown.get(session) == (fence, shown):
             return
         group = self._about().group
         record = None if group is None else self._host.record(session)
-        entry = DirectoryEntry(session, self._name, self._host.fence(session), shown, group, record)
+        entry = DirectoryEntry(session, self._name, fence, shown, group, record)
         if await self._store.put(entry):
-            self._shown[session] = shown
+            self._shown[session] = fence, shown
         else:
-            await self._host.abandon(session)
+            await self._abandon(session, fence)
 
     async def _take(self) -> None:
         left = "0"
@@ -559,8 +570,8 @@ class Worker:
             self._slots.release()
 
     async def _result(self, order: WorkerCommand, command: AnyCommand) -> Answer:
+        session = _session_of(command)
         try:
-            session = _session_of(command)
             try:
                 is_here = session is None or await self._has(session, order)
             except (RedisError, OSError, JournalError) as error:
@@ -573,6 +584,9 @@ class Worker:
                 return await self._put_off(command, session)
             result = await self._host.execute(command, order.frontend)
         except CommandRefused as refusal:
+            if session is not None and refusal.code == "unknown_session" and not self._host.owns(session):
+                # It was taken between the look and the command, so nothing was done.
+                return Answer(moved=True)
             return refused(refusal.code, refusal.message, refusal.field)
         except Exception:
             log.exception("A command failed.", extra={"command": command.type})
@@ -631,6 +645,9 @@ class Worker:
         if (moving := self._moving.get(session)) is not None:
             await moving.wait()
         async with self._adopting:
+            if former is not None:
+                # It may have been taken from here by force. An idle session writes nothing, so no refusal has told of that.
+                await self._let_go_if_moved(session)
             if former is None or self._host.owns(session):
                 return self._host.owns(session) and not await self._host.lost(session)
             entry = (await self._store.entries([session])).get(session)

@@ -90,6 +90,11 @@ class Backlog:
         """Return why a session's last batch was dropped, until the next append has raised it."""
         return self._refused.get(session)
 
+    def forgive(self, session: str) -> None:
+        """Forget that a session's log has refused something: it takes what comes from now on."""
+        if self._refused.pop(session, None) is not None:
+            self.tell()
+
     async def flush(self) -> None:
         """Wait until all batches counted in are counted out; raises JournalUnavailable when that cannot be now."""
         if self._committed == self._accepted:

@@ -137,6 +137,7 @@ class Sessions:
         if self.refuses is not None:
             raise self.refuses
         self.adopted += 1
+        self.taken.discard(session)
         self.there[session] = fence + 1
         self.changed()
         return True

@@ -379,12 +379,20 @@ class RedisJournal:
         """Claim a log in a new life: one without an owner, our own, or that of `former`. Returns False if another
         worker owns it. Raises JournalUnavailable.
         """
+        # What waits was numbered in a life before, and has to be refused or taken in that life.
+        while any(batch.session == session for batch in self._queue):
+            try:
+                await self._backlog.flush()
+            except JournalUnavailable:
+                if self._backlog.trouble is not None:
+                    raise
         try:
             state = await self._server.claim(session, former)
         except RedisError as error:
             raise self._server.explain(error) from error
         if state is not None:
             self._have_refused.discard(session)
+            self._backlog.forgive(session)
             self._take_over({session: state})
             # What was numbered in a life before and refused is nobody's any more.
             self._logs.get_or_add(session).accepted = state.extent.last
