@@ -49,6 +49,11 @@ runroot = "{place}/run"
 """
 PACKAGES = {"redis": "redis-server", "caddy": "caddy", "jaegertracing/jaeger": ""}
 """What stands in for the images of others: a package of Debian; without one the image does nothing."""
+ENTRYPOINT = (
+    r"""RUN printf '#!/bin/sh\nexec "$@"\n' > /usr/local/bin/docker-entrypoint.sh"""
+    " && chmod 755 /usr/local/bin/docker-entrypoint.sh\n"
+)
+"""What starts Redis in its image, under another user; a stand-in has one user."""
 
 
 def say(text: str) -> None:
@@ -191,7 +196,7 @@ def other_images(env: dict[str, str]) -> None:
         install = (
             f"RUN apt-get update && apt-get install -y --no-install-recommends {package}\n" if package else ""
         )
-        build(f'FROM {STAND_IN}\n{install}CMD ["sleep", "infinity"]\n', full, env)
+        build(f'FROM {STAND_IN}\n{install}{ENTRYPOINT}CMD ["sleep", "infinity"]\n', full, env)
 
 
 def compose(*words: str, env: dict[str, str]) -> str:

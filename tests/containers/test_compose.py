@@ -2,13 +2,16 @@
 
 import importlib.resources
 import json
+import os
 import re
 import shlex
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 import yaml
 from typer.testing import CliRunner
 
@@ -93,7 +96,7 @@ def test_jaeger_redis_and_the_sidecar_fit_together() -> None:
     assert redis["profiles"] == ["redis", "fleet"]
     environment = sidecar["environment"]
     assert environment["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://jaeger:4317"
-    assert environment["TURNWIRE_REDIS_URL"].startswith("redis://hub:${REDIS_PASSWORD:-}@redis:")
+    assert environment["TURNWIRE_REDIS_URL"].startswith("redis://hub:${REDIS_PASSWORD:-none}@redis:")
     assert environment["TURNWIRE_TOKEN"].startswith(
         "${TURNWIRE_TOKEN:?"
     )  # compose refuses to start without it
@@ -124,9 +127,22 @@ def test_every_variable_of_the_sidecar_is_one_that_it_reads() -> None:
 
 def users_of(command: str) -> dict[str, list[str]]:
     """The users that a command line of redis-server defines: each with its rights, as they are written."""
-    words = shlex.split(command.removeprefix("exec "))
+    words = shlex.split(command.rpartition("exec ")[2])
     options = " ".join(word if " " not in word else "" for word in words).split(" --user ")[1:]
     return {name: rights.split() for name, _, rights in (one.partition(" ") for one in options)}
+
+
+def scripts_of_redis() -> tuple[str, str]:
+    """The shell scripts that start Redis: of the compose file, with what compose makes of `$$`, and of the manifests."""
+    redis = compose()["services"]["redis"]
+    assert redis["command"][:2] == ["sh", "-c"]
+    (stateful,) = [
+        one
+        for one in yaml.safe_load_all((ROOT / "deploy" / "kubernetes" / "redis.yaml").read_text())
+        if one["kind"] == "StatefulSet"
+    ]
+    manifest = stateful["spec"]["template"]["spec"]["containers"][0]["command"]
+    return redis["command"][2].replace("$$", "$"), manifest[2]
 
 
 def images() -> list[str]:
@@ -212,7 +228,7 @@ def test_a_fleet_in_the_compose_file_fits_together() -> None:
         given = {
             key.removeprefix("TURNWIRE_").lower(): value.replace("${TURNWIRE_TOKEN:?", "0123456789abcdef")
             for key, value in environment.items()
-            if key.startswith("TURNWIRE_")
+            if key.startswith("TURNWIRE_") and value is not None
         }
         settings = Settings.model_validate(given)
         assert settings.journal == "redis"
@@ -241,18 +257,9 @@ def test_a_fleet_in_the_compose_file_fits_together() -> None:
 
 
 def test_users_of_redis_are_those_of_the_manifests_and_of_the_documentation() -> None:
-    users = users_of(compose()["services"]["redis"]["command"])
-    (redis,) = [
-        one
-        for one in yaml.safe_load_all((ROOT / "deploy" / "kubernetes" / "redis.yaml").read_text())
-        if one["kind"] == "StatefulSet"
-    ]
-    script = redis["spec"]["template"]["spec"]["containers"][0]["command"][-1]
-    names = {"$REDIS_PASSWORD": "${REDIS_PASSWORD:-}", "$REDIS_WORKER_PASSWORD": "${REDIS_WORKER_PASSWORD:-}"}
-    in_cluster = users_of(script)
-    for rights in in_cluster.values():
-        rights[:] = [re.sub(r"\$\w+", lambda found: names[found[0]], word) for word in rights]
-    assert users == in_cluster
+    in_compose, in_cluster = scripts_of_redis()
+    users = users_of(in_compose)
+    assert users == users_of(in_cluster)
     assert users["default"] == ["off"]
     assert users["probe"] == ["on", "nopass", "-@all", "+ping"]
     text = (ROOT / "docs" / "journal.md").read_text()
@@ -261,10 +268,48 @@ def test_users_of_redis_are_those_of_the_manifests_and_of_the_documentation() ->
     (quotas,) = re.findall(r"with `quotas` `([^`]*)`", text)
     (worker,) = re.findall(r"^    user worker on >PASSWORD resetkeys (.*)$", text, re.MULTILINE)
     commands = ["-@all", *documented.split(), *fleet.split(), *quotas.split()]
-    assert users["hub"] == ["on", ">${REDIS_PASSWORD:-}", "~turnwire:*", "&turnwire:*", *commands]
+    assert users["hub"] == ["on", ">$REDIS_PASSWORD", "~turnwire:*", "&turnwire:*", *commands]
     patterns = [word for word in worker.split() if word != "resetchannels"]
-    assert users["worker"] == ["on", ">${REDIS_WORKER_PASSWORD:-}", *patterns, *commands]
+    assert users["worker"] == ["on", ">$REDIS_WORKER_PASSWORD", *patterns, *commands]
     assert not {"+config", "+flushall", "+keys", "+debug", "+script", "+acl", "+@all"} & set(commands)
+
+
+@pytest.mark.parametrize("script", scripts_of_redis(), ids=["compose", "Kubernetes"])
+def test_redis_does_not_start_with_an_empty_password(script: str, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    for name in ("docker-entrypoint.sh", "redis-server"):
+        (tmp_path / name).write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {started}\n")
+        (tmp_path / name).chmod(0o700)
+    given = {"REDIS_PASSWORD": "word", "REDIS_WORKER_PASSWORD": "other"}
+
+    def run(passwords: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        env = {"PATH": f"{tmp_path}:{os.defpath}", **passwords}
+        return subprocess.run(["sh", "-c", script], env=env, capture_output=True, text=True, check=False)
+
+    for name, other in (
+        ("REDIS_PASSWORD", "REDIS_WORKER_PASSWORD"),
+        ("REDIS_WORKER_PASSWORD", "REDIS_PASSWORD"),
+    ):
+        for without in ({other: "word"}, {**given, name: ""}):
+            refused = run(without)
+            assert refused.returncode != 0
+            assert re.search(rf"{name}: (give|the Secret)", refused.stderr)
+            assert not started.exists()
+    assert run(given).returncode == 0
+    words = started.read_text().splitlines()
+    assert {">word", ">other"} <= set(words)
+    # Redis alone has them as they are; the profile without it needs none
+    assert compose()["services"]["redis"]["environment"] == dict.fromkeys(given)
+
+
+def test_no_variable_is_left_as_it_is_written() -> None:
+    """podman-compose 1.0 does not know a default that is empty, so its text would be a password that everybody knows."""
+    for name in ("docker-compose.yml", "docker-compose.claude.yml"):
+        text = (ROOT / name).read_text()
+        found = re.findall(r"(?<!\$)\$\{[^}]*\}", re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE))
+        assert found
+        for one in found:
+            assert re.fullmatch(r"\$\{\w+(:[-?][^}]+)?\}", one), one
 
 
 def test_the_build_gets_what_the_wheel_needs_and_nothing_else() -> None:
