@@ -49,7 +49,7 @@ def documented(*, fleet: bool = False, clustered: bool = False) -> str:
 
 def in_compose() -> list[str]:
     """The users `hub` and `worker` of the compose file."""
-    command = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["redis"]["command"]
+    *_, command = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["redis"]["command"]
     found = re.findall(r"--user (hub|worker) (.*?)(?= --user |$)", command.replace('"', ""))
     return [f"user {name} {re.sub('>[^ ]*', '>not-a-secret', rights)}" for name, rights in found]
 
