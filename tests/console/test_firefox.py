@@ -7,7 +7,9 @@ import pytest
 from playwright.async_api import Page, expect
 
 from console_decisions import at_rest
+from console_dialogs import every_dialog, put_into
 from console_page import Sidecar, console, firefox, firefox_path, say, violations
+from console_states import empty_hub, hub_harness
 from console_views import SCRIPT, every_view
 from cut_line import line_to
 from live import Frontend
@@ -69,6 +71,10 @@ async def test_every_view_wide_and_narrow(
         console(browser, served.url, scheme=scheme, width=1440, height=900) as page,
     ):
         assert await every_view(page, SIZES, [scheme]) == []
+        async with hub_harness(host=empty_hub()) as where:
+            await put_into(where)
+            async with console(browser, where.url, scheme=scheme) as asked:
+                assert await every_dialog(asked, SIZES, [scheme]) == []
 
 
 async def said(page: Page, *words: str) -> None:

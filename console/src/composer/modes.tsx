@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { modeOf } from "../model/modes.js";
 import { Icon } from "../parts/icons.js";
+import { useKeyboardKept } from "../parts/keyboard.js";
 import { Decide } from "../request/decide.js";
 import { Late } from "../request/late.js";
 import { useLive, usePage } from "../state/context.js";
@@ -22,12 +23,16 @@ export function ModePicker() {
   const abilities = hub.summary?.abilities;
   const offered = abilities?.modes ?? told?.map((mode) => mode.id) ?? (abilities === undefined ? USUAL : []);
   useEffect(() => want(undefined), [current.id]);
+  const choices = useRef<HTMLDivElement>(null);
+  useKeyboardKept(choices, wanted);
   if (offered.length === 0) return null;
   const modes = [...new Set([...offered, ...(current.id === undefined ? [] : [current.id])])];
 
   function close(): void {
+    const had = menu.current?.matches(":focus-within");
     want(undefined);
     if (menu.current) menu.current.open = false;
+    if (had) menu.current?.querySelector("summary")?.focus();
   }
 
   async function set(mode: string): Promise<void> {
@@ -54,13 +59,12 @@ export function ModePicker() {
         if (event.key !== "Escape" || !menu.current?.open) return;
         event.stopPropagation();
         close();
-        menu.current.querySelector("summary")?.focus();
       }}
     >
       <summary class="picker" aria-label={`Permission mode: ${visibleCode(current.name)}`} title={current.about}>
         {current.less && <Icon name="shield" />} {visibleCode(current.name)}
       </summary>
-      <div class="mode-menu" role="group" aria-label="Permission mode">
+      <div class="mode-menu" role="group" aria-label="Permission mode" tabIndex={-1} ref={choices}>
         {next && wanted !== undefined ? (
           <>
             <p class="wrong">

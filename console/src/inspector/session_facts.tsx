@@ -1,8 +1,9 @@
 /** What is known of the session, and what can be done with it as a whole. */
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { CommandInput } from "turnwire-client";
 import { modeOf } from "../model/modes.js";
 import { isReplay } from "../model/replay.js";
+import { useKeyboardKept } from "../parts/keyboard.js";
 import { Decide } from "../request/decide.js";
 import { members, useResult } from "../state/ask.js";
 import type { ConsoleState } from "../state/console_state.js";
@@ -22,6 +23,8 @@ function Deeds({ deeds }: { deeds: readonly Deed[] }) {
   const { hub } = usePage();
   const [asked, ask] = useState<Deed | undefined>(undefined);
   const [busy, setBusy] = useState(false);
+  const part = useRef<HTMLDivElement>(null);
+  useKeyboardKept(part, asked);
 
   async function carryOut(command: CommandInput): Promise<void> {
     setBusy(true);
@@ -30,31 +33,31 @@ function Deeds({ deeds }: { deeds: readonly Deed[] }) {
     ask(undefined);
   }
 
-  if (asked)
-    return (
-      <>
-        <p class="wrong">{ASKED[asked[1].type]}</p>
-        <div class="buttons">
-          <button type="button" class="quiet-button" onClick={() => ask(undefined)}>
-            Back
-          </button>
-          <Decide className="danger" meaning={`sure ${asked[0]}`} blocked={busy} onDecide={() => void carryOut(asked[1])}>
-            {asked[0]} it
-          </Decide>
-        </div>
-      </>
-    );
   return (
-    <div class="buttons">
-      {deeds.map((deed) => {
-        const [name, command] = deed;
-        const decide = () => (ASKED[command.type] ? ask(deed) : void carryOut(command));
-        return (
-          <Decide key={name} className="secondary" meaning={name} blocked={busy} onDecide={decide}>
-            {name}
-          </Decide>
-        );
-      })}
+    <div class="deeds" role="group" aria-label="What can be done with this session" tabIndex={-1} ref={part}>
+      {asked && <p class="wrong">{ASKED[asked[1].type]}</p>}
+      <div class="buttons">
+        {asked ? (
+          <>
+            <button type="button" class="quiet-button" onClick={() => ask(undefined)}>
+              Back
+            </button>
+            <Decide className="danger" meaning={`sure ${asked[0]}`} blocked={busy} onDecide={() => void carryOut(asked[1])}>
+              {asked[0]} it
+            </Decide>
+          </>
+        ) : (
+          deeds.map((deed) => {
+            const [name, command] = deed;
+            const decide = () => (ASKED[command.type] ? ask(deed) : void carryOut(command));
+            return (
+              <Decide key={name} className="secondary" meaning={name} blocked={busy} onDecide={decide}>
+                {name}
+              </Decide>
+            );
+          })
+        )}
+      </div>
     </div>
   );
 }

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CommandOf, JsonValue } from "turnwire-client";
 import { Copy } from "../parts/copy.js";
+import { useKeyboardKept } from "../parts/keyboard.js";
 import { Fold } from "../parts/parts.js";
 import { Terminal } from "../parts/text.js";
 import { Decide } from "../request/decide.js";
@@ -137,6 +138,8 @@ export function Worktree() {
   const [action, choose] = useState<Action | undefined>(undefined);
   const [result, show] = useState<JsonValue | undefined>(undefined);
   const [open, setOpen] = useState(false);
+  const part = useRef<HTMLDivElement>(null);
+  useKeyboardKept(part, action);
   // A turn may have changed anything.
   useEffect(() => {
     if (answer !== undefined && !running) again();
@@ -166,7 +169,7 @@ export function Worktree() {
   ];
   const done = members(result);
   return (
-    <div class="worktree">
+    <div class="worktree" tabIndex={-1} ref={part}>
       <dl class="session-facts">
         {facts.map(
           ([name, value]) =>

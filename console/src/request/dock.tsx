@@ -7,6 +7,7 @@ import type { RequestRow } from "../model/rows.js";
 import { isPlan, requestTitle, subjectOf } from "../model/titles.js";
 import { Boundary } from "../parts/boundary.js";
 import { Icon } from "../parts/icons.js";
+import { nothingHasFocus } from "../parts/keyboard.js";
 import { IconButton } from "../parts/parts.js";
 import { Path, useHome } from "../parts/path.js";
 import { useLive, usePage } from "../state/context.js";
@@ -59,8 +60,7 @@ export function RequestDock() {
     shown.current = id;
     const from = left.current;
     left.current = null;
-    const nobody = document.activeElement === null || document.activeElement === document.body;
-    if (!nobody) return;
+    if (!nothingHasFocus()) return;
     const form = dock.current?.querySelector<HTMLElement>(".request-form");
     const answered = before !== undefined && byUs.current === before;
     if (form) {

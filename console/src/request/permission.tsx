@@ -5,6 +5,7 @@ import { modeOf } from "../model/modes.js";
 import type { RequestRow } from "../model/rows.js";
 import { Cuts, CutsContext } from "../parts/cuts.js";
 import { Icon } from "../parts/icons.js";
+import { useKeyboardKept } from "../parts/keyboard.js";
 import { Sure } from "../parts/sure.js";
 import { useLive, usePage } from "../state/context.js";
 import { drafts } from "../state/own_drafts.js";
@@ -78,6 +79,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
   const blocked = busy || !(seen || unseen) || (mode?.less === true && !sure);
   const edited = startEditing(request);
   const form = useRef<HTMLDivElement>(null);
+  useKeyboardKept(form, remembering);
   const began = useRef(false);
 
   // What is typed after “e” is the edit.

@@ -1,12 +1,19 @@
 /** What can be done from a message on: branch off before it, or go back to before it and say something else. */
 import { useRef, useState } from "preact/hooks";
 import type { UserRow } from "../model/rows.js";
+import { useKeyboardKept } from "../parts/keyboard.js";
 import { Decide } from "../request/decide.js";
 import { useLive, usePage } from "../state/context.js";
 import { drafts } from "../state/own_drafts.js";
 import { useSource } from "../state/source.js";
 
 const ASK = "What came after this message stays on the page, but the agent knows it no more. Files stay as they are.";
+
+/** Whether a thing stands in the lower half of what it scrolls in, where a menu below it would be cut off. */
+function isLow(node: Element): boolean {
+  const box = node.closest(".scroller")?.getBoundingClientRect();
+  return box !== undefined && node.getBoundingClientRect().top > (box.top + box.bottom) / 2;
+}
 
 export function FromHere({ row }: { row: UserRow }) {
   const { hub } = usePage();
@@ -16,6 +23,9 @@ export function FromHere({ row }: { row: UserRow }) {
   const can = hub.summary?.abilities;
   const at = row.back;
   const [asking, ask] = useState(false);
+  const [low, setLow] = useState(false);
+  const choices = useRef<HTMLDivElement>(null);
+  useKeyboardKept(choices, asking);
   if (at === undefined || row.voided || !hub.mayControl || !can?.rewind) return null;
 
   function close(): void {
@@ -45,7 +55,7 @@ export function FromHere({ row }: { row: UserRow }) {
 
   return (
     <details
-      class="from-here"
+      class={`from-here ${low ? "low" : ""}`}
       ref={menu}
       onFocusOut={(event) => {
         if (event.relatedTarget instanceof Node && !menu.current?.contains(event.relatedTarget)) close();
@@ -57,8 +67,9 @@ export function FromHere({ row }: { row: UserRow }) {
         menu.current.querySelector("summary")?.focus();
       }}
     >
-      <summary>From here …</summary>
-      <div>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a summary is a button, also by the keyboard */}
+      <summary onClick={(event) => setLow(isLow(event.currentTarget))}>From here …</summary>
+      <div tabIndex={-1} ref={choices}>
         {asking ? (
           <>
             <p class="wrong">{ASK}</p>

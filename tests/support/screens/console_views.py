@@ -28,19 +28,52 @@ SIDEWAYS = """() => {
   if (document.documentElement.scrollWidth > innerWidth) wrong.push(`the page is ${document.documentElement.scrollWidth} wide`);
   // What holds code, tables and terminals scrolls by itself; nothing else is to.
   const scrolls = 'pre, .pane, .pane *, .code, .table, table, .shell-terminal, .shell-terminal *, input, textarea, select, .heard, .formula';
+  // A list of rows tells no width: what is too wide in it is cut off at the edge of the window.
+  const clips = node => getComputedStyle(node).overflowX !== 'visible';
+  const beyond = node => {
+    const { left, right, width } = node.getBoundingClientRect();
+    if (width === 0 || (left >= -1 && right <= innerWidth + 1)) return false;
+    for (let above = node; above && !above.matches('.scroller, body'); above = above.parentElement) if (clips(above)) return false;
+    return true;
+  };
   for (const node of document.querySelectorAll('body *')) {
-    if (node.closest('svg') || node.matches(scrolls) || node.closest('.shell-terminal') || !node.checkVisibility()) continue;
+    if (node.closest('svg') || node.matches(scrolls) || node.closest('.shell-terminal') || !node.checkVisibility({ visibilityProperty: true })) continue;
     const { overflowX, textOverflow } = getComputedStyle(node);
     if ((overflowX === 'auto' || overflowX === 'scroll') && textOverflow !== 'ellipsis' && node.scrollWidth > node.clientWidth + 1)
       wrong.push(`scrolls sideways: ${node.outerHTML.slice(0, 100)}`);
-  }
-  // Each tab and button of the inspector is within the window.
-  for (const node of document.querySelectorAll('.inspector [role=tab], .inspector > header button')) {
-    const { left, right } = node.getBoundingClientRect();
-    if (left < -1 || right > innerWidth + 1) wrong.push(`out of sight: ${node.textContent}`);
+    if (beyond(node) && !beyond(node.parentElement)) wrong.push(`beyond the edge: ${node.outerHTML.slice(0, 100)}`);
   }
   return wrong;
 }"""
+
+REACH = """wanted => {
+  const wrong = [];
+  const buttons = [...document.querySelectorAll(wanted)].filter(node => node.checkVisibility());
+  if (buttons.length === 0) wrong.push(`nothing to reach: ${wanted}`);
+  for (const node of buttons) {
+    const name = `${node.getAttribute('aria-label') ?? node.textContent}: ${node.outerHTML.slice(0, 80)}`;
+    node.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+    const { left, top, right, bottom } = node.getBoundingClientRect();
+    const over = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    if (!node.contains(over)) wrong.push(`covered by ${over?.outerHTML.slice(0, 80)}: ${name}`);
+    if (left < 0 || top < 0 || right > innerWidth || bottom > innerHeight)
+      wrong.push(`out of the window, at ${[left, top, right, bottom].map(Math.round)}: ${name}`);
+    for (let above = node.parentElement; above; above = above.parentElement) {
+      const here = above.className || above.tagName;
+      if (above.scrollLeft > 0) wrong.push(`reached by scrolling ${here} sideways: ${name}`);
+      // A person cannot scroll there; what asked for the place can.
+      if (above.scrollTop > 0 && /hidden|clip/.test(getComputedStyle(above).overflowY)) {
+        wrong.push(`cut off by ${here}: ${name}`);
+        above.scrollTop = 0;
+      }
+    }
+  }
+  return wrong;
+}"""
+"""Finds buttons that cannot be pressed even where they have been scrolled to."""
+
+SEND = ".composer .send"
+"""What has to be within reach where no dialog covers the prompt."""
 
 
 Scheme = Literal["light", "dark"]
@@ -49,9 +82,12 @@ SIZES = [(1440, 900), (1024, 768), (768, 1024), (390, 844), (320, 640)]
 
 
 async def at_each_size(
-    page: Page, view: str, sizes: Sequence[tuple[int, int]], schemes: Sequence[Scheme]
+    page: Page, view: str, sizes: Sequence[tuple[int, int]], schemes: Sequence[Scheme], reach: str = ""
 ) -> list[str]:
-    """What is wrong with a view at any size, in any theme; the window has the first size afterwards."""
+    """What is wrong with a view at any size, in any theme; the window has the first size afterwards.
+
+    reach: a selector of the buttons that decide; each of them must be within reach at each size.
+    """
     wrong: list[str] = []
     for width, height in sizes:
         await page.set_viewport_size({"width": width, "height": height})
@@ -69,6 +105,8 @@ async def at_each_size(
             if folder := os.environ.get("TURNWIRE_TEST_PICTURES"):
                 name = f"{view.replace(' ', '-')}-{width}-{scheme}.png"
                 await page.screenshot(path=Path(folder) / name)
+        if reach:
+            wrong += [f"{view}, {width}: {one}" for one in await page.evaluate(REACH, reach)]
     await page.set_viewport_size({"width": sizes[0][0], "height": sizes[0][1]})
     return wrong
 
@@ -143,14 +181,14 @@ async def every_view(page: Page, sizes: Sequence[tuple[int, int]], schemes: Sequ
     """Walk through every view of a sidecar on `SCRIPT`; returns what is wrong with any of them."""
     wrong: list[str] = []
 
-    async def look(view: str) -> list[str]:
-        return await at_each_size(page, view, sizes, schemes)
+    async def look(view: str, reach: str = SEND) -> list[str]:
+        return await at_each_size(page, view, sizes, schemes, reach)
 
     await expect(page.get_by_role("textbox", name="Prompt")).to_be_visible()
     wrong += await look("a new session")
     await say(page, "Make a file with a table")
     await expect(page.locator(".request")).to_be_visible()
-    wrong += await look("a permission")
+    wrong += await look("a permission", f"{SEND}, .request-foot button")
     await expect(page.locator("[data-option=allow_once]")).to_be_enabled()
     await page.locator("[data-option=allow_once]").click()
     await expect(page.get_by_text("All is done.", exact=True)).to_be_visible()
@@ -160,20 +198,20 @@ async def every_view(page: Page, sizes: Sequence[tuple[int, int]], schemes: Sequ
     await page.keyboard.press("Escape")
     for view, show in DIALOGS.items():
         await show(page)
-        wrong += await look(view)
+        wrong += await look(view, "dialog :is(button, input)")
         await page.keyboard.press("Escape")
         await expect(page.get_by_role("dialog")).to_have_count(0)
     await page.get_by_role("button", name="Inspector", exact=True).click()
     for view, show in INSPECTOR.items():
         await show(page)
-        wrong += await look(view)
+        wrong += await look(view, "[role=tab], .inspector > header button")
     await page.get_by_role("button", name="Close the inspector").click()
     await page.set_viewport_size({"width": 390, "height": 844})
     await page.get_by_role("button", name="Sessions", exact=True).click()
     await expect(page.locator(".page.menu-open")).to_be_visible()
-    wrong += await look("the menu")
+    wrong += await look("the menu", ".sidebar button")
     for view in ("history", "usage"):
         await page.evaluate("view => { location.hash = `#/${view}` }", view)
         await expect(page.get_by_role("heading", name=view.title(), exact=True).first).to_be_visible()
-        wrong += await look(view)
+        wrong += await look(view, "main :is(button, input, select, a)")
     return wrong
