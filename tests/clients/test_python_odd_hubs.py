@@ -437,6 +437,7 @@ async def test_a_hub_that_has_gone_silent_is_left_for_a_new_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("turnwire.client.client.SILENCE_S", 0.2)
+    monkeypatch.setattr("turnwire.client.client.CLOSE_S", 0.2)
     hub = OddHub(answers={"subscribe": subscribed(event(1), {"type": "caught_up", "session": "s", "seq": 1})})
     silent = asyncio.Event()
 

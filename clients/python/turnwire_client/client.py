@@ -65,6 +65,9 @@ REPLY_TIMEOUT_S = 120.0
 SILENCE_S = 20.0
 """How often a hub is asked for a sign of life, and how long it may take for one."""
 
+CLOSE_S = 2.0
+"""How long a hub may take to agree that the connection ends; one that has gone silent never does."""
+
 ASK_AGAIN_S = 0.5
 """How long a subscription waits that the hub has called one command too many."""
 
@@ -287,6 +290,7 @@ class Client(Requests):
             compression="deflate",
             ping_interval=SILENCE_S,
             ping_timeout=SILENCE_S,
+            close_timeout=CLOSE_S,
         ) as websocket:
             lost: TurnwireError = ConnectionLost("The connection broke before the reply came.")
             try:
