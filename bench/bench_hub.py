@@ -1,9 +1,10 @@
 """What delivery costs: latency, fan-out, growth of a log, and coming back.
 
-    python bench/bench_hub.py [--quick] [latency | fan-out | growth | return]…
+    python bench/bench_hub.py [--quick] [latency | fan-out | socket.io | growth | return]…
 
 The peers are websockets' own: a server that sends bare messages, and its `broadcast`. Frontends run in another process.
-Figures are of this machine; the ratios are what to compare.
+`socket.io` installs the package of that name into a temporary folder, so it needs node and npm. Figures are of this machine; the
+ratios are what to compare.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, broadcast, serve
@@ -153,6 +155,87 @@ async def hub_fan_out(count: int, events: int) -> float:
         return count * events / (time.process_time() - cpu)
 
 
+# --- socket.io
+
+PAUSE_S = 0.2
+"""From one event to the next: long enough for each peer to be done with the one before."""
+
+
+async def beside_socket_io(count: int, events: int, rounds: int) -> None:
+    print(f"\nOne event each {PAUSE_S * 1000:.0f} ms to {count} frontends, three servers in turns")
+    print(f"{'':28}{'p50 ms':>9}{'p99 ms':>9}{'CPU, us a delivery':>20}")
+    with TemporaryDirectory() as folder:
+        install = ("install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, "socket.io@4")
+        assert await (await asyncio.create_subprocess_exec("npm", *install)).wait() == 0
+        measured: dict[str, list[tuple[float, float, float]]] = {}
+        for _ in range(rounds):
+            for name, peer in (("hub", hub_pushes), ("broadcast", bare_pushes), ("socket.io", node_pushes)):
+                ages, cpu_s = await peer(count, events, folder)
+                ages.sort()
+                p50, p99 = (ages[len(ages) * part // 100] / 1000 for part in (50, 99))
+                measured.setdefault(name, []).append((p50, p99, cpu_s * 1e6 / len(ages)))
+    for name, rows in measured.items():
+        p50, p99, cpu = (statistics.median(column) for column in zip(*rows, strict=True))
+        print(f"{name:28}{p50:>9.1f}{p99:>9.1f}{cpu:>20.1f}", flush=True)
+
+
+async def paced(send: Callable[[str], Awaitable[None]], events: int) -> float:
+    """Send so many stamped texts; returns the CPU seconds that this took here."""
+    cpu = time.process_time()
+    for _ in range(events):
+        await send(f"@{time.monotonic_ns()}@{PADDING}")
+        await asyncio.sleep(PAUSE_S)
+    return time.process_time() - cpu
+
+
+async def aged(said: asyncio.StreamReader) -> list[float]:
+    assert await said.readline() == b'"done"\n'
+    ages: list[float] = json.loads(await said.readline())
+    return ages
+
+
+async def hub_pushes(count: int, events: int, _: str) -> tuple[list[float], float]:
+    journal = MemoryJournal()
+    async with (
+        hub_of(journal) as (url, token, _hub),
+        frontends("ages", url, token, count, events) as said,
+    ):
+
+        async def send(text: str) -> None:
+            await journal.append(SESSION, [Entry(event(text))])
+
+        cpu_s = await paced(send, events)
+        return await aged(said), cpu_s
+
+
+async def bare_pushes(count: int, events: int, _: str) -> tuple[list[float], float]:
+    async with bare_server() as (url, connections), frontends("ages", url, "x", count, events) as said:
+
+        async def send(text: str) -> None:
+            frame = Envelope(SESSION, 1, "2026-01-02T03:04:05.678901Z", event(text)).frame
+            broadcast(connections, frame, text=True)
+
+        cpu_s = await paced(send, events)
+        return await aged(said), cpu_s
+
+
+async def node_pushes(count: int, events: int, folder: str) -> tuple[list[float], float]:
+    script = str(Path(__file__).with_name("socket_io_server.mjs"))
+    arguments = (script, folder, str(events), str(PAUSE_S * 1000))
+    node = await asyncio.create_subprocess_exec("node", *arguments, stdin=-1, stdout=-1)
+    assert node.stdin is not None
+    assert node.stdout is not None
+    try:
+        url = f"ws://127.0.0.1:{int(await node.stdout.readline())}"
+        async with frontends("socket_io", url, "x", count, events) as said:
+            node.stdin.write(b"begin\n")
+            ages = await aged(said)
+            return ages, float(await node.stdout.readline())
+    finally:
+        node.kill()
+        await node.wait()
+
+
 # --- growth
 
 
@@ -218,6 +301,10 @@ async def fan_out_part(quick: bool) -> None:
     await fan_out(100 if quick else 1000, 50 if quick else 200)
 
 
+async def socket_io_part(quick: bool) -> None:
+    await beside_socket_io(60 if quick else 600, 10 if quick else 50, 1 if quick else 5)
+
+
 async def growth_part(quick: bool) -> None:
     for kind in ("memory", "SQLite"):
         await growth(kind, 10_000 if quick else 1_000_000)
@@ -231,6 +318,7 @@ async def return_part(quick: bool) -> None:
 PARTS = {
     "latency": latency_part,
     "fan-out": fan_out_part,
+    "socket.io": socket_io_part,
     "growth": growth_part,
     "return": return_part,
 }

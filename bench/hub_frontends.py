@@ -2,6 +2,7 @@
 
 Modes: `latency` measures how old the time stamped into each message is when it arrives, `many` the same of many sessions; `drain` reads bytes and does
 nothing with them, so that what is measured is the server; `follow` does so until an event's number was seen; `stalled` subscribes and never reads.
+`ages` is `latency` for hundreds of frontends, which only look for the time in what arrives; `socket_io` is the same at a server of socket.io.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from typing import ClassVar
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
@@ -22,6 +24,10 @@ REQUEST = (
     "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: turnwire.v1, turnwire.token.{token}\r\n\r\n"
 )
 SUBSCRIBE = b'{"type":"subscribe","id":"1","session":"s1"}'
+SOCKET_IO = (
+    b"GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+)
 
 
 def say(content: object) -> None:
@@ -118,6 +124,8 @@ async def together(
 class Drain(asyncio.Protocol):
     """A WebSocket that counts bytes, once it was granted."""
 
+    opened_by = b"caught_up"
+
     def __init__(self, token: str, expected: int, done: Callable[[], None]) -> None:
         self.token = token
         self.left = expected
@@ -132,7 +140,7 @@ class Drain(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if not self.opened:
-            self.opened = b"caught_up" in self.tail + data
+            self.opened = self.opened_by in self.tail + data
             self.tail = data[-16:]
             if self.opened:
                 self.done()
@@ -186,6 +194,55 @@ async def follow(url: str, token: str, count: int, last: int) -> None:
     await drain(url, token, count, last, Follow)
 
 
+class Aging(Drain):
+    """Notes how old each stamped message is, in microseconds."""
+
+    seen: ClassVar[list[float]] = []
+    stamp = re.compile(rb"@(\d+)@")
+
+    def data_received(self, data: bytes) -> None:
+        if not self.opened:
+            super().data_received(data)
+            return
+        now = time.monotonic_ns()
+        data = self.tail + data
+        end = 0
+        for sent in self.stamp.finditer(data):
+            self.seen.append((now - int(sent[1])) / 1000)
+            self.left -= 1
+            end = sent.end()
+        self.tail = data[end:][-32:]
+        if self.left == 0:
+            self.done()
+
+
+class SocketIO(Aging):
+    """The same at a server of socket.io, which wants to be asked for the main namespace (40) once it has said hello (0)."""
+
+    opened_by = b"40{"
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        transport.write(SOCKET_IO)
+
+    def data_received(self, data: bytes) -> None:
+        if b"0{" in data and self.opened_by not in data and not self.opened:
+            self.transport.write(bytes((0x81, 0x82, 0, 0, 0, 0)) + b"40")
+        super().data_received(data)
+
+
+async def ages(url: str, token: str, count: int, events: int, kind: type[Aging] = Aging) -> None:
+    """Report the ages of all messages at all frontends."""
+    await drain(url, token, count, events, kind)
+    say(Aging.seen)
+
+
+async def socket_io(url: str, token: str, count: int, events: int) -> None:
+    """Do it at a server of socket.io."""
+    await ages(url, token, count, events, SocketIO)
+
+
 async def stalled(url: str, token: str, _count: int, _events: int) -> None:
     """Subscribe, and read nothing."""
     host, port = url.removeprefix("ws://").removesuffix("/ws").split(":")
@@ -201,6 +258,8 @@ async def stalled(url: str, token: str, _count: int, _events: int) -> None:
 MODES: dict[str, Callable[..., Coroutine[None, None, None]]] = {
     "echo": echo,
     "latency": latency,
+    "ages": ages,
+    "socket_io": socket_io,
     "many": many,
     "drain": drain,
     "follow": follow,
