@@ -2,17 +2,21 @@
 
 import asyncio
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import mcp
 import pytest
+from hostile_cli import hostile_cli
 from mcp.client.streamable_http import streamable_http_client
 
-from live import preloaded_running, scripted_setup
-from turnwire.client.events import PermissionRequest, PermissionResolved
-from turnwire_process import DEADLINE, TURNWIRE, environment, preloaded_turnwire
+from live import Frontend, preloaded_running, scripted_setup
+from turnwire.client import connect
+from turnwire.client.events import Complete, PermissionRequest, PermissionResolved
+from turnwire_process import DEADLINE, TURNWIRE, environment, preloaded_turnwire, turnwire
 
 pytestmark = pytest.mark.long
 
@@ -176,3 +180,59 @@ async def test_who_answers_second_is_told_what_was_decided(tmp_path: Path) -> No
             assert late.is_error
             assert f"{resolved.by} has already decided: it is allowed" in late.content[0].text
         assert [one.behavior for one in mine.seen(PermissionResolved)] == ["deny", "allow"]
+
+
+CALLS = 2000
+LONG = 16_000
+RUNS = f"""
+for at in range({CALLS}):
+    use = {{"type": "tool_use", "id": f"t{{at}}", "name": "Bash", "input": {{"command": f"echo {{at}} " + "x" * {LONG}}}}}
+    say(type="assistant", message={{"id": f"m{{at}}", "content": [use]}})
+end()
+"""
+
+
+def peak(process: asyncio.subprocess.Process) -> int:
+    """Bytes that the process has held at most."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) << 10
+
+
+async def test_an_assistant_that_does_not_read_keeps_nobody_waiting_and_little_is_kept_for_it(
+    tmp_path: Path,
+) -> None:
+    cli = hostile_cli(tmp_path, RUNS)
+    there, end = os.pipe()
+    async with (
+        turnwire(tmp_path, "run", "--workspace", str(tmp_path), "--", *cli) as served,
+        connect(served.url) as client,
+    ):
+        frontend = Frontend(client, client.known_sessions[-1].session)
+        process = await asyncio.create_subprocess_exec(
+            *TURNWIRE, "mcp", "--connect", served.url,
+            cwd=tmp_path, env=environment(tmp_path / "other-home"), stdin=-1, stdout=end,
+        )  # fmt: skip
+        os.close(end)
+        assert process.stdin is not None
+
+        def say(method: str, **message: Any) -> None:
+            line = json.dumps({"jsonrpc": "2.0", "method": method, **message})
+            process.stdin.write(f"{line}\n".encode())  # type: ignore[union-attr]
+
+        with os.fdopen(there, "rb") as back:
+            about = {"name": "deaf", "version": "1"}
+            hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about}
+            say("initialize", id=1, params=hello)
+            assert json.loads(await asyncio.to_thread(back.readline))["id"] == 1
+            before = peak(process)
+            given = {"session": frontend.session, "text": "go"}
+            asks = {"name": "prompt", "arguments": given, "_meta": {"progressToken": 1}}
+            say("notifications/initialized")
+            say("tools/call", id=2, params=asks)
+            await frontend.until(Complete)
+            assert peak(process) - before < CALLS * LONG / 2
+            lines = [json.loads(await asyncio.to_thread(back.readline)) for _ in range(CALLS + 1)]
+            process.kill()
+            await process.wait()
+    assert [line["params"]["progress"] for line in lines[:-1]] == list(range(1, CALLS + 1))
+    assert lines[-1]["result"]["structuredContent"]["outcome"] == "completed"

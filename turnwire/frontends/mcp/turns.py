@@ -17,6 +17,9 @@ from turnwire.client import (
 from turnwire.client.values import JsonObject
 from turnwire.protocol.visible import visible, visible_line
 
+HELD = 256
+"""So many events wait here for an assistant that reads slowly; the others wait at the hub."""
+
 GATHER_S = 0.3
 """How long a turn that waits for an answer waits for more to be asked: calls side by side ask one after the other."""
 
@@ -71,7 +74,7 @@ async def watch(
     """
     told = _Told(prompt)
     is_live = prompt is not None  # what is read before that is known to other frontends, and no progress
-    following = client.follow(session, after)
+    following = client.follow(session, after, held=HELD)
     deadline = asyncio.get_running_loop().time() + seconds
     try:
         while not (told.ended and is_live):
