@@ -231,7 +231,10 @@ async def test_a_slow_reader_costs_no_memory_and_keeps_nobody_waiting(mounted: M
     async with (
         connect(mounted.agents, "of-ann") as ann,
         open_websocket(
-            mounted.websocket, additional_headers={"Authorization": "Bearer of-ann"}, max_queue=1
+            mounted.websocket,
+            additional_headers={"Authorization": "Bearer of-ann"},
+            max_queue=1,
+            close_timeout=0.1,
         ) as slow,
     ):
         await slow.recv()
