@@ -88,6 +88,17 @@ describe("a permission", () => {
     expect(page.sent).toMatchObject([{ option_id: "yes" }]);
   });
 
+  test("keeps its note and its edit when a program writes both at once", async () => {
+    await asked(command("p", "rm -r build"));
+    button("Edit input e").click();
+    await pass(0);
+    write(document.querySelector(".edit textarea") as HTMLTextAreaElement, "rm -r dist");
+    write(note(), "not the other one");
+    await pass(1500);
+    await tap("Allow 1");
+    expect(page.sent).toMatchObject([{ updated_input: { command: "rm -r dist" } }, { type: "prompt", text: "not the other one" }]);
+  });
+
   test("that is covered, or of which the end is not in sight, is not allowed; a refusal needs no end", async () => {
     outOfSight.add(".request-body *");
     await asked(command("p", "rm -r build"));
@@ -365,6 +376,17 @@ describe("a question", () => {
         action: "accept",
       },
     ]);
+  });
+
+  test("keeps all fields that a program fills in at once", async () => {
+    await asked(question);
+    for (const choice of document.querySelectorAll<HTMLInputElement>("label.choice input")) if (choice.type === "checkbox") choice.click();
+    const [colour, rooms] = document.querySelectorAll<HTMLInputElement>("label.message input");
+    write(colour as HTMLInputElement, "green");
+    write(rooms as HTMLInputElement, "the roof");
+    await pass(1500);
+    await tap("Answer");
+    expect(page.sent).toMatchObject([{ answers: { "Which colour?": "green", "Which rooms?": "Hall, Bath, the roof" } }]);
   });
 
   test("takes own words in the place of a choice, and a choice in the place of own words", async () => {

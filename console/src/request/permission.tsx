@@ -16,6 +16,7 @@ import { visibleCode } from "../text/visible.js";
 import { optionName } from "../text/words.js";
 import { Decide } from "./decide.js";
 import type { Docked } from "./docked.js";
+import { useDraft } from "./draft.js";
 import { parseInput, startEditing } from "./edit.js";
 import { Late } from "./late.js";
 import { Proposal, payloadOf, useSeen } from "./proposal.js";
@@ -53,9 +54,8 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
   const { hub } = usePage();
   const { id: session, remarks, drafted } = useLive();
   useSource(remarks.changed);
-  const [draft, setState] = useState<Draft>(
-    (row.view.draft as Draft | undefined) ?? { editing: false, text: "", message: "", destination: "session", mode: "" },
-  );
+  const [draft, setDraft] = useDraft<Draft>(row, () => ({ editing: false, text: "", message: "", destination: "session", mode: "" }));
+  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
   const [busy, setBusy] = useState(false);
   const [arrived, arrive] = useState(false);
   const [wrong, setWrong] = useState("");
@@ -91,12 +91,6 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
   useEffect(() => {
     if (remembering) form.current?.querySelector(".request-body")?.scrollTo(0, 0);
   }, [remembering]);
-
-  function change(part: Partial<Draft>): void {
-    const next = { ...draft, ...part };
-    row.view.draft = next;
-    setState(next);
-  }
 
   function toggleEditing(editing: boolean): void {
     if (!edited) return;

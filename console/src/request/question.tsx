@@ -8,6 +8,7 @@ import { useLive, usePage } from "../state/context.js";
 import { visibleCode } from "../text/visible.js";
 import { Decide } from "./decide.js";
 import type { Docked } from "./docked.js";
+import { useDraft } from "./draft.js";
 import { Late } from "./late.js";
 import { useSeen } from "./proposal.js";
 import { fieldsOf, SchemaForm, startValues, toContent, type Values } from "./schema_form.js";
@@ -26,24 +27,24 @@ interface Props {
 export function QuestionForm({ row, request, docked }: Props) {
   const { hub } = usePage();
   const { id: session } = useLive();
-  const [draft, setState] = useState<Draft>((row.view.draft as Draft | undefined) ?? { chosen: {}, other: {} });
+  const [draft, change] = useDraft<Draft>(row, () => ({ chosen: {}, other: {} }));
   const [busy, setBusy] = useState(false);
   const [arrived, arrive] = useState(false);
   const questions = request.questions ?? [];
 
-  function change(next: Draft): void {
-    row.view.draft = next;
-    setState(next);
-  }
-
   function choose(question: string, label: string, many: boolean): void {
-    const before = draft.chosen[question] ?? [];
-    const after = !many ? [label] : before.includes(label) ? before.filter((one) => one !== label) : [...before, label];
-    change({ other: many ? draft.other : { ...draft.other, [question]: "" }, chosen: { ...draft.chosen, [question]: after } });
+    change(({ chosen, other }) => {
+      const before = chosen[question] ?? [];
+      const after = !many ? [label] : before.includes(label) ? before.filter((one) => one !== label) : [...before, label];
+      return { other: many ? other : { ...other, [question]: "" }, chosen: { ...chosen, [question]: after } };
+    });
   }
 
   function write(question: string, text: string, many: boolean): void {
-    change({ other: { ...draft.other, [question]: text }, chosen: many ? draft.chosen : { ...draft.chosen, [question]: [] } });
+    change(({ chosen, other }) => ({
+      other: { ...other, [question]: text },
+      chosen: many ? chosen : { ...chosen, [question]: [] },
+    }));
   }
 
   const answersOf = (question: string) => [
@@ -120,7 +121,7 @@ export function ElicitationForm({ row, request, docked }: Props) {
   const { hub } = usePage();
   const { id: session } = useLive();
   const fields = fieldsOf(request.requested_schema);
-  const [values, setValues] = useState<Values>((row.view.draft as Values | undefined) ?? startValues(fields));
+  const [values, change] = useDraft<Values>(row, () => startValues(fields));
   const [free, setFree] = useState("");
   const [wrong, setWrong] = useState("");
   const [busy, setBusy] = useState(false);
@@ -174,17 +175,7 @@ export function ElicitationForm({ row, request, docked }: Props) {
           </p>
         )}
         {fields.length > 0 && (
-          <SchemaForm
-            fields={fields}
-            values={values}
-            onChange={(changed) =>
-              setValues((before) => {
-                const next = { ...before, ...changed };
-                row.view.draft = next;
-                return next;
-              })
-            }
-          />
+          <SchemaForm fields={fields} values={values} onChange={(changed) => change((before) => ({ ...before, ...changed }))} />
         )}
         {fields.length === 0 && !request.url && (
           <label class="edit">
