@@ -104,6 +104,23 @@ describe("a command", () => {
   });
 });
 
+test("a prompt has a UUID, which it keeps at any priority until it is known what came of it", async () => {
+  const attempt = {};
+  const prompt = { type: "prompt", session: "b", text: "Mend the door" } as const;
+  hub.answers.prompt = () => undefined;
+  void state.run({ ...prompt, priority: "later" }, attempt);
+  await vi.advanceTimersByTimeAsync(0);
+  hub.cut();
+  await vi.advanceTimersByTimeAsync(60_000);
+  hub.answers.prompt = () => ({ prompt: "u" });
+  await state.run({ ...prompt, priority: "next" }, attempt);
+  await state.run({ ...prompt, priority: "next" }, attempt);
+  const [first, second, third] = hub.sent("prompt").map(({ id }) => id);
+  expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(second).toBe(first);
+  expect(third).not.toBe(first);
+});
+
 describe("what went wrong", () => {
   test("is said for ten seconds, and the last four of it at most", async () => {
     for (const text of ["1", "2", "3", "4", "5"]) state.toast(text);

@@ -65,6 +65,29 @@ describe("the prompt field", () => {
     expect(field().value).toBe("");
   });
 
+  test("gives back a prompt whose reply was lost, and takes it out once the log says that it has arrived", async () => {
+    const run = async (_: unknown, attempt: object) => void Object.assign(attempt, { id: "u", sent: "" });
+    vi.spyOn(page.hub, "run").mockImplementation(run as typeof page.hub.run);
+    page.show(<Composer />);
+    write(field(), "Mend the door");
+    await vi.waitFor(() => expect(button("Send").disabled).toBe(false));
+    button("Send").click();
+    await vi.waitFor(() => expect(page.live.unsure?.text).toBe("Mend the door"));
+    await vi.waitFor(() => expect(field().value).toBe("Mend the door"));
+    page.happens({ type: "user_message", text: "Mend the door", uuid: "u" });
+    await vi.waitFor(() => expect(field().value).toBe(""));
+    expect(page.live.unsure).toBeUndefined();
+  });
+
+  test("leaves alone what was written since a reply was lost", async () => {
+    page.live.unsure = { attempt: { id: "u", sent: "" }, text: "Mend the door", files: [], comments: [] };
+    page.show(<Composer />);
+    write(field(), "Mend the door and the roof");
+    page.happens({ type: "user_message", text: "Mend the door", uuid: "u" });
+    await vi.waitFor(() => expect(page.live.unsure).toBeUndefined());
+    expect(field().value).toBe("Mend the door and the roof");
+  });
+
   test("is there also where what was kept is damaged", () => {
     sessionStorage.setItem("turnwire.history", "{");
     sessionStorage.setItem("turnwire.remarks.s", "[1");

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { Icon } from "../parts/icons.js";
 import { IconButton } from "../parts/parts.js";
 import { Path } from "../parts/path.js";
-import type { Attempt } from "../state/console_state.js";
+import type { Attempt } from "../state/attempt.js";
 import { useLive, usePage } from "../state/context.js";
 import { inTab } from "../state/kept.js";
 import { drafts } from "../state/own_drafts.js";
@@ -62,7 +62,6 @@ export function Composer() {
   const [stopping, askStop] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const file = useRef<HTMLInputElement>(null);
-  const attempt = useRef<Attempt>({});
   const history = useMemo(() => new History(inTab), []);
   const { conversation } = live;
   const running = conversation.running !== undefined;
@@ -134,6 +133,19 @@ export function Composer() {
     else void hub.run({ type: "interrupt", session: live.id });
   }
 
+  const hasArrived = ({ id }: Attempt) => id !== undefined && live.conversation.state.hasHeard(id);
+
+  // Of a prompt that has arrived after all, what was put back is taken out again.
+  useEffect(() => {
+    const { unsure } = live;
+    if (unsure === undefined || !hasArrived(unsure.attempt)) return;
+    live.unsure = undefined;
+    if (text === unsure.text) setText("");
+    setAttached((now) => now.filter((one) => !unsure.files.includes(one)));
+    live.remarks.set(live.remarks.all.filter((one) => !unsure.comments.includes(one)));
+    history.add(unsure.text);
+  });
+
   async function send(): Promise<void> {
     if (empty) return;
     const comments = live.remarks.take();
@@ -145,6 +157,8 @@ export function Composer() {
     setPriority("next");
     if (!byFinger.matches) area.current?.focus();
     live.sent.emit();
+    const attempt: Attempt = live.unsure?.attempt ?? {};
+    live.unsure = undefined;
     const reply = await hub.run(
       {
         type: "prompt",
@@ -153,13 +167,16 @@ export function Composer() {
         priority: running ? priority : "next",
         ...(attachments.length > 0 && { attachments }),
       },
-      attempt.current,
+      attempt,
     );
-    if (reply === undefined) {
+    if (reply === undefined && !hasArrived(attempt)) {
       // Refused or cut off: what was written must not be lost.
-      if (!drafts.of(live.id)) setText(written);
+      const isFree = drafts.of(live.id) === "";
+      if (isFree) setText(written);
+      else history.add(written);
       if (comments.length > 0) live.remarks.set([...comments, ...live.remarks.all]);
       setAttached((now) => (now.length > 0 ? now : attached));
+      if (isFree && attempt.sent !== undefined) live.unsure = { attempt, text: written, files: attached, comments };
       return;
     }
     history.add(written);
@@ -275,7 +292,6 @@ export function Composer() {
             direct(field, field.value.length + (event.data?.length ?? 0));
           }}
           onInput={(event) => {
-            attempt.current = {};
             direct(event.currentTarget, event.currentTarget.value.length);
             setText(event.currentTarget.value);
             setCaret(event.currentTarget.selectionEnd);

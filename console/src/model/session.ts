@@ -75,7 +75,7 @@ export class SessionState {
       case "user_message":
         if (event.uuid === undefined) return false;
         this.name(event.uuid, event.text);
-        return this.queue.has(event.uuid);
+        return true;
       case "injected":
         return this.dequeue(event.prompts);
       case "turn_started":
@@ -132,6 +132,11 @@ export class SessionState {
     this.texts.set(uuid, text);
     const waiting = this.queue.get(uuid);
     if (waiting) waiting.text = text;
+  }
+
+  /** Whether a prompt of this UUID is known to have been said. */
+  hasHeard(uuid: string): boolean {
+    return this.texts.has(uuid);
   }
 
   /** Remember what another one knows of prompts. */

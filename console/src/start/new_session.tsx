@@ -8,7 +8,7 @@ import { Icon } from "../parts/icons.js";
 import { Modal } from "../parts/modal.js";
 import { Sure } from "../parts/sure.js";
 import { members, useAnswer } from "../state/ask.js";
-import type { Attempt } from "../state/console_state.js";
+import type { Attempt } from "../state/attempt.js";
 import { usePage } from "../state/context.js";
 import { modelsOf } from "../state/models.js";
 import { drafts } from "../state/own_drafts.js";

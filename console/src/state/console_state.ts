@@ -16,6 +16,7 @@ import {
 } from "turnwire-client";
 import type { Sought } from "../model/seek.js";
 import { decoded, keyProtocols } from "./access.js";
+import { type Attempt, identity, uuid4 } from "./attempt.js";
 import { LiveSession } from "./live.js";
 import { Source } from "./source.js";
 
@@ -29,12 +30,6 @@ export interface View {
   readonly name: "history" | "usage";
   /** The words that are searched for. */
   readonly query: string;
-}
-
-/** An attempt at a command: what was sent of it, and under which id, as long as it is not known what came of it. */
-export interface Attempt {
-  id?: string;
-  sent?: string;
 }
 
 /** What a double click would otherwise do twice. A prompt may well be sent twice. */
@@ -174,10 +169,10 @@ export class ConsoleState {
 
   /**
    * Does a command for a view: says what went wrong, and gives undefined then. With an attempt, the same command after a
-   * connection that broke is the same attempt: the hub of a fleet does it once.
+   * connection that broke is the same attempt: a prompt is said once, and the hub of a fleet does anything once.
    */
   run(command: CommandInput, attempt: Attempt = {}): Promise<JsonValue | undefined> {
-    const sent = JSON.stringify(command);
+    const sent = identity(command);
     if (!ONCE.has(command.type)) return this.send(command, sent, attempt);
     const first = this.underWay.get(sent);
     if (first) return first;
@@ -187,8 +182,9 @@ export class ConsoleState {
   }
 
   private async send(command: CommandInput, sent: string, attempt: Attempt): Promise<JsonValue | undefined> {
-    // Only a page that came over TLS, or from this machine, can make one.
-    if (attempt.sent !== sent) Object.assign(attempt, { sent, id: this.welcome?.workers && crypto.randomUUID?.() });
+    // The id of a prompt is its UUID, by which the log names it.
+    const isNamed = command.type === "prompt" || this.welcome?.workers !== undefined;
+    if (attempt.sent !== sent) Object.assign(attempt, { sent, id: isNamed ? uuid4() : undefined });
     try {
       const reply: unknown = await this.client.command(command, attempt.id === undefined ? {} : { id: attempt.id });
       delete attempt.sent;

@@ -8,6 +8,7 @@ import { Conversation } from "../model/conversation.js";
 import type { Row } from "../model/rows.js";
 import type { Sought } from "../model/seek.js";
 import { type Hole, Tail } from "../model/tail.js";
+import type { Unsure } from "./attempt.js";
 import { readEarlier } from "./earlier.js";
 import { inBrowser, inTab } from "./kept.js";
 import { Remarks } from "./remarks.js";
@@ -49,6 +50,8 @@ export class LiveSession {
   readonly viewed: Viewed;
   /** A shell in its workspace, which ends when the session is no longer kept. */
   shell: { close(): void } | undefined;
+  /** A prompt that was put back because it is not known what came of it. */
+  unsure: Unsure | undefined;
   /** Comments that go with the next prompt. */
   readonly remarks: Remarks;
   private readonly client: Client;
