@@ -448,6 +448,36 @@ async def test_words_are_found_in_the_whole_log() -> None:
         await seen.sees("Not found in this session")
 
 
+async def test_f8_sends_a_prompt_for_the_time_after_the_turn() -> None:
+    async def taken(command: AnyCommand) -> JsonValue:
+        return {"prompt": command.id}
+
+    async with screen() as seen:
+        seen.where.host.handlers["prompt"] = taken
+        await seen.pilot.press("f8", *"now", "enter", *"later", "f8")
+        await until(lambda: len(seen.did("prompt")) == 2)
+        sent = [(one.text, one.priority) for one in seen.did("prompt")]  # type: ignore[attr-defined]
+        assert sent == [("now", "next"), ("later", "later")]
+        assert not seen.app.query_one(Composer).text
+
+
+@pytest.mark.parametrize("waits", [True, False])
+async def test_f6_brings_a_prompt_back_only_if_it_still_waits(waits: bool) -> None:
+    async def withdrawn(_: AnyCommand) -> JsonValue:
+        return {"withdrawn": waits}
+
+    async with screen(UserMessage(text="hello", uuid="u1"), Queued(position=1, prompt="u1")) as seen:
+        await seen.sees("1 waiting: hello")
+        seen.where.host.handlers["prompt.withdraw"] = withdrawn
+        await seen.pilot.press("f6")
+        if waits:
+            await seen.sees("│ hello ")
+        else:
+            await seen.sees("This prompt does not wait any more")
+            assert not seen.app.query_one(Composer).text
+        assert [one.prompt for one in seen.did("prompt.withdraw")] == ["u1"]  # type: ignore[attr-defined]
+
+
 async def test_the_prompt_has_the_keys_before_a_request_that_ended_is_taken_off_the_screen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

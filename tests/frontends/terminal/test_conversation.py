@@ -13,11 +13,14 @@ from turnwire.client.events import (
     MessageChunk,
     PermissionRequest,
     PermissionResolved,
+    Queued,
     SandboxDenied,
     ToolCall,
+    UserMessage,
+    Withdrawn,
 )
 from turnwire.frontends.terminal.conversation import Conversation
-from turnwire.frontends.terminal.rows import drawn
+from turnwire.frontends.terminal.rows import Line, drawn
 from turnwire.frontends.terminal.showing import body, head
 
 SCENARIOS = (
@@ -99,6 +102,16 @@ def test_a_request_from_before_the_first_page_is_found() -> None:
     resolved = folded([event for event in told if isinstance(event, PermissionResolved)], asked + 2)
     resolved.learn(folded(told[: asked + 1]))
     assert not resolved.pending
+
+
+def test_a_decision_of_a_page_is_a_browsers_and_a_withdrawn_prompt_says_so() -> None:
+    decided = PermissionResolved(pending_id="p1", behavior="allow", by="console-1a2b", permission_title="ls")
+    [row] = folded([decided]).rows.values()
+    assert head(row) == "Allowed by a browser: ls"
+    [row] = folded(
+        [UserMessage(text="hello", uuid="u1"), Queued(position=1, prompt="u1"), Withdrawn(prompt="u1")]
+    ).rows.values()
+    assert Line._text(row).plain == "> hello  (withdrawn)"
 
 
 def test_the_oldest_rows_can_be_forgotten_and_name_where_to_go_on() -> None:

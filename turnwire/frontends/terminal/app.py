@@ -69,6 +69,7 @@ class Attached(App[str]):
         Binding("f5", "fold_all", "open all", priority=True),
         Binding("f6", "take_back", "take back", priority=True),
         Binding("f7", "usage", "usage", priority=True),
+        Binding("f8", "send_later", "send later", priority=True),
         Binding("ctrl+o", "sessions", "sessions", priority=True),
         Binding("ctrl+f", "find", "find", priority=True),
         Binding("ctrl+t", "mode", "mode", priority=True),
@@ -227,29 +228,30 @@ class Attached(App[str]):
         changed, removed = self.conversation.take()
         area = self.query_one("#conversation", VerticalScroll)
         at_end = area.scroll_y >= area.max_scroll_y - 1
-        new: list[RowWidget] = []
-        gone: list[RowWidget] = []
-        for row in changed:
-            widget = self._widgets.get(row.key)
-            if widget is None:
-                widget = self._widgets[row.key] = widget_of(row)
-                if isinstance(widget, Folded) and self._all_open:
-                    widget.open(True)
-                new.append(widget)
-            elif isinstance(widget, Words) and not row.open:
-                whole = self._widgets[row.key] = widget_of(row)
-                await area.mount(whole, before=widget)
-                gone.append(widget)
-            else:
-                await widget.change(row)
-        gone += [self._widgets.pop(key) for key in removed if key in self._widgets]
-        if at_end and area.virtual_size.height > self._most:
-            gone += self._forget(max(LINES, area.size.height))
-        if new:
-            await area.mount_all(new)
-        for widget in gone:
-            forget_lines(widget)
-            await widget.remove()
+        with self.batch_update():  # no screen has a text twice while its widget is replaced
+            new: list[RowWidget] = []
+            gone: list[RowWidget] = []
+            for row in changed:
+                widget = self._widgets.get(row.key)
+                if widget is None:
+                    widget = self._widgets[row.key] = widget_of(row)
+                    if isinstance(widget, Folded) and self._all_open:
+                        widget.open(True)
+                    new.append(widget)
+                elif isinstance(widget, Words) and not row.open:
+                    whole = self._widgets[row.key] = widget_of(row)
+                    await area.mount(whole, before=widget)
+                    gone.append(widget)
+                else:
+                    await widget.change(row)
+            gone += [self._widgets.pop(key) for key in removed if key in self._widgets]
+            if at_end and area.virtual_size.height > self._most:
+                gone += self._forget(max(LINES, area.size.height))
+            if new:
+                await area.mount_all(new)
+            for widget in gone:
+                forget_lines(widget)
+                await widget.remove()
         await self._draw_request()
         self._draw_lines()
 
@@ -371,7 +373,9 @@ class Attached(App[str]):
 
         async def send(attempt: Attempt) -> None:
             composer = self.query_one(Composer)
-            command = Prompt(session=attempt.session, text=attempt.text)
+            command = Prompt(
+                session=attempt.session, text=attempt.text, priority="later" if message.later else "next"
+            )
             try:
                 await self._client.command(command, command_id=attempt.prompt)
                 self._said = ""
@@ -445,6 +449,10 @@ class Attached(App[str]):
         elif self.conversation.facts.running:
             self._do(self._client.interrupt(self.session))
 
+    def action_send_later(self) -> None:
+        """Send what is written so that it waits for the end of the turn."""
+        self.query_one(Composer).send(later=True)
+
     def action_take_back(self) -> None:
         """Take the last prompt that waits into the field."""
         waiting = list(self.conversation.facts.queue.items())
@@ -454,7 +462,9 @@ class Attached(App[str]):
         prompt, text = waiting[-1]
 
         async def take() -> None:
-            await self._client.withdraw(self.session, prompt)
+            if not await self._client.withdraw(self.session, prompt):
+                self._tell("This prompt does not wait any more")
+                return
             composer.put(f"{text}\n{composer.text}" if composer.text else text)
             composer.focus()
 

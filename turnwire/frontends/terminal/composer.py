@@ -14,9 +14,11 @@ class Composer(TextArea):
     class Sent(Message):
         """A prompt to send."""
 
-        def __init__(self, text: str) -> None:
+        def __init__(self, text: str, *, later: bool) -> None:
             super().__init__()
             self.text = text
+            self.later = later
+            """Whether it waits for the end of the turn, also with an agent that takes prompts into the turn that runs."""
 
     class Offers(Message):
         """The word before the cursor asks for offers; empty when it does not."""
@@ -41,10 +43,7 @@ class Composer(TextArea):
             case "enter":
                 event.stop()
                 event.prevent_default()
-                if self.text.strip():
-                    self.post_message(self.Sent(self.text))
-                    self.remember(self.text)
-                    self.clear()
+                self.send()
                 return
             case "ctrl+j" | "shift+enter" | "alt+enter":
                 event.stop()
@@ -73,6 +72,13 @@ class Composer(TextArea):
     def on_text_area_changed(self) -> None:
         """Ask for offers for the word that is written."""
         self.post_message(self.Offers(self._word()))
+
+    def send(self, *, later: bool = False) -> None:
+        """Send what is written, if anything is."""
+        if self.text.strip():
+            self.post_message(self.Sent(self.text, later=later))
+            self.remember(self.text)
+            self.clear()
 
     def remember(self, text: str) -> None:
         """Keep a prompt to be brought back."""

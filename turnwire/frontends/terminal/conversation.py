@@ -388,7 +388,8 @@ def _decided(event: PermissionResolved, request: Request | None) -> str:
     word = {"allow": "Allowed", "deny": "Denied", "answer": "Answered", "ask": "Passed on"}.get(
         event.behavior, event.behavior
     )
-    by = f" by {event.by}" if event.by else ""
+    name = "a browser" if (event.by or "").startswith("console-") else event.by
+    by = f" by {name}" if name else ""
     note = f" ({event.message})" if event.message else ""
     return f"{word}{by}: {title}{note}" if title else f"{word}{by}{note}"
 

@@ -83,7 +83,8 @@ class Line(Static):
     def _text(row: Row) -> Text:
         if row.kind == "prompt":
             attached = f"  {_attached(row)}" if row.attached else ""
-            return Text(f"> {visible_prose(row.text)}{attached}", _STYLES.get(row.status, ""))
+            withdrawn = "  (withdrawn)" if row.status == "withdrawn" else ""
+            return Text(f"> {visible_prose(row.text)}{attached}{withdrawn}", _STYLES.get(row.status, ""))
         return Text(head(row), _STYLES.get(row.status, ""))
 
 
