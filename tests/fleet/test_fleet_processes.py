@@ -7,9 +7,11 @@ import shutil
 import signal
 import sys
 import urllib.request
-from collections.abc import AsyncIterator, Callable, Coroutine
+import uuid
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,8 +25,8 @@ from turnwire.client import BEGINNING, Client, CommandFailed, connect
 from turnwire.client import commands as do
 from turnwire.client import events as ev
 from turnwire.client.frames import EventFrame
-from turnwire_process import DEADLINE, Served, environment, lines_of
-from turnwire_process import preloaded_turnwire as turnwire
+from turnwire_process import DEADLINE, Served, environment, lines_of, preloaded_turnwire
+from turnwire_process import turnwire as any_turnwire
 from waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
@@ -77,8 +79,8 @@ async def test_a_frontend_of_a_hub_has_a_session_at_a_worker_and_both_end_well(t
             )
             env = {place: environment(place / "home") for place in (hub, worker)}
             async with (
-                turnwire(worker, "serve", env=env[worker]) as working,
-                turnwire(hub, "hub", env=env[hub]) as served,
+                preloaded_turnwire(worker, "serve", env=env[worker]) as working,
+                preloaded_turnwire(hub, "hub", env=env[hub]) as served,
                 connect(served.url) as client,
             ):
                 session = await client.create(workspace=str(work), prompt="hello")
@@ -127,6 +129,25 @@ async def log_of(client: Client, session: str, completes: int) -> list[EventFram
     return found
 
 
+CLOCK = """
+import time
+from pathlib import Path
+
+_ahead = Path(__file__).with_name("ahead")
+_time, _time_ns = time.time, time.time_ns
+time.time = lambda: _time() + int(_ahead.read_text())
+time.time_ns = lambda: _time_ns() + int(_ahead.read_text()) * 10**9
+"""
+"""What Python runs before turnwire, so that its wall clock is as far ahead as a file says at the time."""
+
+
+def set_clock(place: Path, ahead_s: int) -> None:
+    """Set the wall clock of a member of a fleet, which may run."""
+    (place / "clock").mkdir(exist_ok=True)
+    (place / "clock" / "new").write_text(str(ahead_s))
+    (place / "clock" / "new").rename(place / "clock" / "ahead")
+
+
 @dataclass
 class Fleet:
     """Two workers of a group, a hub, and a frontend of each role that matters."""
@@ -142,8 +163,10 @@ class Fleet:
 
 
 @asynccontextmanager
-async def fleet_of(tmp_path: Path, answers: str, *settings: str) -> AsyncIterator[Fleet]:
-    """Run a fleet whose agents answer so; the settings are those of its workers."""
+async def fleet_of(
+    tmp_path: Path, answers: str, *settings: str, clocks: Mapping[str, int] | None = None
+) -> AsyncIterator[Fleet]:
+    """Run a fleet whose agents answer so; the settings are those of all members. `clocks`: how many seconds whose clock is ahead."""
     hub, former, heir, work = (tmp_path / name for name in ("hub", "former", "heir", "work"))
     for place in (hub, former, heir, work):
         place.mkdir()
@@ -154,8 +177,8 @@ async def fleet_of(tmp_path: Path, answers: str, *settings: str) -> AsyncIterato
         redis.start()
         try:
             common = f"journal = {redis.url!r}\nhistory = false\n"
-            (hub / "turnwire.toml").write_text(common)
             own = "".join(f"{one}\n" for one in settings)
+            (hub / "turnwire.toml").write_text(common + own)
             for place in (former, heir):
                 (place / "turnwire.toml").write_text(
                     f"{common}{own}worker = {place.name!r}\nworker_group = 'g'\nagent = 'slow'\n"
@@ -163,6 +186,13 @@ async def fleet_of(tmp_path: Path, answers: str, *settings: str) -> AsyncIterato
                     f"[agents.slow]\nfamily = 'claude'\ncommand = {command!r}\n"
                 )
             env = {place: environment(tmp_path / "home" / place.name) for place in (hub, former, heir)}
+            # A process that is forked does not run what sets its clock.
+            turnwire = partial(any_turnwire, preloaded=clocks is None)
+            if clocks is not None:
+                for place, variables in env.items():
+                    set_clock(place, clocks[place.name])
+                    (place / "clock" / "sitecustomize.py").write_text(CLOCK)
+                    variables["PYTHONPATH"] = f"{place / 'clock'}:{variables['PYTHONPATH']}"
             created = await lines_of(
                 hub, {**env[hub], "TURNWIRE_CONFIG": str(hub / "turnwire.toml")},
                 *("token", "create", "ops", "--role", "admin", "--state-dir", str(hub / "state")),
@@ -397,3 +427,112 @@ async def test_a_session_moves_to_a_worker_as_soon_as_it_is_uncordoned(tmp_path:
         await fleet.operated("uncordon", "heir")
         moved = await fleet.client.command(do.SessionMove(session=session))
         assert moved.worker == "heir"
+
+
+LEASE_S = 3
+
+
+async def said_once(client: Client, session: str, text: str) -> None:
+    """Send a prompt under one id until it is known to be done: a busy machine may miss a lease."""
+    name = str(uuid.uuid4())
+    async with asyncio.timeout(DEADLINE):
+        while True:
+            try:
+                await client.command(do.Prompt(session=session, text=text), command_id=name)
+            except CommandFailed as error:
+                assert error.code == "unreachable"  # noqa: PT017 - any other ends the test
+                await asyncio.sleep(0.1)
+            else:
+                return
+
+
+@pytest.mark.long
+async def test_a_worker_that_stood_still_for_many_leases_writes_nothing_into_what_was_taken_from_it(
+    tmp_path: Path,
+) -> None:
+    async with fleet_of(tmp_path, WAITS, f"fleet_lease_s = {LEASE_S}") as fleet:
+        client = fleet.client
+        create = do.SessionCreate(workspace=str(fleet.work), prompt="first", worker="former")
+        idle = (await client.command(create)).session
+        await log_of(client, idle, 1)
+        session = await opened(fleet)
+        said: dict[str, list[str]] = {idle: ["first"], session: ["third"]}
+        process = fleet.former.process
+        process.send_signal(signal.SIGSTOP)
+        try:
+            async with asyncio.timeout(DEADLINE):
+                while {one.state for one in await client.sessions()} != {"unreachable"}:  # noqa: ASYNC110 - asked of a process
+                    await asyncio.sleep(0.05)
+            await said_once(client, idle, "second")
+            await said_once(client, session, "third")
+            said[idle].append("second")
+            loop = asyncio.get_running_loop()
+            began = loop.time()
+            for number in count(4):
+                for name, completes in ((idle, len(said[idle])), (session, len(said[session]) + 2)):
+                    await log_of(client, name, completes)
+                    await said_once(client, name, f"{number}")
+                    said[name].append(f"{number}")
+                if loop.time() - began > 5 * LEASE_S:
+                    break
+            # what the agent of the open turn says now waits for the worker that stands still
+            (fleet.work / "go-on").touch()
+        finally:
+            process.send_signal(signal.SIGCONT)
+        # its agents end, and those of the other worker go on
+        await until(lambda: len(running(fleet.command)) == 2, DEADLINE)
+        told = (tmp_path / "former" / "turnwire.log").read_text
+        await until(lambda: told().count("another worker took the session") == 2, DEADLINE)
+        for name in (idle, session):
+            await said_once(client, name, "last")
+            said[name].append("last")
+            await owned(fleet, name, "heir")
+        whole(await log_of(client, idle, len(said[idle])), *said[idle])
+        log = await log_of(client, session, len(said[session]) + 2)
+        assert [one.seq for one in log] == list(range(1, len(log) + 1))
+        texts = [one.event.text for one in log if isinstance(one.event, ev.MessageChunk)]
+        assert texts == [
+            "begun: first", "done: first", "begun: slow",
+            *(f"{kind}: {prompt}" for prompt in said[session] for kind in ("begun", "done")),
+        ]  # fmt: skip
+        ends = [one.event.data.outcome for one in log if isinstance(one.event, ev.Complete)]
+        assert ends == ["completed", "process_exited"] + ["completed"] * len(said[session])
+        # the worker that woke up serves
+        again = (await client.command(create)).session
+        whole(await log_of(client, again, 1), "first")
+
+
+@pytest.mark.long
+async def test_clocks_that_are_hours_apart_and_jump_lose_double_and_reorder_nothing(tmp_path: Path) -> None:
+    hour, day = 3600, 86_400
+    clocks = {"hub": 5 * hour, "former": -2 * hour, "heir": 3 * hour}
+    async with fleet_of(tmp_path, WAITS, f"fleet_lease_s = {LEASE_S}", clocks=clocks) as fleet:
+        create = do.SessionCreate(workspace=str(fleet.work), prompt="first", worker="former")
+        session = (await fleet.client.command(create)).session
+        said = ["first"]
+
+        async def say(text: str) -> None:
+            await log_of(fleet.client, session, len(said))
+            await fleet.client.prompt(session, text)
+            said.append(text)
+
+        for ahead_s in (40 * day, -40 * day, -2 * hour):
+            set_clock(tmp_path / "former", ahead_s)
+            await say(f"former {ahead_s}")
+        for ahead_s in (-400 * day, 0):
+            set_clock(tmp_path / "hub", ahead_s)
+            await say(f"hub {ahead_s}")
+        for worker in ("heir", "former", "heir"):
+            await log_of(fleet.client, session, len(said))
+            moved = await fleet.client.command(do.SessionMove(session=session, worker=worker))
+            assert moved.worker == worker
+            await say(f"moved to {worker}")
+            set_clock(tmp_path / worker, -3 * day if worker == "heir" else 9 * day)
+            await say(f"jumped at {worker}")
+        await log_of(fleet.client, session, len(said))
+        await fleet.operated("take", session, "former", "--wait", str(DEADLINE))
+        await say("taken")
+        log = await log_of(fleet.client, session, len(said))
+        whole(log, *said)
+        assert [one.ts for one in log] == sorted(one.ts for one in log)
+        await owned(fleet, session, "former")
