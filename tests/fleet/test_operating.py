@@ -4,7 +4,7 @@ import asyncio
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -184,6 +184,47 @@ async def test_a_session_is_taken_by_force_from_a_worker_that_lives(redis: Redis
             assert heir.there == {"a0": 2}
             with pytest.raises(OperationRefused, match="nothing to take"):
                 await operator.take("a0", "former", 1)
+    finally:
+        await operator.close()
+        await journal.close()
+
+
+async def test_what_an_operator_waits_for_ends_in_time_where_a_call_loses_its_cancellation(
+    redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet, operator = Fleet(redis.url, CALM), Operator(redis.url)
+    journal = await RedisJournal.open(redis.url, owner="former")
+    await journal.append("a0", [Entry(b'{"type":"notice"}')])
+    await journal.flush()
+    former = Sessions("a")
+    former.there = {"a0": 1}
+    status = operator.status
+    is_deaf = False
+
+    async def deaf(*_: object) -> bool:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        return False
+
+    async def late() -> FleetListing:
+        if is_deaf:
+            await deaf()
+        return await status()
+
+    monkeypatch.setattr(operator, "_is_taken", deaf)
+    monkeypatch.setattr(operator, "status", late)
+    try:
+        async with (
+            fleet.worker(former, "former", group="g"),
+            fleet.worker(Sessions("b"), "heir", group="g"),
+            fleet.hub() as hub,
+        ):
+            await until(lambda: len(hub.sessions()) == 1)
+            with pytest.raises(OperationRefused, match="has not taken"):
+                await operator.take("a0", "heir", 0.1)
+            is_deaf = True
+            with pytest.raises(OperationRefused, match="has not ended"):
+                await operator.until_gone("heir", 0.1)
     finally:
         await operator.close()
         await journal.close()

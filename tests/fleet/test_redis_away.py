@@ -1,6 +1,7 @@
 """A fleet whose Redis is away: at the start, and later. Frontends are told within two seconds, and when it is over."""
 
 import asyncio
+import logging
 import os
 import shutil
 import signal
@@ -13,8 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from fleets import Fleet, Sessions, key
 from plain_agent import program_of
 from ports import free_ports
+from redis.asyncio import Redis
 
 from journals import RedisProcess
 from turnwire.client import Client, connect
@@ -80,6 +83,40 @@ async def test_a_hub_lists_sessions_in_trouble_while_redis_is_away_and_no_longer
     finally:
         await store.close()
         await journal.close()
+
+
+async def test_a_worker_logs_once_that_redis_is_away_and_once_that_it_is_back(
+    redis: RedisProcess, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "turnwire.fleet.worker")
+    redis.start()
+    sessions = Sessions("a")
+    away, back = "the fleet's Redis cannot be used at present", "the fleet's Redis can be used again"
+    async with Fleet(redis.url, Timing(lease_s=30, beats=300, pause_s=0.01)).worker(sessions) as worker:
+        for fault in (1, 2):
+            redis.kill()
+            sessions.there[f"a{fault}"] = 1
+            sessions.changed()
+            await until(lambda: len(worker._failing) == 3)
+            redis.start()
+            await until(lambda: not worker._failing)
+            said = [one.message for one in caplog.records if one.message in {away, back}]
+            assert said == [away, back] * fault
+
+
+async def test_what_redis_refuses_is_logged_beside_a_redis_that_is_away(
+    redis: RedisProcess, caplog: pytest.LogCaptureFixture
+) -> None:
+    redis.start()
+    sessions = Sessions("a")
+    async with Fleet(redis.url, Timing(lease_s=30, beats=300, pause_s=0.01)).worker(sessions) as worker:
+        async with Redis.from_url(redis.url) as client:
+            await client.set(key("w", "orders"), "none of ours")
+            await until(lambda: worker._failing)
+            await client.delete(key("w", "orders"))
+        await until(lambda: not worker._failing)
+    (line,) = [one for one in caplog.records if "cannot be used at present" in one.message]
+    assert "WRONGTYPE" in vars(line)["error"]
 
 
 TOKEN = "token-of-an-operator"

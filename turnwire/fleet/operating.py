@@ -7,6 +7,7 @@ import uuid
 import msgspec
 from msgspec import structs
 
+from turnwire._runtime.task_owner import heed_cancellation
 from turnwire.fleet.errors import OperationRefused
 from turnwire.fleet.messages import PreviousOwner, WorkerCommand, encode, worker_of
 from turnwire.fleet.store import FleetStore
@@ -78,7 +79,8 @@ class Operator:
         """Wait until a worker has ended; refuses when it has not in time."""
         try:
             async with asyncio.timeout(seconds):
-                while (await self._there(worker)).state != "gone":  # noqa: ASYNC110 - a lease that ends tells nobody
+                while (await self._there(worker)).state != "gone":
+                    heed_cancellation()
                     await asyncio.sleep(LOOK_S)
         except TimeoutError:
             raise OperationRefused(
@@ -118,7 +120,8 @@ class Operator:
         place = await self._store.send(worker, encode(order))
         try:
             async with asyncio.timeout(seconds):
-                while not await self._is_taken(session, owner, entry.worker):  # noqa: ASYNC110 - nor does a claim
+                while not await self._is_taken(session, owner, entry.worker):
+                    heed_cancellation()
                     await asyncio.sleep(LOOK_S)
                 await self._tell_former(order, owner.owner)
         except TimeoutError:

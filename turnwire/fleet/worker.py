@@ -186,6 +186,8 @@ class Worker:
         """Set when an operator wants the worker to end."""
         self._moving: dict[str, asyncio.Event] = {}
         """Sessions that go to another worker; each is set when that is over."""
+        self._failing: dict[Callable[[], Coroutine[None, None, None]], bool] = {}
+        """Parts that cannot use Redis at present, and whether it refuses them or is away."""
         self._was_away = False
         """Whether others may have taken sessions, or deleted them, which is not looked into yet."""
 
@@ -300,7 +302,8 @@ class Worker:
             place = await self._store.send(heir, encode(order))
             try:
                 async with asyncio.timeout(self._timing.lease_s):
-                    while await self._host.still_owns(session):  # noqa: ASYNC110 - Redis tells nobody of a claim
+                    while await self._host.still_owns(session):
+                        heed_cancellation()
                         await asyncio.sleep(self._timing.pause_s)
             except TimeoutError:
                 await self._store.withdraw(heir, place)
@@ -343,24 +346,30 @@ class Worker:
 
     async def _again(self, part: Callable[[], Coroutine[None, None, None]]) -> None:
         """Do one of the parts for ever; what Redis cannot do now it can later."""
-        failing = False
         while True:
             heed_cancellation()
             try:
                 await part()
-                if failing:
-                    log.info("the fleet's Redis can be used again")
-                failing = False
+                self._works(part)
             except (RedisError, OSError, JournalError) as error:
-                if not failing:
-                    log.warning("the fleet's Redis cannot be used at present", extra={"error": str(error)})
-                failing = True
+                self._fails(part, error)
                 if isinstance(error, ResponseError) and "NOGROUP" in str(error):
                     await self._rejoin()
                 await asyncio.sleep(self._timing.pause_s)
             except Exception:
                 log.exception("a task of the fleet's worker failed and is restarted")
                 await asyncio.sleep(self._timing.pause_s)
+
+    def _fails(self, part: Callable[[], Coroutine[None, None, None]], error: Exception) -> None:
+        """Log a fault once, however many parts notice it."""
+        is_refusal = isinstance(error, ResponseError)
+        if part not in self._failing and is_refusal not in self._failing.values():
+            log.warning("the fleet's Redis cannot be used at present", extra={"error": str(error)})
+        self._failing[part] = is_refusal
+
+    def _works(self, part: Callable[[], Coroutine[None, None, None]]) -> None:
+        if self._failing.pop(part, None) is not None and not self._failing:
+            log.info("the fleet's Redis can be used again")
 
     async def _rejoin(self) -> None:
         """Redis has lost what it knew of this worker."""
@@ -484,6 +493,7 @@ class Worker:
                 continue
             for place, data in await self._store.next_commands(self._name, self._timing.block_ms, TAKEN):
                 await self._begin(place, data)
+            self._works(self._take)
 
     async def _begin(self, place: str, data: bytes) -> None:
         """Begin a command, or answer it with what is known of it; one that is seen again meanwhile is skipped."""
