@@ -27,6 +27,8 @@ export interface Card<K extends Kind> {
   readonly task?: (payload: Payload<K>) => string;
   /** What a subagent answered. */
   readonly report?: (payload: Payload<K>) => string | undefined;
+  /** The texts that the view of a request shows whole; home: the session's folder. Absent: the request has no view of its own. */
+  readonly shows?: (payload: Payload<K>, home: string) => unknown[];
   /** The body shows this error already. */
   readonly showsError?: (payload: Payload<K>, error: string) => boolean;
   /** Pixels that the card is taken for before it is drawn. Absent: as any call. */
@@ -40,18 +42,28 @@ const CARDS: { readonly [K in Kind]: Card<K> } = {
   modify_file: {
     opens: () => true,
     path: ({ modify_file }) => modify_file.file_path,
+    shows: ({ modify_file: { file_path: path, mutations } }) => [
+      path,
+      ...mutations.flatMap((one) => [one.file_path, one.content, one.old_content, one.new_content, one.diff, one.cell_id]),
+    ],
     showsError: ({ modify_file }, error) => modify_file.output?.message?.trim() === error.trim(),
   },
   shell_exec: {
     opens: () => true,
     shares: "commands",
     names: ({ shell_exec }) => [shell_exec.command.split("\n")[0] ?? ""],
+    // The session's own folder stands at the top of the page; where else a command runs is an argument like others.
+    shows: ({ shell_exec }, home) => [shell_exec.command, shell_exec.description, home],
     showsError: ({ shell_exec: { output } }, error) => contains(error, output?.stdout) || contains(error, output?.stderr),
     height: 150,
   },
   code_search: { shares: "looks" },
   http_request: { showsError: ({ http_request }, error) => http_request.response?.trim() === error.trim() },
-  subagent_task: { task: ({ subagent_task }) => subagent_task.prompt, report: ({ subagent_task }) => subagent_task.output?.text },
+  subagent_task: {
+    task: ({ subagent_task }) => subagent_task.prompt,
+    report: ({ subagent_task }) => subagent_task.output?.text,
+    shows: ({ subagent_task }) => [subagent_task.prompt],
+  },
   create_task: { shares: "todos", names: ({ create_task }) => [create_task.title] },
   manage_todos: {
     // Of a list the whole of it; what becomes of one entry its head says already.

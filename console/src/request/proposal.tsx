@@ -2,6 +2,7 @@
 import { createRef, type RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JsonValue, NormalizedPayload, PermissionRequest } from "turnwire-client";
+import { cardOf, pathOf } from "../model/cards.js";
 import type { RequestRow } from "../model/rows.js";
 import type { Cuts } from "../parts/cuts.js";
 import { useHome } from "../parts/path.js";
@@ -14,9 +15,6 @@ import { Todos, ToolBody } from "../tools/bodies.js";
 import { Commentable } from "../tools/lines.js";
 import { isEndInSight, LOOK_MS } from "./sight.js";
 
-/** Kinds that have a view of their own here; of all others the arguments are shown as they are. */
-const VIEWED: ReadonlySet<string> = new Set<NormalizedPayload["kind"]>(["shell_exec", "modify_file", "subagent_task"]);
-
 export const payloadOf = (row: RequestRow, request: PermissionRequest) => request.normalized ?? row.tool?.payload;
 
 /** The plan that is shown: the request's text, or else the call's entries or text. */
@@ -26,18 +24,6 @@ const planOf = (row: RequestRow, { show_plan }: Extract<NormalizedPayload, { kin
 /** All that is not a list or an object, however deep. */
 function leaves(value: unknown): unknown[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(leaves) : [value];
-}
-
-/** The texts that the view of a payload shows whole. */
-function shownBy(payload: NormalizedPayload | undefined, home: string): unknown[] {
-  // The session's own folder stands at the top of the page; where else a command runs is told here.
-  if (payload?.kind === "shell_exec") return [payload.shell_exec.command, payload.shell_exec.description, home];
-  if (payload?.kind === "modify_file") {
-    const { file_path: path, mutations } = payload.modify_file;
-    const texts = mutations.map((one) => [one.file_path, one.content, one.old_content, one.new_content, one.diff, one.cell_id]);
-    return [path, ...texts.flat()];
-  }
-  return payload?.kind === "subagent_task" ? [payload.subagent_task.prompt] : [];
 }
 
 /** The arguments that nothing else in the dialog shows: told by what they say, as an agent may tell one thing twice and differently. */
@@ -51,7 +37,7 @@ function otherArguments(
     const texts = new Set(shown.filter((one) => typeof one === "string"));
     return ([, value]: [string, JsonValue]) => !leaves(value).every((leaf) => leaf === null || texts.has(leaf as string));
   };
-  const shown = shownBy(payload, home);
+  const shown = (payload && cardOf(payload)?.shows?.(payload, home)) ?? [];
   const others = Object.fromEntries([
     ...Object.entries(request.action_details ?? {}).filter(isNew([...shown, ...leaves(input)])),
     ...Object.entries(input).filter(isNew(shown)),
@@ -76,7 +62,8 @@ export function Proposal({ row, request }: { row: RequestRow; request: Permissio
     const plan = planOf(row, payload);
     return <div>{typeof plan === "string" ? <Commentable text={plan} source="Your plan" /> : <Todos items={plan} />}</div>;
   }
-  const viewed = payload !== undefined && VIEWED.has(payload.kind);
+  const viewed = cardOf(payload)?.shows !== undefined;
+  const path = viewed ? (pathOf(payload) ?? "") : "";
   const others = otherArguments(payload, request, home);
   const { permission_title: title, blocked_path: blocked } = request;
   // In a short window the head shows less still: what is told nowhere else stands here.
@@ -94,12 +81,12 @@ export function Proposal({ row, request }: { row: RequestRow; request: Permissio
       {request.agent_title && request.agent_title !== request.permission_title && (
         <p class="quiet">The agent calls it “{visibleCode(request.agent_title)}”.</p>
       )}
-      {payload?.kind === "modify_file" && payload.modify_file.file_path.length > WHOLE_PATH && (
+      {path.length > WHOLE_PATH && (
         <p class="quiet">
-          <code>{orderedCode(payload.modify_file.file_path)}</code>
+          <code>{orderedCode(path)}</code>
         </p>
       )}
-      {(payload?.kind === "modify_file" || payload?.kind === "subagent_task") && <ToolBody payload={payload} />}
+      {payload && viewed && payload.kind !== "shell_exec" && <ToolBody payload={payload} />}
       {others && <Json value={others} label={viewed ? "Other arguments" : "Arguments"} />}
       {!others && payload && !viewed && <Json value={payload} label="Arguments" />}
       {!others && !payload && <p class="quiet">The agent says nothing more about it.</p>}
