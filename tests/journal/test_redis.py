@@ -962,6 +962,25 @@ async def test_a_server_that_does_not_tell_how_it_writes_is_taken_for_one_that_m
         server.kill()
 
 
+async def test_that_a_server_may_lose_events_is_logged_once_however_often_it_is_reached_again(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = RedisProcess(folder)
+    server.start()
+    hub = await RedisJournal.open(server.url, reads_only=True)
+    try:
+        for _ in range(2):
+            before = hub.epoch
+            server.kill()
+            server.start()
+            await until(lambda before=before: hub.epoch != before)  # type: ignore[misc]  # bound here
+    finally:
+        await hub.close()
+        server.kill()
+    said = [one.message for one in caplog.records if "may lose the newest events" in one.message]
+    assert len(said) == 1
+
+
 async def test_a_script_goes_to_the_server_once_and_again_when_that_has_forgotten_it(
     forgetful: RedisProcess,
 ) -> None:

@@ -101,6 +101,8 @@ class RedisServer:
         """Names this journal among all that write to the server."""
         self.unreadable: set[str] = set()
         """Sessions whose logs have a state that could not be read."""
+        self._warned_of = ""
+        """When the server may lose events, as it was logged."""
         self.name = self._connection.name
         """The server's address without its password."""
 
@@ -148,11 +150,12 @@ class RedisServer:
                     f"The Redis at {self.name} belongs to a cluster: redis_url must begin with redis+cluster:// (rediss+cluster:// for TLS)."
                 )
         synced = await self._connection.always_synced()
-        if lossy := _may_lose(told, self._replicas, synced=synced):
+        if (lossy := _may_lose(told, self._replicas, synced=synced)) and lossy != self._warned_of:
             log.warning(
                 "the Redis may lose the newest events that frontends have seen; docs/journal.md says how to prevent it",
                 extra={"server": self.name, "when": lossy},
             )
+        self._warned_of = lossy
         keys = [self._own("epoch"), self._own("run")]
         runs = " ".join(sorted(str(about["run_id"]) for about in told))
         # A primary that replicas follow is another after a failover, with all that counted.
