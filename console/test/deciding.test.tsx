@@ -201,7 +201,7 @@ describe("the worktree of a session", () => {
       Branch: "turnwire/x",
       Base: "main",
       Ahead: "2 commits that the base does not have",
-      Behind: "1 commit of the base are missing",
+      Behind: "1 commit of the base is missing",
       Pushed: "not all, to origin",
     });
     expect(text()).toContain("2 files not committed");

@@ -9,6 +9,7 @@ from playwright.async_api import Browser, Page, expect
 
 from agent_process import agent_command
 from console_page import console, violations
+from console_views import SIZES, Scheme, at_each_size
 from turnwire_process import preloaded_turnwire as turnwire
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long]
@@ -40,10 +41,9 @@ async def step(page: Page, name: str, confirm: str) -> None:
     await confirmed.evaluate("node => node.click()")
 
 
-async def test_changes_of_a_worktree_are_committed_and_merged_as_was_shown(
-    browser: Browser, tmp_path: Path
-) -> None:
-    repository, place = tmp_path / "shop", tmp_path / "worktrees"
+def made_repository(folder: Path) -> Path:
+    """A repository with one commit, beside the settings of a hub that may make worktrees."""
+    repository, script = folder / "shop", folder / "script.yaml"
     repository.mkdir()
     git(repository, "init", "-q", "-b", "main")
     git(repository, "config", "user.name", "Ada")
@@ -51,30 +51,41 @@ async def test_changes_of_a_worktree_are_committed_and_merged_as_was_shown(
     (repository / "page.txt").write_text("one\ntwo\nthree\n")
     git(repository, "add", ".")
     git(repository, "commit", "-q", "-m", "Begin")
-    script = tmp_path / "script.yaml"
     script.write_text("fallback: {steps: [{text: 'Done.'}]}")
     command = str(agent_command(script)).replace("'", '"')
-    (tmp_path / "turnwire.toml").write_text(
-        f'agent = "scripted"\nworktrees = "{place}"\n[agents]\nscripted = {command}\n'
+    (folder / "turnwire.toml").write_text(
+        f'agent = "scripted"\nworktrees = "{folder / "worktrees"}"\n[agents]\nscripted = {command}\n'
     )
-    async with turnwire(tmp_path, "serve") as served, console(browser, served.url, width=1600) as page:
-        await page.locator(".sidebar").get_by_role("button", name="New session").click()
-        await page.get_by_label("First prompt").fill("Greet people")
-        await page.get_by_role("button", name="Browse folders").click()
-        await page.get_by_role("button", name="shop", exact=True).click()
-        await expect(page.get_by_label("Folder", exact=True)).to_have_value(str(repository))
-        await page.get_by_label("In a new git worktree").check()
-        await page.get_by_label("Branch").fill("greet")
-        assert await violations(page) == []
-        await page.get_by_role("button", name="Start").click()
-        await expect(page.locator(".session-head .branch")).to_have_text("greet")
-        await expect(page.locator(".turn-end")).to_contain_text("completed")
+    return repository
 
-        (folder,) = [
-            Path(line.removeprefix("worktree "))
-            for line in git(repository, "worktree", "list", "--porcelain").splitlines()
-            if line.startswith("worktree ") and not line.endswith("/shop")
-        ]
+
+async def begun(page: Page, repository: Path) -> Path:
+    """Begin a session in a worktree of its own, in the dialog; returns the worktree's folder."""
+    await page.locator(".sidebar").get_by_role("button", name="New session").click()
+    await page.get_by_label("First prompt").fill("Greet people")
+    await page.get_by_role("button", name="Browse folders").click()
+    await page.get_by_role("button", name="shop", exact=True).click()
+    await expect(page.get_by_label("Folder", exact=True)).to_have_value(str(repository))
+    await page.get_by_label("In a new git worktree").check()
+    await page.get_by_label("Branch").fill("greet")
+    assert await violations(page) == []
+    await page.get_by_role("button", name="Start").click()
+    await expect(page.locator(".session-head .branch")).to_have_text("greet")
+    await expect(page.locator(".turn-end")).to_contain_text("completed")
+    (folder,) = [
+        Path(line.removeprefix("worktree "))
+        for line in git(repository, "worktree", "list", "--porcelain").splitlines()
+        if line.startswith("worktree ") and not line.endswith("/shop")
+    ]
+    return folder
+
+
+async def test_changes_of_a_worktree_are_committed_and_merged_as_was_shown(
+    browser: Browser, tmp_path: Path
+) -> None:
+    repository = made_repository(tmp_path)
+    async with turnwire(tmp_path, "serve") as served, console(browser, served.url, width=1600) as page:
+        folder = await begun(page, repository)
         await asyncio.to_thread((folder / "page.txt").write_text, "one\nHello\nthree\n")
         await page.keyboard.press("Alt+i")
         await page.get_by_role("tab", name="Worktree").click()
@@ -117,7 +128,7 @@ async def test_changes_of_a_worktree_are_committed_and_merged_as_was_shown(
         (folder / "built" / "page.js").write_text("1")
         await page.get_by_role("tab", name="Worktree").click()
         await page.get_by_role("button", name="Look again").click()
-        await expect(page.locator(".worktree")).to_contain_text("1 commit of the base are missing")
+        await expect(page.locator(".worktree")).to_contain_text("1 commit of the base is missing")
         await step(page, "Rebase", "Rebase")
         await expect(page.locator(".worktree")).to_contain_text("0 commits of the base are missing")
         assert git(folder, "merge-base", "greet", "main") == git(repository, "rev-parse", "main")
@@ -143,3 +154,65 @@ async def test_changes_of_a_worktree_are_committed_and_merged_as_was_shown(
             repository, "for-each-ref", "--format=%(objectname)", "refs/turnwire/discarded"
         ).splitlines()
         assert git(remote, "rev-parse", "greet") in kept
+
+
+LONG_NAME = "src/components/deeply/nested/folders/for/no/reason/at/all/greeting_component.py"
+PREVIEWED = {
+    "Commit": "Commit",
+    "Rebase": "Rebase",
+    "Merge": "",
+    "Push": "Push",
+    "Pull request": "",
+    "Discard": "",
+}
+"""The actions, and the button that confirms each; empty where there is none."""
+
+
+async def test_what_can_become_of_a_worktree_is_well_shown_at_each_size(
+    browser: Browser, tmp_path: Path
+) -> None:
+    repository, remote = made_repository(tmp_path), tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", str(remote))
+    git(repository, "remote", "add", "origin", str(remote))
+    (repository / ".git" / "info" / "exclude").write_text("built/\n")
+    wrong: list[str] = []
+    async with turnwire(tmp_path, "serve") as served, console(browser, served.url, width=1440) as page:
+        folder = await begun(page, repository)
+        # Each has a commit that the other has not, on the same line, and there are files that are not committed.
+        for where, word in ((folder, "Hello"), (repository, "Bye")):
+            (where / "page.txt").write_text(f"one\n{word}\nthree\n")
+            git(
+                where,
+                "commit",
+                "-q",
+                "-a",
+                "-m",
+                f"Say {word} to all who come into the shop for the first time",
+            )
+        for name in ("built/page.js", LONG_NAME, "notes.md"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("1\n")
+        await page.keyboard.press("Alt+i")
+        await page.get_by_role("tab", name="Worktree").click()
+        await page.get_by_role("button", name="Look again").click()
+        tab = page.locator(".worktree")
+        await tab.get_by_text("2 files not committed").click()
+        await expect(tab.locator(".files")).to_contain_text("greeting_component.py")
+        wrong += await at_each_size(
+            page, "worktree", SIZES, ["light", "dark"], ".worktree button, [role=tab]"
+        )
+        for name, confirm in PREVIEWED.items():
+            await tab.get_by_role("button", name=f"{name} …", exact=True).click()
+            step_ = page.locator(".step")
+            if name == "Commit":
+                await page.get_by_label("Message of the commit").fill("Add a greeting")
+                await page.get_by_role("button", name="Show what it will do").click()
+            await expect(step_.locator(".sentences, .wrong").first).to_be_visible()
+            if confirm:
+                await expect(step_.get_by_role("button", name=confirm, exact=True)).to_be_visible()
+            schemes: list[Scheme] = ["light", "dark"] if name in {"Commit", "Discard"} else ["dark"]
+            wrong += await at_each_size(page, f"worktree {name}", SIZES, schemes, ".worktree button")
+            if name == "Commit":
+                git(folder, "add", ".")
+                git(folder, "commit", "-q", "-m", "Add a greeting")
+    assert wrong == []

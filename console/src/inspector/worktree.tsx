@@ -161,7 +161,7 @@ export function Worktree() {
     ["Branch", text(branch)],
     ["Base", text(base) ?? "a commit, no branch"],
     ["Ahead", `${commits(ahead)} that the base does not have`],
-    ["Behind", `${commits(behind)} of the base are missing`],
+    ["Behind", `${commits(behind)} of the base ${behind === 1 ? "is" : "are"} missing`],
     [
       "Pushed",
       text(remote) === undefined ? "there is no remote" : pushed === true ? `all, to ${text(remote)}` : `not all, to ${text(remote)}`,

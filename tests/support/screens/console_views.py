@@ -56,7 +56,8 @@ REACH = """wanted => {
     const { left, top, right, bottom } = node.getBoundingClientRect();
     const over = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
     if (!node.contains(over)) wrong.push(`covered by ${over?.outerHTML.slice(0, 80)}: ${name}`);
-    if (left < 0 || top < 0 || right > innerWidth || bottom > innerHeight)
+    // Scrolling ends at a whole pixel.
+    if (left < -1 || top < -1 || right > innerWidth + 1 || bottom > innerHeight + 1)
       wrong.push(`out of the window, at ${[left, top, right, bottom].map(Math.round)}: ${name}`);
     for (let above = node.parentElement; above; above = above.parentElement) {
       const here = above.className || above.tagName;
