@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, suppress
@@ -333,6 +334,8 @@ async def test_commands_at_two_hubs_at_the_same_time_count_each_other(redis: Red
         refused = [answer for answer in answers if isinstance(answer, CommandRefused)]
         assert (len(begun), len(refused)) == (1, 9)
         assert {answer.code for answer in refused} == {"limit_principal"}
+        for answer in refused:
+            assert re.match(r"the principal 'ann' has used \d+ of its 1 sessions", answer.message)
         assert len(sessions.there) == 1
         # What was deleted is free at once, at any hub.
         await until(lambda: [one.session for one in two.sessions()] == ["a0"])

@@ -184,8 +184,23 @@ async def test_hub_and_worker_that_start_before_redis_wait_unready_and_serve_pag
         async with connect(f"{served[hub].base}/#token={TOKEN}") as client:
             await until(lambda: client.welcome and client.welcome.workers)
             assert await begun(client, work)
+            for place in (hub, worker):
+                await becomes(f"http://127.0.0.1:{ports[place]}/readyz", 200)
+            # later it is the same, and frontends keep their connections
+            connected = client.welcome
+            await until(lambda: [one.trouble for one in client.known_sessions] == [None])
+            redis.kill()
+            await until(lambda: all(one.trouble and "Redis" in one.trouble for one in client.known_sessions))
+            for place in (hub, worker):
+                await becomes(f"{served[place].base}/readyz", 503)
+                await becomes(f"{served[place].base}/", 200)
+            redis.start()
+            await until(lambda: [one.trouble for one in client.known_sessions] == [None])
+            assert client.welcome is connected
         for place in (hub, worker):
-            await becomes(f"http://127.0.0.1:{ports[place]}/readyz", 200)
+            await becomes(f"{served[place].base}/readyz", 200)
+            log = (place / "turnwire.log").read_text()
+            assert log.count("the fleet's Redis cannot be used at present") == 1, "one line for one fault"
 
 
 async def begun(client: Client, work: Path) -> str:
