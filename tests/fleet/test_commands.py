@@ -29,6 +29,7 @@ from turnwire.hub.principals import Principal, Scope
 from turnwire.hub.server.cookies import LoggedOut
 from turnwire.hub.wire import frames
 from turnwire.hub.wire.frames_out import SessionSummary
+from turnwire.journal.ages import steadily
 from turnwire.journal.base import JournalUnavailable
 from turnwire.journal.redis.server import NOBODY, Ownership
 from waiting import until
@@ -183,6 +184,22 @@ async def test_commands_to_a_worker_that_is_gone_are_refused_and_never_done_late
 
 def delete(session: str, command_id: str = "1") -> frames.SessionDelete:
     return frames.SessionDelete(type="session.delete", id=command_id, session=session)
+
+
+async def test_a_command_that_waited_while_the_worker_s_machine_was_suspended_is_not_done(
+    redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet, sessions = Fleet(redis.url, Timing(lease_s=600, beats=2, pause_s=0.02)), Sessions("s")
+    sessions.there = {"s0": 1}
+    async with fleet.worker(sessions) as worker:
+        registered = worker.renewed_at
+        async with fleet.hub() as hub:
+            await until(lambda: hub.sessions() and worker.renewed_at > registered)
+            assert await hub.execute(prompt("s0", "before"), ANN) == {"by": "ann"}
+            # The loop's clock stands still meanwhile, and the lease is not renewed yet.
+            monkeypatch.setattr("turnwire.fleet.worker.steadily", lambda: steadily() + 3600 * 10**6)
+            assert await code(hub, prompt("s0", "an hour ago")) == "unreachable"
+    assert sessions.said == [("s0", "before")]
 
 
 async def test_a_session_whose_worker_is_gone_is_deleted_at_any_hub_and_its_worker_does_not_bring_it_back(

@@ -56,6 +56,7 @@ from turnwire.hub.wire.frames import (
     WorkspaceCommand,
 )
 from turnwire.hub.wire.frames_out import Reply, SessionSummary
+from turnwire.journal.ages import steadily
 from turnwire.journal.base import JournalError
 
 log = logging.getLogger(__name__)
@@ -172,7 +173,7 @@ class Worker:
         """Held while a session is ended that another worker has; several parts may notice that at once."""
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._clock_ms = 0.0
-        """Redis's clock less ours."""
+        """Redis's clock less ours, which also runs while the machine is suspended."""
         self.renewed_at = 0.0
         """When the lease was renewed last, by the event loop's clock."""
         self.round_trip_s = 0.0
@@ -414,7 +415,7 @@ class Worker:
         self.orders = await self._store.waiting(self._name)
         self._heed(renewal.wish)
         self._was_away |= renewal.had_lapsed and bool(self._shown)
-        self._clock_ms = renewal.now_ms - asyncio.get_running_loop().time() * 1000
+        self._clock_ms = renewal.now_ms - steadily() / 1000
         if self._was_away:
             await self._let_go_of_what_moved()
             await self._store.join(self._name)
@@ -521,7 +522,7 @@ class Worker:
         if (doing := self._doing.get(order.id)) is not None and doing.digest == digest:
             doing.waiting.append((order.hub, place))
             return
-        now_ms = asyncio.get_running_loop().time() * 1000 + self._clock_ms
+        now_ms = steadily() / 1000 + self._clock_ms
         command = parse(bytes(order.command).decode())
         if isinstance(command, Reply):
             assert command.error is not None
