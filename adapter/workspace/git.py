@@ -33,6 +33,10 @@ class GitRefused(TurnwireError):
     """Git does not do it, or something would be lost; says why and what to do. Nothing has changed."""
 
 
+class Changed(TurnwireError):
+    """What was looked at has changed since; nothing was done."""
+
+
 class Said(Struct, frozen=True):
     """What git said."""
 

@@ -9,8 +9,7 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from turnwire.adapter.workspace.changes import UnknownFile
-from turnwire.adapter.workspace.git import Git, GitRefused
-from turnwire.adapter.workspace.worktree_actions import Changed
+from turnwire.adapter.workspace.git import Changed, Git, GitRefused
 
 DEADLINE = 60.0
 """Seconds that git may take."""

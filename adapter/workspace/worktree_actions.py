@@ -8,25 +8,31 @@ import asyncio
 import hashlib
 import os
 import re
+import secrets
 import shlex
+import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, assert_never
 
 from msgspec import Struct
 
-from turnwire.adapter.workspace.git import Git, GitRefused, Said, shown_paths
+from turnwire.adapter.workspace.git import Changed, Git, GitRefused, Said, shown_paths
+from turnwire.adapter.workspace.removal import Seen, alone, see, take_away
+from turnwire.adapter.workspace.unkept import unkept_in
 from turnwire.adapter.workspace.worktrees import (
     MOST_LISTED,
     NewPlace,
     Standing,
-    ignored_in,
+    all_submodules,
+    keep_unkept,
     look_at,
     unsaved_below,
+    why_busy,
+    why_locked,
 )
-from turnwire.protocol.errors import TurnwireError
 
 DEADLINE = 600.0
 """Seconds that an action may take, hooks included."""
@@ -42,10 +48,6 @@ Presence = Literal["away", "idle", "working"]
 
 WORKING = "The agent is working here; it may change files meanwhile."
 """A warning that does not belong to a plan: the files do."""
-
-
-class Changed(TurnwireError):
-    """What a plan depends on has changed since it was told."""
 
 
 class Plan(Struct, frozen=True):
@@ -91,7 +93,7 @@ class _Facts(Struct, frozen=True):
     holder: str | None
     """The working tree that has the base checked out; None where none has."""
     holder_state: str
-    """Its uncommitted changes of files that git knows, and what is not over there."""
+    """Why it cannot take a merge, and what to do; empty where it can."""
     ahead: int
     behind: int
     merged: Said | None
@@ -99,6 +101,8 @@ class _Facts(Struct, frozen=True):
     remote: str | None
     remote_url: str
     remote_head: str | None
+    in_the_way: tuple[str, ...]
+    """Files that git does not know in that working tree, which a merge would write over."""
 
     @property
     def conflicts(self) -> tuple[str, ...]:
@@ -111,8 +115,10 @@ class _Facts(Struct, frozen=True):
 class Worktree:
     """The worktree of one session."""
 
-    def __init__(self, place: NewPlace, environment: Mapping[str, str]) -> None:
+    def __init__(self, place: NewPlace, environment: Mapping[str, str], backups: Path) -> None:
+        """Take what was made, git's environment, and the folder for copies of what git ignores."""
         self._place = place
+        self._backups = backups
         self._git = Git(Path(place.path), environment)
 
     async def status(self) -> Status:
@@ -147,32 +153,50 @@ class Worktree:
     async def act(self, action: Action, message: str | None, plan: str, *, agent: Presence) -> Done:
         """Do what a plan says. Raises GitRefused, Changed and TimeoutError."""
         async with asyncio.timeout(DEADLINE):
-            facts = await self._facts()
-            now = await self._plan(facts, action, message, agent=agent)
-            if now.plan != plan:
-                raise Changed("the worktree or its base is not as it was shown; look again, then repeat it")
-            if now.refusal is not None:
-                raise GitRefused(now.refusal)
-            match action:
-                case "commit":
-                    return await self._commit(facts, str(message))
-                case "merge":
-                    return await self._merge(facts)
-                case "rebase":
-                    return await self._rebase(facts)
-                case "push":
-                    return await self._push(facts)
-                case "pull_request":
-                    return Done((), "\n".join(now.commands))
-                case "discard":
-                    return await self._discard(facts)
-                case _ as never:
-                    assert_never(never)
+            await asyncio.to_thread(self._check_there)
+            async with alone(self._git):
+                return await self._act(action, message, plan, agent=agent)
+        raise AssertionError("it returns or raises")
+
+    async def _act(self, action: Action, message: str | None, plan: str, *, agent: Presence) -> Done:
+        before = await see(self._git) if action == "discard" else None
+        facts = await self._facts()
+        now = await self._plan(facts, action, message, agent=agent)
+        if now.plan != plan:
+            raise Changed("the worktree or its base is not as it was shown; look again, then repeat it")
+        if now.refusal is not None:
+            raise GitRefused(now.refusal)
+        match action:
+            case "commit":
+                return await self._commit(facts, str(message))
+            case "merge":
+                return await self._merge(facts)
+            case "rebase":
+                return await self._rebase(facts)
+            case "push":
+                return await self._push(facts)
+            case "pull_request":
+                return Done((), "\n".join(now.commands))
+            case "discard":
+                assert before is not None, "seen above"
+                return await self._discard(facts, before)
+            case _ as never:
+                assert_never(never)
+
+    def _check_there(self) -> None:
+        """Refuse where the folder is gone, or something else lies in its place."""
+        folder = self._git.folder
+        if folder.is_symlink():
+            raise GitRefused(f"{folder} is a link, not the worktree that was made; remove the link")
+        if not (folder / ".git").exists():
+            raise GitRefused(
+                f"the worktree {folder} is gone; its branch is {self._place.branch!r}; "
+                f"have git forget the folder with git -C {shlex.quote(self._place.repository)} worktree prune"
+            )
 
     async def _facts(self) -> _Facts:
         git = self._git
-        if not (git.folder / ".git").exists():
-            raise GitRefused(f"the worktree {self._place.path} is gone; its branch is {self._place.branch!r}")
+        await asyncio.to_thread(self._check_there)
         standing = await look_at(git)
         base_head = await git.tells("rev-parse", "--verify", "--quiet", f"refs/heads/{self._place.base}")
         base = self._place.base if base_head is not None else None
@@ -189,6 +213,14 @@ class Worktree:
                     "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", upon, standing.head
                 )
         holder, holder_state = (None, "") if base is None else await self._holder(base)
+        in_the_way: tuple[str, ...] = ()
+        if holder and not holder_state and ahead and base_head is not None:
+            result = standing.head if merged is None else merged.fields()[0] if merged.is_ok else None
+            if result is not None:
+                added = await git.ask(*_ADDED, base_head, result)
+                in_the_way = await asyncio.to_thread(
+                    _in_the_way, Path(holder), added.split("\0"), await self._known(base_head)
+                )
         remote = await self._remote(standing.branch, base)
         remote_head = url = None
         if remote is not None:
@@ -198,27 +230,41 @@ class Worktree:
             )
         return _Facts(
             standing, base, base_head, holder, holder_state, ahead, behind, merged, remote, _without_password(url or ""),
-            remote_head,
+            remote_head, in_the_way,
         )  # fmt: skip
 
     async def _holder(self, base: str) -> tuple[str | None, str]:
-        """Return the working tree that has a branch checked out, and its changes of files that git knows."""
+        """Return the working tree that has a branch checked out, and why it cannot take a merge."""
         for block in (await self._git.ask("worktree", "list", "--porcelain", "-z")).split("\0\0"):
             lines = dict(line.partition(" ")[::2] for line in block.split("\0"))
             if lines.get("branch") == f"refs/heads/{base}" and "worktree" in lines:
                 there = self._git.at(Path(lines["worktree"]))
                 if not there.folder.is_dir():
-                    return lines["worktree"], "its folder is gone"
+                    return lines["worktree"], (
+                        f"{base} is checked out in {there.folder}, which is gone; have git forget it with git worktree prune"
+                    )
                 standing = await look_at(there)
                 changed = await there.ask(
                     "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty"
                 )
-                return lines["worktree"], "; ".join(
-                    [
-                        *(changed.split("\n") if changed else []),
-                        *([standing.in_progress] if standing.in_progress else []),
-                    ]
-                )
+                if standing.in_progress:
+                    return lines["worktree"], (
+                        f"{base} is checked out in {there.folder}, where a {standing.in_progress} is not over; finish or abort it there first"
+                    )
+                if busy := await why_busy(there):
+                    return lines["worktree"], busy
+                if changed:
+                    return lines["worktree"], (
+                        f"{base} is checked out in {there.folder}, with changes ({changed[:200]}); commit or stash them there first"
+                    )
+                return lines["worktree"], ""
+            if "detached" in lines and await asyncio.to_thread(Path(lines["worktree"]).is_dir):
+                there = self._git.at(Path(lines["worktree"]))
+                own = await there.tells("rev-parse", "--path-format=absolute", "--git-dir")
+                if own is not None and await asyncio.to_thread(_moves, Path(own), base):
+                    return lines["worktree"], (
+                        f"{base} is in a rebase or bisect in {there.folder}; finish or abort it there first"
+                    )
         return None, ""
 
     async def _remote(self, branch: str | None, base: str | None) -> str | None:
@@ -232,7 +278,7 @@ class Worktree:
         does, commands, warnings, refusal = await self._says(facts, action, message, agent=agent)
         known = (
             action, message, does, commands, [one for one in warnings if one != WORKING], refusal, facts.standing, facts.base_head, facts.holder, facts.holder_state,
-            facts.remote_head, await self._content(facts.standing),
+            facts.remote_head, facts.in_the_way, await self._content(facts.standing),
         )  # fmt: skip
         digest = hashlib.sha256(repr(known).encode("utf-8", "surrogateescape")).hexdigest()[:32]
         return Plan(
@@ -287,6 +333,7 @@ class Worktree:
                     [f"git -C {here} add --all", f"git -C {here} commit -m {shlex.quote(message or '')}"],
                     [
                         *running,
+                        *([] if branch else ["No branch is checked out, so the commit will be on none."]),
                         *(
                             f"Of the submodule {path} only its commit is taken."
                             for path in standing.submodules
@@ -297,39 +344,7 @@ class Worktree:
             case "merge":
                 return self._says_merge(facts, busy or detached, dirty, running)
             case "rebase":
-                refusal = busy or detached
-                if base is None:
-                    refusal = (
-                        refusal or "it started from a commit, or its base branch is gone; rebase it yourself"
-                    )
-                elif not facts.behind:
-                    refusal = refusal or f"there is nothing to do: {base} has no commits that are not here"
-                if dirty:
-                    refusal = (
-                        refusal or f"there are uncommitted changes ({shown_paths(dirty)}); commit them first"
-                    )
-                if agent == "working":
-                    refusal = (
-                        refusal
-                        or "the agent is working here; wait for the end of its turn, or close the session"
-                    )
-                warnings = []
-                if facts.conflicts:
-                    warnings.append(
-                        f"It will probably stop at {shown_paths(facts.conflicts)}, and is taken back then."
-                    )
-                if facts.remote_head is not None:
-                    warnings.append(
-                        "The branch was pushed; after this, a push is refused until somebody forces it."
-                    )
-                return (
-                    [
-                        f"Moves {_counted(facts.ahead, 'commit')} of {branch} onto {_counted(facts.behind, 'newer commit')} of {base}."
-                    ],
-                    [f"git -C {here} rebase {shlex.quote(base or '')}"],
-                    warnings,
-                    refusal,
-                )
+                return await self._says_rebase(facts, busy or detached, dirty, agent=agent)
             case "push":
                 refusal = busy or detached
                 if facts.remote is None:
@@ -344,7 +359,7 @@ class Worktree:
                 return (
                     [f"Sends {branch} to {facts.remote} ({facts.remote_url})."],
                     [
-                        f"git -C {here} push --set-upstream {shlex.quote(facts.remote or '')} {shlex.quote(branch or '')}"
+                        f"git -C {here} push --set-upstream {shlex.quote(facts.remote or '')} {shlex.quote(_refspec(branch or ''))}"
                     ],
                     left,
                     refusal,
@@ -369,6 +384,38 @@ class Worktree:
             case _ as never:
                 assert_never(never)
 
+    async def _says_rebase(
+        self, facts: _Facts, refusal: str | None, dirty: Sequence[str], *, agent: Presence
+    ) -> tuple[Sequence[str], Sequence[str], Sequence[str], str | None]:
+        branch, base, here = facts.standing.branch, facts.base, shlex.quote(self._place.path)
+        if base is None:
+            refusal = refusal or "it started from a commit, or its base branch is gone; rebase it yourself"
+        elif not facts.behind:
+            refusal = refusal or f"there is nothing to do: {base} has no commits that are not here"
+        if dirty:
+            refusal = refusal or f"there are uncommitted changes ({shown_paths(dirty)}); commit them first"
+        if refusal is None and (lost := await self._under_rebase(facts)):
+            refusal = f"it would write over files that git does not know here: {shown_paths(lost)}; move them elsewhere first"
+        if agent == "working":
+            refusal = (
+                refusal or "the agent is working here; wait for the end of its turn, or close the session"
+            )
+        warnings = []
+        if facts.conflicts:
+            warnings.append(
+                f"It will probably stop at {shown_paths(facts.conflicts)}, and is taken back then."
+            )
+        if facts.remote_head is not None:
+            warnings.append("The branch was pushed; after this, a push is refused until somebody forces it.")
+        return (
+            [
+                f"Moves {_counted(facts.ahead, 'commit')} of {branch} onto {_counted(facts.behind, 'newer commit')} of {base}."
+            ],
+            [f"git -C {here} rebase {shlex.quote(f'refs/heads/{base}')}"],
+            warnings,
+            refusal,
+        )
+
     def _says_merge(
         self, facts: _Facts, refusal: str | None, dirty: Sequence[str], running: Sequence[str]
     ) -> tuple[Sequence[str], Sequence[str], Sequence[str], str | None]:
@@ -383,9 +430,10 @@ class Worktree:
             )
         elif facts.merged is not None and not facts.merged.is_ok:
             refusal = refusal or f"git cannot merge them: {facts.merged.words}"
-        if facts.holder_state:
+        refusal = refusal or facts.holder_state or None
+        if facts.in_the_way:
             refusal = refusal or (
-                f"{base} is checked out in {facts.holder}, with changes ({facts.holder_state[:200]}); commit or stash them there first"
+                f"it would write over files that git does not know in {facts.holder}: {shown_paths(facts.in_the_way)}; move them elsewhere first"
             )
         left = [f"Uncommitted changes stay here and are not merged: {shown_paths(dirty)}."] if dirty else []
         how = "moves it forward" if not facts.behind else "makes a merge commit"
@@ -402,7 +450,7 @@ class Worktree:
                 f"Merges {_counted(facts.ahead, 'commit')} of {branch} into {base}{where}: turnwire {how}; hooks of merges do not run."
             ]
         command = (
-            f"git -C {place} merge --no-edit {shlex.quote(branch or '')}"
+            f"git -C {place} merge --no-edit {shlex.quote(f'refs/heads/{branch}')}"
             if facts.holder
             else f"git -C {place} update-ref refs/heads/{shlex.quote(base or '')} MERGED {facts.base_head}"
         )
@@ -420,29 +468,37 @@ class Worktree:
             refusal = refusal or "; ".join(below)
         if standing.submodules and dirty and any(path in standing.submodules for path in dirty):
             refusal = refusal or "a submodule has changes; commit and push them there"
-        own = Path(await self._git.ask("rev-parse", "--path-format=absolute", "--git-dir"))
-        if (own / "locked").exists():
-            refusal = refusal or "the worktree is locked; unlock it with git worktree unlock"
-        names = await ignored_in(self._git)
+        if standing.conflicted:
+            refusal = refusal or f"{shown_paths(standing.conflicted)} is in conflict; resolve it first"
+        refusal = refusal or await why_locked(self._git)
+        unkept = await unkept_in(self._git, await all_submodules(self._git, standing))
+        refusal = refusal or unkept.refusal
+        own_branch = branch == self._place.branch
         warnings = []
         if dirty:
             warnings.append(f"Uncommitted changes go: {shown_paths(dirty)}.")
+        if not own_branch:
+            warnings.append(
+                f"The branch {self._place.branch} is not what is checked out here; all branches stay."
+            )
         if facts.ahead:
             warnings.append(
                 f"{_counted(facts.ahead, 'commit')} {'is' if facts.ahead == 1 else 'are'} not in {facts.base or 'the base'}."
             )
-        if names:
-            warnings.append(f"Files that git ignores are not kept: {shown_paths(names)}.")
+        warnings += unkept.warnings
         return (
             [
-                f"Removes the folder {self._place.path} and the branch {branch or 'that it had'}.",
+                f"Removes the folder {self._place.path}{f' and the branch {branch}' if own_branch else ''}.",
+                *unkept.does(self._backups),
                 f"Keeps commits and uncommitted changes below {KEPT}/, from where git brings them back.",
             ],
             [
                 f"git -C {shlex.quote(self._place.repository)} worktree remove --force {shlex.quote(self._place.path)}",
                 *(
-                    [f"git -C {shlex.quote(self._place.repository)} branch -D {shlex.quote(branch)}"]
-                    if branch
+                    [
+                        f"git -C {shlex.quote(self._place.repository)} update-ref -d {shlex.quote(f'refs/heads/{branch}')} {standing.head}"
+                    ]
+                    if own_branch
                     else []
                 ),
             ],
@@ -454,15 +510,17 @@ class Worktree:
         git, before = self._git, facts.standing.head
         index = Path(await git.ask("rev-parse", "--path-format=absolute", "--git-path", "index"))
         kept = await asyncio.to_thread(lambda: index.read_bytes() if index.exists() else None)
-        exclude = ":(exclude,top).turnwire"
-        added = await git("add", "--all", "--", ":/", exclude)
-        said = added if not added.is_ok else await git("commit", "--quiet", "--file=-", body=message.encode())
+        added = await git("add", "--all", "--", ":/", ":(exclude,top).turnwire")
+        if not added.is_ok:
+            raise GitRefused(f"git does not commit, and nothing was: {_locked_by(added.words)}")
+        said = await git("commit", "--quiet", "--file=-", body=message.encode())
         if not said.is_ok:
-            if kept is not None:
-                await asyncio.to_thread(index.write_bytes, kept)
-            raise GitRefused(
-                f"git does not commit, and nothing was: {said.words or 'a hook refuses it without a word'}"
-            )
+            why = _locked_by(said.words) or "a hook refuses it without a word"
+            if not await asyncio.to_thread(_put_back, index, kept):
+                raise GitRefused(
+                    f"git does not commit, and nothing was; all changes are staged now, since another git holds {index}.lock: {why}"
+                )
+            raise GitRefused(f"git does not commit, and nothing was: {why}")
         head = await git.ask("rev-parse", "--short", "HEAD")
         return Done((f"Committed as {head}.",), said.words, before)
 
@@ -486,69 +544,192 @@ class Worktree:
             await git.ask("update-ref", "-m", f"merge {branch}", f"refs/heads/{base}", commit, before)
             return Done((f"{base} has every commit of {branch}.",), "", before)
         there = self._git.at(Path(facts.holder))
-        said = await there("merge", "--no-edit", branch)
+        said = await there("merge", "--no-edit", f"refs/heads/{branch}")
         if not said.is_ok:
-            await there("merge", "--abort")
-            if await there.tells("rev-parse", "HEAD") != before or await there.tells(
-                "status", "--porcelain", "--untracked-files=no"
-            ):
+            # a merge that somebody else began there is not ours to abort
+            if await there.tells("rev-parse", "--verify", "--quiet", "MERGE_HEAD") == facts.standing.head:
+                await there("merge", "--abort")
+            _, left = await self._holder(base)
+            if left or await there.tells("rev-parse", "HEAD") != before:
                 raise GitRefused(
-                    f"git does not merge; look at {facts.holder}, where something was left: {said.words}"
+                    f"git does not merge; look at {facts.holder}, where something was left: {_locked_by(said.words)}"
                 )
-            raise GitRefused(f"git does not merge, and it was taken back: {said.words}")
+            raise GitRefused(f"git does not merge, and it was taken back: {_locked_by(said.words)}")
         return Done((f"{base} has every commit of {branch}.",), said.words, before)
 
+    async def _under_rebase(self, facts: _Facts) -> tuple[str, ...]:
+        """Return files that git does not know here, and that a rebase would write over."""
+        git, head, base = self._git, facts.standing.head, str(facts.base_head)
+        written = (await git.ask(*_ADDED, head, base)).split("\0")
+        passing = await git.ask("log", "--format=", "--name-only", "-z", "--no-renames", f"{base}..{head}")
+        return await asyncio.to_thread(
+            _in_the_way, git.folder, (*written, *passing.split("\0")), await self._known(head)
+        )
+
+    async def _known(self, commit: str) -> set[str]:
+        """Return the files of a commit."""
+        listed = await self._git.ask("ls-tree", "-r", "--full-tree", "--name-only", "-z", commit)
+        return set(listed.split("\0"))
+
     async def _rebase(self, facts: _Facts) -> Done:
-        before = facts.standing.head
-        said = await self._git("rebase", facts.base or "")
+        git, before = self._git, facts.standing
+        said = await git("rebase", f"refs/heads/{facts.base}")
         if not said.is_ok:
-            standing = await look_at(self._git)
-            await self._git("rebase", "--abort")
-            stopped = f" at {shown_paths(standing.conflicted)}" if standing.conflicted else ""
-            raise GitRefused(
-                f"git stopped{stopped}, and it was taken back; have the agent merge {facts.base} and resolve it: {said.words}"
-            )
-        return Done((f"{facts.standing.branch} stands on {facts.base}.",), said.words, before)
+            stopped = await look_at(git)
+            if stopped.in_progress == "rebase":
+                await git("rebase", "--abort")
+            if await look_at(git) != before:
+                raise GitRefused(
+                    f"git does not rebase; look at {self._place.path}, where something was left, such as with git status: {_locked_by(said.words)}"
+                )
+            if stopped.conflicted:
+                raise GitRefused(
+                    f"git stopped at {shown_paths(stopped.conflicted)}, and it was taken back; "
+                    f"have the agent merge {facts.base} and resolve it: {said.words}"
+                )
+            raise GitRefused(f"git does not rebase, and it was taken back: {_locked_by(said.words)}")
+        return Done((f"{before.branch} stands on {facts.base}.",), said.words, before.head)
 
     async def _push(self, facts: _Facts) -> Done:
         branch = facts.standing.branch or ""
-        said = await self._git("push", "--set-upstream", facts.remote or "", branch)
+        said = await self._git("push", "--set-upstream", facts.remote or "", _refspec(branch))
         if not said.is_ok:
-            hint = "; fetch, then rebase or merge what is there" if "rejected" in said.words else ""
+            hint = "; fetch, then rebase or merge what is there" if "[rejected]" in said.words else ""
             raise GitRefused(f"git does not push{hint}: {_without_password(said.words)}")
         return Done((f"{facts.remote} has {branch}.",), _without_password(said.words))
 
-    async def _discard(self, facts: _Facts) -> Done:
+    async def _discard(self, facts: _Facts, before: Seen) -> Done:
         git, standing = self._git, facts.standing
-        kept = await self._keep(standing)
         outside = git.at(Path(await git.ask("rev-parse", "--path-format=absolute", "--git-common-dir")))
-        await outside.ask("worktree", "remove", "--force", self._place.path)
+        unkept = await unkept_in(git, await all_submodules(git, standing))
+        copy = await keep_unkept(git, unkept, self._backups, standing.branch)
+        kept = None
+        try:
+            kept = await self._keep(standing)
+            # commits in submodules change no file here
+            if below := await unsaved_below(git, standing):
+                raise GitRefused("; ".join(below))
+            left = await take_away(git, before)
+        except (Changed, GitRefused):
+            if copy is not None:
+                await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
+            if kept is not None:
+                await outside("update-ref", "-d", kept)
+            raise
         done = [f"Removed {self._place.path}."]
-        if standing.branch:
-            said = await outside("branch", "-D", "--quiet", standing.branch)
-            done.append(
-                f"Removed the branch {standing.branch}."
-                if said.is_ok
-                else f"The branch {standing.branch} stays: {said.words}"
-            )
+        if left is not None:
+            done.append(left)
+        if standing.branch == self._place.branch:
+            done.append(await self._without_branch(outside, standing))
         done.append(f"What was there is kept: git branch NAME {kept}")
+        if copy is not None:
+            done.append(f"Files that git ignores are kept in {copy}")
         return Done(tuple(done), "", kept)
 
+    async def _without_branch(self, outside: Git, standing: Standing) -> str:
+        """Delete the worktree's branch, unless it has moved or is checked out elsewhere; say what was done."""
+        branch, name = standing.branch, f"refs/heads/{standing.branch}"
+        listed = await outside.ask("worktree", "list", "--porcelain", "-z")
+        if f"branch {name}" in listed.split("\0"):
+            return f"The branch {branch} stays: it is checked out elsewhere."
+        said = await outside("update-ref", "-d", name, standing.head)
+        if not said.is_ok:
+            return f"The branch {branch} stays: {said.words}"
+        await outside("config", "--remove-section", f"branch.{branch}")
+        return f"Removed the branch {branch}."
+
     async def _keep(self, standing: Standing) -> str:
-        """Have git keep a worktree as it is, uncommitted changes included, and return under which name."""
+        """Have git keep a worktree as it is, uncommitted and staged changes included, and return under which name."""
         git, commit = self._git, standing.head
+        title = f"Discarded of {standing.branch}"
         if standing.uncommitted:
+            staged = await git.ask("write-tree")
             with tempfile.TemporaryDirectory(prefix="turnwire-git-") as folder:
                 env = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
                 await git.ask("read-tree", "HEAD", env=env)
                 await git.ask("add", "--all", "--", ":/", ":(exclude,top).turnwire", env=env)
                 tree = await git.ask("write-tree", env=env)
-            commit = await git.ask(
-                "commit-tree", tree, "-p", standing.head, "-m", f"Discarded of {standing.branch}"
-            )
-        name = f"{KEPT}/{standing.branch or 'detached'}-{time.strftime('%Y%m%d-%H%M%S')}-{commit[:8]}"
+            parents = ["-p", standing.head]
+            if staged not in (tree, await git.ask("rev-parse", "HEAD^{tree}")):
+                index = await git.ask("commit-tree", staged, *parents, "-m", f"{title}: what was staged")
+                parents += ["-p", index]
+            commit = await git.ask("commit-tree", tree, *parents, "-m", title)
+        when = time.strftime("%Y%m%d-%H%M%S")
+        name = f"{KEPT}/{standing.branch or 'detached'}-{when}-{commit[:8]}-{secrets.token_hex(2)}"
         await git.ask("update-ref", name, commit)
         return name
+
+
+_ADDED = ("diff", "--name-only", "-z", "--no-renames", "--diff-filter=A")
+"""Git's question for the files that a commit has and another has not."""
+
+
+def _in_the_way(top: Path, paths: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
+    """Return those of the paths that cannot be written without writing over a file that git does not know.
+
+    Args:
+        top: the working tree.
+        paths: what is to be written.
+        known: files that git has.
+    """
+
+    def is_free(path: str) -> bool:
+        place = top / path
+        if place.is_dir() and not place.is_symlink():
+            below = [os.path.relpath(Path(at, one), top) for at, _, files in os.walk(place) for one in files]
+            return all(one in known for one in below)
+        return path in known or not os.path.lexists(place)
+
+    found = []
+    for path in dict.fromkeys(filter(None, paths)):
+        above = [one for one in map(str, Path(path).parents) if one != "."]
+        blocked = [one for one in above if not (top / one).is_dir() or (top / one).is_symlink()]
+        if not is_free(path) or not all(map(is_free, blocked)):
+            found.append(path)
+    return tuple(found)
+
+
+def _moves(own: Path, branch: str) -> bool:
+    """Tell whether a rebase or bisect that is not over will move a branch, or go back to it."""
+    for name in ("rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"):
+        try:
+            if (own / name).read_text().strip().removeprefix("refs/heads/") == branch:
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def _put_back(index: Path, kept: bytes | None) -> bool:
+    """Write back what was staged before, as git does it; False while another git holds the lock."""
+    lock = index.with_name(f"{index.name}.lock")
+    try:
+        descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except FileExistsError:
+        return False
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(kept or b"")
+    if kept is None:
+        index.unlink(missing_ok=True)
+        lock.unlink()
+    else:
+        lock.replace(index)
+    return True
+
+
+def _locked_by(words: str) -> str:
+    """Return git's words, and before them what to do about a lock that an earlier git has left."""
+    found = re.search(r"Unable to create '(.*\.lock)': File exists", words)
+    if found is None:
+        return words
+    return (
+        f"another git works there, or was killed; wait for it, or delete {found[1]} if no git runs: {words}"
+    )
+
+
+def _refspec(branch: str) -> str:
+    """Return what to push, spelled out: a branch's name may begin with + or be a tag's too."""
+    return f"refs/heads/{branch}:refs/heads/{branch}"
 
 
 _PASSWORD = re.compile(r"(\b[a-z+]+://)[^/@\s]+@")

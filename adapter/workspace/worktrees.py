@@ -3,12 +3,16 @@
 import asyncio
 import re
 import secrets
+import shutil
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
-from turnwire.adapter.workspace.git import Git, GitRefused, shown_paths
+from turnwire.adapter.workspace.git import Changed, Git, GitRefused, shown_paths
+from turnwire.adapter.workspace.removal import alone, see, take_away
+from turnwire.adapter.workspace.unkept import OURS, Unkept, copy_unkept, unkept_in
 
 MOST_LISTED = 200
 """Uncommitted files that a look tells."""
@@ -18,9 +22,6 @@ MOST_WORKTREES = 500
 
 DEADLINE = 60.0
 """Seconds that git may take for one look, or to make a worktree."""
-
-OURS = ".turnwire/"
-"""What turnwire itself puts into a workspace; no change of anybody's."""
 
 _PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -57,32 +58,38 @@ async def make_worktree(
     git = Git(workspace, environment)
     async with asyncio.timeout(DEADLINE):
         top, prefix = await _top_of(git)
-        if branch is None:
-            branch = f"turnwire/{secrets.token_hex(4)}"
-        if (await git.tells("check-ref-format", "--branch", branch)) is None or branch.startswith("-"):
-            raise GitRefused(f"{branch!r} is not a name that a branch can have; choose another one")
-        if await git.tells("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}") is not None:
-            raise GitRefused(f"there is a branch {branch!r} already; choose another name")
-        name, commit = await _base_of(git, base)
-        path = (
-            place / _PLAIN.sub("-", top.name.removesuffix(".git") or "repository") / _PLAIN.sub("-", branch)
-        )
-        if path.exists():
-            path = path.with_name(f"{path.name}-{secrets.token_hex(3)}")
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise GitRefused(f"the folder {str(path.parent)!r} cannot be made: {error.strerror}") from None
-        said = await git("worktree", "add", "--quiet", "-b", branch, str(path), commit)
-        if not said.is_ok:
-            await _undo(git, path, branch)
-            raise GitRefused(f"git does not make the worktree: {said.words}")
+        async with alone(git):
+            return await _made(git, top, prefix, place, branch=branch, base=base)
+    raise AssertionError("it returns or raises")
+
+
+async def _made(
+    git: Git, top: Path, prefix: str, place: Path, *, branch: str | None, base: str | None
+) -> NewPlace:
+    if branch is None:
+        branch = f"turnwire/{secrets.token_hex(4)}"
+    if (await git.tells("check-ref-format", "--branch", branch)) is None or branch.startswith("-"):
+        raise GitRefused(f"{branch!r} is not a name that a branch can have; choose another one")
+    if await git.tells("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}") is not None:
+        raise GitRefused(f"there is a branch {branch!r} already; choose another name")
+    name, commit = await _base_of(git, base)
+    path = place / _PLAIN.sub("-", top.name.removesuffix(".git") or "repository") / _PLAIN.sub("-", branch)
+    if path.exists():
+        path = path.with_name(f"{path.name}-{secrets.token_hex(3)}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise GitRefused(f"the folder {str(path.parent)!r} cannot be made: {error.strerror}") from None
+    said = await git("worktree", "add", "--quiet", "-b", branch, str(path), commit)
+    if not said.is_ok:
+        await _undo(git, path, branch, commit)
+        raise GitRefused(f"git does not make the worktree: {said.words}")
     folder = path / prefix
     if not folder.is_dir():
         folder = path
     return NewPlace(
         *await asyncio.to_thread(lambda: (str(path.resolve()), str(folder.resolve()))),
-        str(workspace),
+        str(git.folder),
         branch,
         name,
     )
@@ -104,9 +111,13 @@ async def _top_of(git: Git) -> tuple[Path, str]:
 
 async def _base_of(git: Git, base: str | None) -> tuple[str, str]:
     """Return the name and the commit of what a worktree starts from; raises GitRefused."""
-    wanted = base or await git.tells("symbolic-ref", "--quiet", "--short", "HEAD") or "HEAD"
+    wanted = base or await checked_out(git) or "HEAD"
     if wanted.startswith("-"):
         raise GitRefused(f"{wanted!r} is neither a branch nor a commit; name one that is there")
+    # a tag may have the branch's name
+    head = await git.tells("rev-parse", "--verify", "--quiet", f"refs/heads/{wanted}")
+    if head is not None:
+        return wanted, head
     commit = await git.tells("rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
     if commit is None:
         if base is None:
@@ -114,15 +125,19 @@ async def _base_of(git: Git, base: str | None) -> tuple[str, str]:
         raise GitRefused(
             f"{base!r} is neither a branch nor a commit of this repository; name one that is there"
         )
-    is_branch = await git.tells("rev-parse", "--verify", "--quiet", f"refs/heads/{wanted}") is not None
-    return (wanted if is_branch else commit), commit
+    return commit, commit
 
 
-async def _undo(git: Git, path: Path, branch: str) -> None:
+async def checked_out(git: Git) -> str | None:
+    """Return the branch that is checked out; None when detached."""
+    name = await git.tells("symbolic-ref", "--quiet", "HEAD")
+    return None if name is None else name.removeprefix("refs/heads/")
+
+
+async def _undo(git: Git, path: Path, branch: str, commit: str) -> None:
     """Take back what a failed `worktree add`, such as by a hook after the checkout, has left: nothing else is there yet."""
     await git("worktree", "remove", "--force", str(path))
-    await git("worktree", "prune")
-    await git("branch", "-D", "--quiet", branch)
+    await git("update-ref", "-d", f"refs/heads/{branch}", commit)
 
 
 class Standing(Struct, frozen=True):
@@ -152,15 +167,17 @@ _IN_PROGRESS = {
 
 async def look_at(git: Git) -> Standing:
     """Return how a worktree stands; raises GitRefused."""
-    head = await git.ask("rev-parse", "--verify", "HEAD")
-    branch = await git.tells("symbolic-ref", "--quiet", "--short", "HEAD")
+    own = Path(await git.ask("rev-parse", "--path-format=absolute", "--git-dir"))
+    branch = await checked_out(git)
+    head = await git.tells("rev-parse", "--verify", "--quiet", "HEAD")
+    if head is None:
+        raise GitRefused(_without_commit(branch, await asyncio.to_thread(_last_head, own)))
     said = await git(
         "status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames"
     )
     if not said.is_ok:
         raise GitRefused(f"git cannot tell what has changed: {said.words}")
     entries = [(field[:2], field[3:]) for field in said.fields() if not field[3:].startswith(OURS)]
-    own = (git.folder / await git.ask("rev-parse", "--git-dir")).resolve()
     staged = (await git.ask("ls-files", "--stage", "-z")).split("\0")
     links = [line.partition("\t")[2] for line in staged if line.startswith("160000 ")]
     return Standing(
@@ -174,11 +191,23 @@ async def look_at(git: Git) -> Standing:
     )
 
 
-async def ignored_in(git: Git) -> list[str]:
-    """Return the files and folders that git ignores in a worktree, without turnwire's own."""
-    said = await git("status", "--porcelain", "-z", "--ignored=traditional", "--untracked-files=normal")
-    names = (field[3:] for field in said.fields() if field.startswith("!!"))
-    return [name for name in names if not name.startswith(OURS)]
+def _last_head(own: Path) -> str | None:
+    """Return the last commit that was checked out, by git's log of it."""
+    try:
+        return (own / "logs/HEAD").read_text(errors="replace").split("\n")[-2].split(" ")[1]
+    except (OSError, IndexError):
+        return None
+
+
+def _without_commit(branch: str | None, last: str | None) -> str:
+    """Say that what is checked out is gone, and what to do."""
+    if branch is None:
+        return "what is checked out in the worktree is no commit; check out a branch there"
+    if last is None:
+        return (
+            f"the branch {branch!r} of the worktree is gone or has no commit; make it again with git branch"
+        )
+    return f"the branch {branch!r} of the worktree is gone; bring it back with git update-ref refs/heads/{branch} {last}"
 
 
 async def unsaved_below(git: Git, standing: Standing) -> list[str]:
@@ -193,6 +222,9 @@ async def unsaved_below(git: Git, standing: Standing) -> list[str]:
             found.append(f"the submodule {path} has commits that no remote has; push them there")
         elif await inner.tells("rev-parse", "--verify", "--quiet", "refs/stash") is not None:
             found.append(f"the submodule {path} has a stash; apply it or drop it there")
+        else:
+            below = await unsaved_below(inner, await look_at(inner))
+            found += [f"in the submodule {path}: {one}" for one in below]
     return found
 
 
@@ -206,12 +238,24 @@ class Listed(Struct, frozen=True):
     unsaved: tuple[str, ...]
     """What would be lost by removing it, as sentences."""
     ignored: tuple[str, ...] = ()
-    """Files and folders that git ignores: they go with it."""
+    """Files that git ignores, of which a copy is kept, and folders that a build makes again."""
+    keeps: tuple[str, ...] = ()
+    """What becomes of them when it is removed, as sentences."""
 
 
-async def list_worktrees(place: Path, environment: Mapping[str, str]) -> list[Listed]:
-    """List the worktrees below a place."""
-    return [await describe(path, environment) for path in await asyncio.to_thread(_found, place)]
+class Removed(Struct, frozen=True):
+    """A worktree that was removed."""
+
+    branch: str | None
+    backup: str | None
+    """The folder with what git ignored there."""
+    left: str | None
+    """What could not be deleted, as a sentence."""
+
+
+async def list_worktrees(place: Path, environment: Mapping[str, str], backups: Path) -> list[Listed]:
+    """List the worktrees below a place; what git ignores in them would be kept in `backups`."""
+    return [await describe(path, environment, backups) for path in await asyncio.to_thread(_found, place)]
 
 
 def _found(place: Path) -> list[Path]:
@@ -228,7 +272,7 @@ def _found(place: Path) -> list[Path]:
     return found[:MOST_WORKTREES]
 
 
-async def describe(path: Path, environment: Mapping[str, str]) -> Listed:
+async def describe(path: Path, environment: Mapping[str, str], backups: Path) -> Listed:
     """Return a worktree as it is listed."""
     git = Git(path, environment)
     common = await git.tells("rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -237,9 +281,15 @@ async def describe(path: Path, environment: Mapping[str, str]) -> Listed:
     repository = str(Path(common).parent) if Path(common).name == ".git" else common
     try:
         standing = await look_at(git)
-        unsaved = tuple(await why_kept(git, standing))
+        unkept = await unkept_in(git, await all_submodules(git, standing))
+        unsaved = await why_kept(git, standing)
         return Listed(
-            str(path), repository, standing.branch, unsaved, tuple(await ignored_in(git))[:MOST_LISTED]
+            str(path),
+            repository,
+            standing.branch,
+            (*unsaved, *([unkept.refusal] if unkept.refusal else [])),
+            (*unkept.files, *unkept.rebuilt)[:MOST_LISTED],
+            (*unkept.does(backups), *unkept.warnings),
         )
     except GitRefused as error:
         return Listed(str(path), repository, None, (str(error),))
@@ -264,28 +314,81 @@ async def why_kept(git: Git, standing: Standing) -> list[str]:
         != ""
     ):
         found.append("its commits are on no branch; make one of them")
-    own = Path(await git.ask("rev-parse", "--path-format=absolute", "--git-dir"))
-    if await asyncio.to_thread((own / "locked").exists):
-        found.append("it is locked; unlock it with git worktree unlock")
+    if (locked := await why_locked(git)) is not None:
+        found.append(locked)
     return found
 
 
-async def remove_worktree(path: Path, place: Path, environment: Mapping[str, str]) -> Listed:
-    """Remove a worktree below the place; its branch stays. Raises GitRefused where something would be lost."""
+async def why_locked(git: Git) -> str | None:
+    """Say that a worktree is locked, or git works in it, and what to do; None where neither is so."""
+    own = Path(await git.ask("rev-parse", "--path-format=absolute", "--git-dir"))
+    if await asyncio.to_thread((own / "locked").exists):
+        return "it is locked; unlock it with git worktree unlock"
+    return await why_busy(git)
+
+
+async def why_busy(git: Git) -> str | None:
+    """Say that git works in a working tree, or was killed there, and what to do; None where it does not."""
+    lock = Path(await git.ask("rev-parse", "--path-format=absolute", "--git-dir")) / "index.lock"
+    if await asyncio.to_thread(lock.exists):
+        return f"git works in {git.folder}, or was killed there; wait for it, or delete {lock} if no git runs"
+    return None
+
+
+async def all_submodules(git: Git, standing: Standing) -> list[str]:
+    """Return the submodules that are checked out in a worktree, and those in them."""
+    found: list[str] = []
+    for path in standing.submodules:
+        inner = git.at(git.folder / path)
+        found += [path, *(f"{path}/{one}" for one in await all_submodules(inner, await look_at(inner)))]
+    return found
+
+
+async def keep_unkept(git: Git, unkept: Unkept, backups: Path, name: str | None) -> Path | None:
+    """Copy what no commit has into a new folder below `backups`; return it, or None if there is nothing. Raises GitRefused."""
+    if unkept.refusal is not None:
+        raise GitRefused(unkept.refusal)
+    if not unkept.files:
+        return None
+    plain = _PLAIN.sub("-", name or "detached")[:100]
+    copy = backups / f"{plain}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(4)}"
+    try:
+        await asyncio.to_thread(copy_unkept, git.folder, unkept, copy)
+    except OSError as error:
+        raise GitRefused(
+            f"files that git ignores cannot be copied to {copy}: {error.filename or ''} {error.strerror}; move them elsewhere, or mend that"
+        ) from None
+    return copy
+
+
+async def remove_worktree(path: Path, place: Path, environment: Mapping[str, str], backups: Path) -> Removed:
+    """Remove a worktree below the place; its branch stays, and what git ignores in it is kept below `backups`.
+
+    Raises:
+        GitRefused: something would be lost. Nothing was removed.
+        Changed: somebody wrote into it meanwhile. Nothing was removed.
+        TimeoutError: git took too long.
+    """
     async with asyncio.timeout(DEADLINE):
         if path not in await asyncio.to_thread(_found, place):
             raise GitRefused(
                 f"{str(path)!r} is none of the worktrees below {str(place)!r}; name one that is listed"
             )
-        listed = await describe(path, environment)
-        if listed.unsaved:
-            raise GitRefused(f"the worktree {listed.path} stays: {'; '.join(listed.unsaved)}")
-        git = Git(Path(listed.repository), environment)
-        await git.ask("worktree", "remove", *await _force(git.at(path)), str(path))
-    return listed
-
-
-async def _force(git: Git) -> list[str]:
-    """Return what git wants to hear for a worktree with submodules, or with files of turnwire's own; that they are saved was looked at."""
-    standing = await look_at(git)
-    return ["--force"] if standing.submodules or (git.folder / OURS).exists() else []
+        git = Git(path, environment)
+        if await git.tells("rev-parse", "--git-common-dir") is None:
+            raise GitRefused(f"the worktree {path} stays: its repository is gone; look there yourself")
+        async with alone(git):
+            before = await see(git)
+            listed = await describe(path, environment, backups)
+            if listed.unsaved:
+                raise GitRefused(f"the worktree {listed.path} stays: {'; '.join(listed.unsaved)}")
+            unkept = await unkept_in(git, await all_submodules(git, await look_at(git)))
+            copy = await keep_unkept(git, unkept, backups, listed.branch)
+            try:
+                left = await take_away(git, before)
+            except (Changed, GitRefused):
+                if copy is not None:
+                    await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
+                raise
+            return Removed(listed.branch, None if copy is None else str(copy), left)
+    raise AssertionError("it returns or raises")

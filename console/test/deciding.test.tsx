@@ -276,11 +276,20 @@ describe("the worktree of a session", () => {
 });
 
 describe("worktrees of the machine", () => {
-  const one = (more: object) => ({ path: "/w/x", branch: "x", sessions: [], unsaved: [], ignored: [], removable: true, ...more });
+  const one = (more: object) => ({
+    path: "/w/x",
+    branch: "x",
+    sessions: [],
+    unsaved: [],
+    ignored: [],
+    keeps: [],
+    removable: true,
+    ...more,
+  });
 
   test("are removed where nobody uses them, and say what goes with them", async () => {
     let worktrees = [
-      one({ ignored: ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] }),
+      one({ keeps: ["Keeps 1 file (5 bytes) that git ignores below /state: .env.", "node_modules/ is not kept."] }),
       one({ path: "/w/y", branch: "y", sessions: ["s"], unsaved: ["1 commit is in no other branch."], removable: false }),
     ];
     answers["worktree.list"] = () => ({ worktrees });
@@ -289,12 +298,18 @@ describe("worktrees of the machine", () => {
       "no session · /w/x",
       "1 session · /w/y",
     ]);
-    expect(text()).toContain("Git ignores these, and they go with it: a, b, c, d, e, f, g, h and 2 more");
+    expect(text()).toContain("Keeps 1 file (5 bytes) that git ignores below /state: .env.");
+    expect(text()).toContain("node_modules/ is not kept.");
     expect(document.querySelector(".wrong")?.textContent).toBe("1 commit is in no other branch.");
     worktrees = worktrees.slice(1);
+    answers["worktree.remove"] = () => ({ path: "/w/x", branch: "x", backup: "/state/x-1", left: "Some files stay." });
     await tap("Remove");
     await pass(100);
     expect(page.sent).toEqual([{ type: "worktree.remove", path: "/w/x" }]);
+    expect([...document.querySelectorAll("[role=status]")].map((node) => node.textContent)).toEqual([
+      "Files that git ignored in /w/x are kept in /state/x-1",
+      "Some files stay.",
+    ]);
     expect(buttons()).toEqual([]);
   });
 

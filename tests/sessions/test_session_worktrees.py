@@ -114,11 +114,15 @@ async def test_what_nobody_uses_is_listed_and_removed(
         listed = await here.execute("worktree.list")
         assert isinstance(listed, dict)
         (clean,) = listed["worktrees"]
-        assert (clean["ignored"], clean["removable"]) == ([".gitignore", "built/"], True)
-        assert await here.execute("worktree.remove", path=one["path"]) == {
-            "path": one["path"],
-            "branch": one["branch"],
-        }
+        assert (clean["ignored"], clean["removable"]) == ([".gitignore", "built/page.js"], True)
+        (keeps,) = clean["keeps"]
+        assert keeps.startswith("Keeps 2 files (19 bytes) that git ignores below ")
+        removed = await here.execute("worktree.remove", path=one["path"])
+        assert isinstance(removed, dict)
+        copy = Path(str(removed["backup"]))
+        assert str(copy.parent) in keeps
+        assert (copy / "built/page.js").read_text() == "1"
+        assert removed == {"path": one["path"], "branch": one["branch"], "backup": str(copy), "left": None}
         assert (await here.execute("worktree.list")) == {"place": str(tmp_path / "trees"), "worktrees": []}
 
 

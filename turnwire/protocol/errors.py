@@ -33,9 +33,9 @@ class TurnwireError(Exception):
         turnwire.adapter.session.prompts.TooManyPrompts
         turnwire.adapter.workspace.changes.UnknownFile
         turnwire.adapter.workspace.files.NotShown
+        turnwire.adapter.workspace.git.Changed
         turnwire.adapter.workspace.git.GitRefused
         turnwire.adapter.workspace.repository.GitFailed
-        turnwire.adapter.workspace.worktree_actions.Changed
         turnwire.config.agents.AgentNotFoundError
         turnwire.config.known_agents.AgentsFileError
         turnwire.config.secrecy.SecretsNotPassed

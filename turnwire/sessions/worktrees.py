@@ -44,6 +44,11 @@ class Worktrees:
             )
         return Path(os.path.realpath(self._settings.worktrees.expanduser()))
 
+    @property
+    def _backups(self) -> Path:
+        """The folder for copies of files that git ignores in worktrees that are removed."""
+        return self._settings.state_dir / "worktrees"
+
     async def make(self, wanted: frames.NewWorktree, workspace: Path) -> "NewPlace":
         """Make a worktree; refuses."""
         from turnwire.adapter.workspace.worktrees import make_worktree  # noqa: PLC0415 - who asks for none need not wait
@@ -56,12 +61,14 @@ class Worktrees:
         raise AssertionError("it returns or refuses")
 
     async def unmake(self, made: "NewPlace") -> None:
-        """Remove a worktree whose session could not be started: nothing is in it yet."""
+        """Remove a worktree whose session could not be started, unless its agent has written there already."""
         from turnwire.adapter.workspace.git import Git  # noqa: PLC0415 - as above
 
         git = Git(Path(made.repository), _environment())
-        await git("worktree", "remove", "--force", made.path)
-        await git("branch", "-D", "--quiet", made.branch)
+        base = await git.tells("rev-parse", "--verify", f"{made.base}^{{commit}}")
+        removed = await git("worktree", "remove", made.path)
+        if removed.is_ok and base is not None:
+            await git("update-ref", "-d", f"refs/heads/{made.branch}", base)
 
     async def execute(
         self, command: frames.WorktreeCommand, record: SessionRecord, *, agent: "Presence"
@@ -74,7 +81,8 @@ class Worktrees:
         if kept is None:
             refuse("no_worktrees", f"no worktree was made for the session {record.session}", "session")
         names = ("path", "folder", "repository", "branch", "base")
-        worktree = Worktree(NewPlace(*(str(kept.get(name)) for name in names)), _environment())
+        place = NewPlace(*(str(kept.get(name)) for name in names))
+        worktree = Worktree(place, _environment(), self._backups)
         async with _refused():
             result: JsonValue
             match command:
@@ -126,7 +134,7 @@ class Worktrees:
 
         place, used = self.place, _used(records)
         found: list[JsonValue] = []
-        for one in await list_worktrees(place, _environment()):
+        for one in await list_worktrees(place, _environment(), self._backups):
             sessions = used.get(one.path, [])
             told: dict[str, JsonValue] = {
                 **to_builtins(one),
@@ -149,8 +157,8 @@ class Worktrees:
                 "path",
             )
         async with _refused():
-            removed = await remove_worktree(Path(path), place, _environment())
-            return {"path": path, "branch": removed.branch}
+            removed = await remove_worktree(Path(path), place, _environment(), self._backups)
+            return _sendable({"path": path, **to_builtins(removed)})
         raise AssertionError("it returns or refuses")
 
 
@@ -168,8 +176,7 @@ def _used(records: Iterable[SessionRecord]) -> Mapping[str, list[str]]:
 async def _refused() -> AsyncIterator[None]:
     """Refuse what git refuses."""
     from turnwire.adapter.workspace.changes import UnknownFile  # noqa: PLC0415 - as above
-    from turnwire.adapter.workspace.git import GitRefused  # noqa: PLC0415 - as above
-    from turnwire.adapter.workspace.worktree_actions import Changed  # noqa: PLC0415 - as above
+    from turnwire.adapter.workspace.git import Changed, GitRefused  # noqa: PLC0415 - as above
 
     try:
         yield

@@ -2884,7 +2884,8 @@ export interface WorkspaceRevert {
  * Without `plan` nothing is done: result {plan, does, commands, warnings, refusal}. `does` has sentences that say what will be done. `commands`
  * are the same as commands of git. `warnings` has what a person should know before. `refusal` says why it cannot be done and what to do, and
  * is null where it can. With the `plan` of a preview it is done: result {done, output, backup}. `done` has sentences, `output` what git
- * said, `backup` the name under which the state before is kept, or null. Where the worktree or its base has changed since the preview, it
+ * said, `backup` the name under which the state before is kept, or null. `discard` copies files that git ignores into the state directory, and
+ * `done` says where; more than 50 MB are refused. Where the worktree or its base has changed since the preview, it
  * is refused with `changed`.
  */
 export interface WorktreeAct {
@@ -2911,8 +2912,8 @@ export interface WorktreeAct {
  * List the worktrees that turnwire made here: result {place, worktrees}; refused with `no_worktrees` if the setting is off.
  *
  * Each has `path`, `repository`, `branch` (null when detached) and `sessions` (ids). `unsaved` has sentences about work that would be lost.
- * `ignored` names at most 200 files and folders that git ignores, which go with it. `removable` is true without a session and without
- * unsaved work.
+ * `ignored` names at most 200 files that git ignores, and `keeps` has sentences about where they are kept. `removable` is true without a
+ * session and without unsaved work.
  */
 export interface WorktreeList {
   /**
@@ -2923,7 +2924,12 @@ export interface WorktreeList {
   type: "worktree.list";
 }
 
-/** Remove a worktree that no session uses. Its branch stays. Refused if it has work that is saved nowhere else. */
+/**
+ * Remove a worktree that no session uses: result {path, branch, backup, left}. Refused if it has work that is saved nowhere else.
+ *
+ * Its branch stays. Files that git ignores are copied to the folder `backup`, in the state directory, unless a build makes them again. More
+ * than 50 MB are refused. Somebody who writes into the worktree meanwhile has it refused with `changed`.
+ */
 export interface WorktreeRemove {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
@@ -3200,8 +3206,10 @@ export interface ListedWorktree {
   branch: string | null;
   /** What would be lost by removing it, as sentences. */
   unsaved: string[];
-  /** Files and folders that git ignores, which go with it: at most 200. */
+  /** Files that git ignores, and folders among them that a build makes again: at most 200. */
   ignored: string[];
+  /** What becomes of these when it is removed, as sentences. */
+  keeps: string[];
   /** Ids of the sessions that use it. */
   sessions: string[];
   /** Whether no session uses it and nothing would be lost. */
@@ -3214,6 +3222,10 @@ export interface RemovedWorktree {
   path: string;
   /** Its branch, which stays. */
   branch: string | null;
+  /** The folder that has copies of the files that git ignores; null where there were none. */
+  backup: string | null;
+  /** What could not be deleted, as a sentence; null where all was. */
+  left: string | null;
 }
 
 /** The ports of a session's sandbox. */

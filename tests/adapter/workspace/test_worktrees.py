@@ -1,99 +1,21 @@
 """Worktrees of sessions, against git's own view of the repository: nothing is lost, and each refusal says why and what to do."""
 
 import os
-import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from git_house import MAIN, House, changes, done, refusal, view, write
 
 from turnwire.adapter.workspace.changes import UnknownFile, patch_of, workspace_changes
-from turnwire.adapter.workspace.git import GitRefused
+from turnwire.adapter.workspace.git import Changed, GitRefused
 from turnwire.adapter.workspace.revert import revert
-from turnwire.adapter.workspace.worktree_actions import WORKING, Action, Changed, Done, Presence, Worktree
-from turnwire.adapter.workspace.worktrees import NewPlace, list_worktrees, make_worktree, remove_worktree
-
-MAIN = {"a.txt": "".join(f"line {number}\n" for number in range(40)), "sub/b.txt": "b\n"}
-
-
-class House:
-    """A repository, and a place for worktrees."""
-
-    def __init__(self, folder: Path) -> None:
-        self.repository, self.place = folder / "project", folder / "trees"
-        self.environment = {
-            "HOME": str(folder),
-            "PATH": os.environ["PATH"],
-            "GIT_CONFIG_COUNT": "4",
-            **{
-                f"GIT_CONFIG_{part}_{number}": text
-                for number, pair in enumerate(
-                    (("user.name", "Ada"), ("user.email", "ada@example.org"), ("init.defaultBranch", "main"), ("protocol.file.allow", "always"))
-                )
-                for part, text in zip(("KEY", "VALUE"), pair, strict=True)
-            },
-        }  # fmt: skip
-        self.repository.mkdir()
-        self.git("init", "-q")
-        self.commit(MAIN)
-
-    def git(self, *words: str, at: Path | None = None) -> str:
-        done = subprocess.run(
-            ["git", *words],
-            cwd=at or self.repository,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.rstrip("\n")
-
-    def commit(self, files: Mapping[str, str], at: Path | None = None) -> str:
-        write(at or self.repository, files)
-        self.git("add", "-A", at=at)
-        self.git("commit", "-qm", "More", at=at)
-        return self.git("rev-parse", "HEAD", at=at)
-
-    async def make(
-        self, branch: str | None = "work", base: str | None = None, folder: Path | None = None
-    ) -> NewPlace:
-        return await make_worktree(
-            folder or self.repository, self.place, self.environment, branch=branch, base=base
-        )
-
-    def tree(self, made: NewPlace) -> Worktree:
-        return Worktree(made, self.environment)
-
-
-def write(folder: Path, files: Mapping[str, str]) -> None:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
+from turnwire.adapter.workspace.worktree_actions import WORKING
+from turnwire.adapter.workspace.worktrees import list_worktrees, remove_worktree
 
 
 @pytest.fixture
 def house(tmp_path: Path) -> House:
     return House(tmp_path)
-
-
-async def done(tree: Worktree, action: Action, message: str | None = None) -> Done:
-    plan = await tree.preview(action, message, agent="away")
-    assert plan.refusal is None, plan.refusal
-    assert plan.does
-    assert plan.commands
-    return await tree.act(action, message, plan.plan, agent="away")
-
-
-async def refusal(
-    tree: Worktree, action: Action, message: str | None = None, *, agent: Presence = "away"
-) -> str:
-    plan = await tree.preview(action, message, agent=agent)
-    assert plan.refusal is not None, plan
-    with pytest.raises(GitRefused):
-        await tree.act(action, message, plan.plan, agent=agent)
-    return plan.refusal
 
 
 async def test_a_worktree_is_made_from_what_is_checked_out(house: House) -> None:
@@ -203,8 +125,7 @@ async def test_a_merge_that_would_lose_an_untracked_file_is_taken_back(house: Ho
     made = await house.make()
     house.commit({"same.txt": "of the agent"}, Path(made.path))
     write(house.repository, {"same.txt": "of a person"})
-    with pytest.raises(GitRefused, match=r"untracked working tree files would be overwritten"):
-        await done(house.tree(made), "merge")
+    assert "it would write over files that git does not know" in await refusal(house.tree(made), "merge")
     assert (house.repository / "same.txt").read_text() == "of a person"
 
 
@@ -288,12 +209,21 @@ async def test_what_is_discarded_can_be_brought_back_whole(house: House) -> None
     assert "close the session first" in await refusal(tree, "discard", agent="idle")
     plan = await tree.preview("discard", None, agent="away")
     assert [one.partition(":")[0] for one in plan.warnings] == [
-        "Uncommitted changes go", "1 commit is not in main.", "Files that git ignores are not kept",
+        "Uncommitted changes go", "1 commit is not in main.",
     ]  # fmt: skip
+    assert plan.does[1] == f"Keeps 1 file (7 bytes) that git ignores below {house.backups}: build.log."
+    before = view(house)
     result = await tree.act("discard", None, plan.plan, agent="away")
-    assert not there.exists()
-    assert house.git("branch", "--list", "work") == ""
-    assert len(house.git("worktree", "list").splitlines()) == 1
+    after = view(house)
+    gone = {name for name in before if name.startswith("trees/")}
+    assert changes(before, after) == {*gone, "ref refs/heads/work", f"ref {result.backup}"}
+    assert not [name for name in after if name.startswith("trees/") or name == "ref refs/heads/work"]
+    (copy,) = house.backups.iterdir()
+    assert result.done[-1] == f"Files that git ignores are kept in {copy}"
+    assert (copy / "build.log").read_text() == "ignored"
+    assert [one.name for one in copy.iterdir()] == ["build.log"]
+    assert [one.stat().st_mode & 0o777 for one in (copy, copy / "build.log")] == [0o700, 0o600]
+    assert [one.name for one in there.parent.iterdir()] == []
     house.git("checkout", "-q", "-b", "again", str(result.backup))
     assert {name: (house.repository / name).read_text() for name in ("mine.txt", "a.txt", "new.txt")} == {
         "mine.txt": "mine", "a.txt": "changed\n", "new.txt": "new",
@@ -327,11 +257,11 @@ async def test_work_in_submodules_and_nested_repositories_is_never_removed(
     assert "nested/ is a repository of its own" in await refusal(tree, "discard")
     assert "nested/ is a repository of its own" in await refusal(tree, "commit", "All")
     with pytest.raises(GitRefused, match="nested/ is a repository of its own"):
-        await remove_worktree(there, house.place, house.environment)
+        await remove_worktree(there, house.place, house.environment, house.backups)
     assert (nested / "n.txt").exists()
     nested.rename(tmp_path / "moved")
     await done(tree, "commit", "Take the library's commit")
-    removed = await remove_worktree(there, house.place, house.environment)
+    removed = await remove_worktree(there, house.place, house.environment, house.backups)
     assert removed.branch == "work"
     assert not there.exists()
     assert house.git("log", "-1", "--format=%s", "work") == "Take the library's commit"
@@ -343,7 +273,7 @@ async def test_the_list_says_what_would_be_lost(house: House, tmp_path: Path) ->
     house.git("checkout", "-q", "--detach", at=Path(loose.path))
     house.commit({"mine.txt": "mine"}, Path(loose.path))
     (house.place / "elsewhere").symlink_to(tmp_path)
-    listed = await list_worktrees(house.place, house.environment)
+    listed = await list_worktrees(house.place, house.environment, house.backups)
     assert [(Path(one.path).name, one.branch, one.unsaved) for one in listed] == [
         ("clean", "clean", ()),
         ("dirty", "dirty", ("uncommitted: new.txt; commit or discard them",)),
@@ -351,10 +281,10 @@ async def test_the_list_says_what_would_be_lost(house: House, tmp_path: Path) ->
     ]
     house.git("worktree", "lock", clean.path)
     with pytest.raises(GitRefused, match="it is locked"):
-        await remove_worktree(Path(clean.path), house.place, house.environment)
+        await remove_worktree(Path(clean.path), house.place, house.environment, house.backups)
     for other in (house.repository, tmp_path, Path(dirty.path)):
         with pytest.raises(GitRefused, match=r"none of the worktrees|uncommitted: new\.txt"):
-            await remove_worktree(other, house.place, house.environment)
+            await remove_worktree(other, house.place, house.environment, house.backups)
     assert (Path(dirty.path) / "new.txt").exists()
 
 

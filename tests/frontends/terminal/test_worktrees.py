@@ -22,10 +22,14 @@ def worktree(
         "repository": "/srv/repo",
         "branch": f"turnwire/{path.rpartition('/')[2]}",
         "unsaved": list(unsaved),
-        "ignored": [],
+        "ignored": [".env"],
+        "keeps": ["Keeps 1 file (5 bytes) that git ignores below /state/worktrees: .env."],
         "sessions": list(sessions),
         "removable": not sessions and not unsaved,
     }
+
+
+NOTHING = {"backup": None, "left": None}
 
 
 def with_worktrees(harness: HubHarness, *those: Mapping[str, JsonValue]) -> list[str]:
@@ -40,7 +44,8 @@ def with_worktrees(harness: HubHarness, *those: Mapping[str, JsonValue]) -> list
         if any(one["path"] == command.path and one["unsaved"] for one in those):
             raise CommandRefused("refused_by_git", "it has 1 file that is not committed; commit it", "path")
         removed.append(command.path)
-        return {"path": command.path, "branch": "b"}
+        kept = {"backup": "/state/worktrees/b-1", "left": "Some files stay in /srv/x."}
+        return {"path": command.path, "branch": "b", **(kept if command.path.endswith("a") else NOTHING)}
 
     harness.host.handlers |= {"worktree.list": listed, "worktree.remove": remove}
     return removed
@@ -58,9 +63,11 @@ async def test_each_worktree_is_listed_with_who_uses_it_and_what_would_be_lost()
         assert await worktrees([hub(one), hub(two)], remove=(), unused=False) == (
             [
                 "/srv/trees/⟨U+001B⟩[31mc  turnwire/⟨U+001B⟩[31mc  unused",
+                "    Keeps 1 file (5 bytes) that git ignores below /state/worktrees: .env.",
                 "/srv/trees/a  turnwire/a  has unsaved work",
                 "    1 file is not committed.",
                 "/srv/trees/b  turnwire/b  used by s-2",
+                "    Keeps 1 file (5 bytes) that git ignores below /state/worktrees: .env.",
             ],
             True,
         )
@@ -78,7 +85,13 @@ async def test_unused_ones_are_removed_and_what_another_hub_uses_stays() -> None
         hubs = [hub(one), hub(two)]
         lines, is_done = await worktrees(hubs, remove=(), unused=True)
         assert (lines, is_done, gone) == (
-            ["removed /srv/trees/a; its branch stays"], True, ["/srv/trees/a"],
+            [
+                "removed /srv/trees/a; its branch stays",
+                "    files that git ignores are kept in /state/worktrees/b-1",
+                "    Some files stay in /srv/x.",
+            ],
+            True,
+            ["/srv/trees/a"],
         )  # fmt: skip
         asked = ["/srv/trees/b", "/srv/trees/c", "/elsewhere"]
         lines, is_done = await worktrees(hubs, remove=asked, unused=False)
@@ -110,7 +123,10 @@ async def test_where_no_turnwire_runs_or_makes_worktrees_the_error_says_what_to_
             await worktrees([hub(one)], remove=(), unused=False)
         with_worktrees(two, worktree("/srv/trees/a"))
         lines, _ = await worktrees([hub(one), hub(two)], remove=(), unused=False)
-        assert lines == ["/srv/trees/a  turnwire/a  unused"]
+        assert lines == [
+            "/srv/trees/a  turnwire/a  unused",
+            "    Keeps 1 file (5 bytes) that git ignores below /state/worktrees: .env.",
+        ]
 
 
 async def _off(_: AnyCommand) -> JsonValue:

@@ -40,7 +40,7 @@ class Found:
         else:
             state = "has unsaved work" if one.unsaved else "unused"
         yield f"{one.path}  {one.branch or '(no branch)'}  {state}"
-        yield from (f"    {sentence}" for sentence in one.unsaved)
+        yield from (f"    {sentence}" for sentence in one.unsaved or one.keeps)
 
 
 async def worktrees(hubs: Sequence[Hub], *, remove: Sequence[str], unused: bool) -> tuple[list[str], bool]:
@@ -61,9 +61,9 @@ async def worktrees(hubs: Sequence[Hub], *, remove: Sequence[str], unused: bool)
             [*remove, *(path for path in sorted(found) if unused and found[path].is_unused)]
         )
         for path in wanted:
-            why = await _removed(path, found)
-            said.append(f"removed {path}; its branch stays" if why is None else f"kept {path}: {why}")
-            is_done = is_done and why is None
+            is_gone, lines = await _removed(path, found)
+            said += lines
+            is_done = is_done and is_gone
         return _shown(said or ["No worktree is unused."]), is_done
 
 
@@ -104,20 +104,25 @@ async def _found(clients: Sequence[Client]) -> Mapping[str, Found]:
     return found
 
 
-async def _removed(path: str, found: Mapping[str, Found]) -> str | None:
-    """Remove a worktree; return why it stays."""
+async def _removed(path: str, found: Mapping[str, Found]) -> tuple[bool, list[str]]:
+    """Remove a worktree; return whether it is gone, and what to say."""
     known = found.get(path)
     if known is None:
-        return "turnwire made no such worktree; `turnwire worktrees` lists them"
+        return False, [f"kept {path}: turnwire made no such worktree; `turnwire worktrees` lists them"]
     if known.sessions:
-        return f"used by {', '.join(known.sessions)}; delete the session first"
+        return False, [f"kept {path}: used by {', '.join(known.sessions)}; delete the session first"]
     try:
-        await known.client.command(WorktreeRemove(path=path), timeout=REMOVE_S)
+        removed = await known.client.command(WorktreeRemove(path=path), timeout=REMOVE_S)
     except CommandFailed as error:
-        return error.message
+        return False, [f"kept {path}: {error.message}"]
     except TurnwireError as error:
-        return str(error)
-    return None
+        return False, [f"kept {path}: {error}"]
+    said = [f"removed {path}; its branch stays"]
+    if removed.backup is not None:
+        said.append(f"    files that git ignores are kept in {removed.backup}")
+    if removed.left is not None:
+        said.append(f"    {removed.left}")
+    return True, said
 
 
 def _shown(lines: Sequence[str]) -> list[str]:

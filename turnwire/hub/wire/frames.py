@@ -494,7 +494,8 @@ class WorktreeAct(WorktreeCommand):
     Without `plan` nothing is done: result {plan, does, commands, warnings, refusal}. `does` has sentences that say what will be done. `commands`
     are the same as commands of git. `warnings` has what a person should know before. `refusal` says why it cannot be done and what to do, and
     is null where it can. With the `plan` of a preview it is done: result {done, output, backup}. `done` has sentences, `output` what git
-    said, `backup` the name under which the state before is kept, or null. Where the worktree or its base has changed since the preview, it
+    said, `backup` the name under which the state before is kept, or null. `discard` copies files that git ignores into the state directory, and
+    `done` says where; more than 50 MB are refused. Where the worktree or its base has changed since the preview, it
     is refused with `changed`.
     """
 
@@ -512,15 +513,19 @@ class WorktreeList(Command):
     """List the worktrees that turnwire made here: result {place, worktrees}; refused with `no_worktrees` if the setting is off.
 
     Each has `path`, `repository`, `branch` (null when detached) and `sessions` (ids). `unsaved` has sentences about work that would be lost.
-    `ignored` names at most 200 files and folders that git ignores, which go with it. `removable` is true without a session and without
-    unsaved work.
+    `ignored` names at most 200 files that git ignores, and `keeps` has sentences about where they are kept. `removable` is true without a
+    session and without unsaved work.
     """
 
     type: Literal["worktree.list"]
 
 
 class WorktreeRemove(Command):
-    """Remove a worktree that no session uses. Its branch stays. Refused if it has work that is saved nowhere else."""
+    """Remove a worktree that no session uses: result {path, branch, backup, left}. Refused if it has work that is saved nowhere else.
+
+    Its branch stays. Files that git ignores are copied to the folder `backup`, in the state directory, unless a build makes them again. More
+    than 50 MB are refused. Somebody who writes into the worktree meanwhile has it refused with `changed`.
+    """
 
     type: Literal["worktree.remove"]
     path: str = Field(min_length=1, max_length=PATH_LENGTH)

@@ -318,7 +318,9 @@ class ListedWorktree(Published, frozen=True, kw_only=True):
     unsaved: list[str]
     """What would be lost by removing it, as sentences."""
     ignored: list[str]
-    """Files and folders that git ignores, which go with it: at most 200."""
+    """Files that git ignores, and folders among them that a build makes again: at most 200."""
+    keeps: list[str]
+    """What becomes of these when it is removed, as sentences."""
     sessions: list[str]
     """Ids of the sessions that use it."""
     removable: bool
@@ -341,6 +343,10 @@ class RemovedWorktree(Published, frozen=True, kw_only=True):
     """Its folder."""
     branch: str | None
     """Its branch, which stays."""
+    backup: str | None
+    """The folder that has copies of the files that git ignores; null where there were none."""
+    left: str | None
+    """What could not be deleted, as a sentence; null where all was."""
 
 
 class SandboxPort(Published, frozen=True, kw_only=True):
