@@ -9,12 +9,14 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from fleets import ANN, CALM, Fleet, Sessions, code, create, prompt, session_of
+from pydantic import JsonValue
 
 from journals import RedisProcess
 from turnwire.fleet.fleet_host import FleetHost
 from turnwire.fleet.store import FleetStore
 from turnwire.fleet.timing import Timing
 from turnwire.fleet.worker import Worker
+from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.wire import frames
 from turnwire.journal.redis.server import Ownership
 from waiting import until
@@ -216,3 +218,34 @@ async def test_what_an_operator_wants_of_a_worker_counts_before_the_worker_has_h
             assert await hub.execute(move, ANN) == {"worker": "heir"}
             assert heir.there == {"a0": 2}
     await store.close()
+
+
+async def test_a_prompt_whose_session_is_taken_before_it_is_done_is_done_by_the_new_owner(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with pair(fleet) as (former, heir, _, hub):
+
+        async def taken(command: frames.AnyCommand, _: Frontend) -> JsonValue:
+            assert isinstance(command, frames.Prompt)
+            former.taken.add(command.session)
+            await former.abandon(command.session)
+            heir.there[command.session] = 2
+            fleet.owners[command.session] = Ownership("heir", 2)
+            heir.changed()
+            raise CommandRefused("unknown_session", "there is none", "session")
+
+        monkeypatch.setattr(former, "execute", taken)
+        assert await hub.execute(prompt("a0", "go on"), ANN) == {"by": "ann"}
+        assert (former.said, heir.said) == ([], [("a0", "go on")])
+
+
+async def test_a_session_of_which_a_worker_knows_nothing_more_is_said_to_be_unknown(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with pair(fleet) as (former, _, _, hub):
+
+        async def refused(_: frames.AnyCommand, __: Frontend) -> JsonValue:
+            raise CommandRefused("unknown_session", "there is none", "session")
+
+        monkeypatch.setattr(former, "execute", refused)
+        assert await code(hub, prompt("a0", "go on")) == "unknown_session"
