@@ -10,6 +10,7 @@ from fleets import ANN, CALM, Fleet, Sessions, key, prompt
 from redis.asyncio import Redis
 
 from journals import RedisProcess
+from turnwire.fleet.messages import worker_of
 from turnwire.journal.base import Entry
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.normalize.events.envelope import Cursor
@@ -102,3 +103,22 @@ async def test_a_log_of_an_older_release_is_read_and_goes_on(redis: RedisProcess
     finally:
         await worker.close()
         await hub.close()
+
+
+@pytest.mark.parametrize(
+    ("told", "wish", "state"),
+    [
+        (b"", "", "serving"),
+        (b"serving", "cordon", "cordoned"),
+        (b"cordoned", "", "serving"),
+        (b"draining", "", "draining"),
+        (b"resting", "", "resting"),
+        (b"resting", "cordon", "resting"),
+    ],
+)
+def test_a_state_that_a_newer_worker_tells_of_itself_stays_and_gets_no_sessions(
+    told: bytes, wish: str, state: str
+) -> None:
+    lease = NEWER_LEASE.replace(b'"version"', b'"state":"%s","version"' % told) if told else FIRST_LEASE
+    worker = worker_of(lease, wish)
+    assert (worker.state, worker.takes_sessions) == (state, state == "serving")
