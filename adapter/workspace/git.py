@@ -13,8 +13,8 @@ from msgspec import Struct
 from turnwire.adapter.process.program import run_program
 from turnwire.protocol.errors import TurnwireError
 
-MAX_OUTPUT = 4 << 20
-"""Bytes of git's words that are read."""
+MAX_OUTPUT = 64 << 20
+"""Bytes of git's words that are read: the names of some 600,000 files."""
 
 SHOWN = 2000
 """Characters of git's complaints that a refusal repeats."""
@@ -84,9 +84,13 @@ class Git(Struct, frozen=True):
             )
         except OSError as error:
             raise GitRefused(f"git cannot be run in {str(self.folder)!r}: {error.strerror}") from None
+        if len(done.stdout) > MAX_OUTPUT:
+            raise GitRefused(
+                f"git {arguments[0]} names too many files; a repository as large as this one has to be handled by hand"
+            )
         return Said(
             done.code,
-            done.stdout[:MAX_OUTPUT].decode("utf-8", "surrogateescape"),
+            done.stdout.decode("utf-8", "surrogateescape"),
             done.stderr[:MAX_OUTPUT].decode("utf-8", "replace"),
         )
 

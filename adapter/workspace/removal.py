@@ -12,7 +12,7 @@ import os
 import secrets
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -31,13 +31,25 @@ class Seen(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def alone(git: Git) -> AsyncIterator[None]:
-    """Wait until no other turnwire changes the repository, and keep others out meanwhile.
+async def alone(git: Git, *, repository: bool) -> AsyncIterator[None]:
+    """Wait until no other turnwire acts on a worktree, and keep others out meanwhile.
 
-    The lock is on git's own folder, so no file is made. A file system without locks has none.
+    The locks are on git's own folders, so no file is made. A file system without locks has none.
+
+    Args:
+        git: in the worktree.
+        repository: keep out merges and removals in the other worktrees of the repository too.
     """
-    common = await git.ask("rev-parse", "--path-format=absolute", "--git-common-dir")
-    descriptor = os.open(common, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    async with AsyncExitStack() as locks:
+        for folder in ("--git-dir", *(["--git-common-dir"] if repository else [])):
+            place = await git.ask("rev-parse", "--path-format=absolute", folder)
+            await locks.enter_async_context(_holding(place))
+        yield
+
+
+@asynccontextmanager
+async def _holding(folder: str) -> AsyncIterator[None]:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         while not _locked(descriptor):  # noqa: ASYNC110 - the kernel tells nobody that a lock is free
             await asyncio.sleep(POLL_S)

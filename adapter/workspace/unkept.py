@@ -4,10 +4,12 @@ Folders that a build makes again are named and not copied. All other files are, 
 No link is followed: a link is copied as a link.
 """
 
+import asyncio
 import os
 import shutil
 import stat
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -20,6 +22,9 @@ MOST_KEPT = 50_000_000
 
 MOST_FILES = 20_000
 """Such files that are copied."""
+
+MOST_SEEN = 100_000
+"""Such files that are counted. More are refused as well."""
 
 OURS = ".turnwire/"
 """What turnwire itself puts into a workspace; no change of anybody's."""
@@ -86,7 +91,9 @@ async def unkept_in(git: Git, submodules: Sequence[str]) -> Unkept:
     found: list[str] = []
     rebuilt: list[str] = []
     size = 0
-    for path, bytes_of in _walked(git.folder, names):
+    for path, bytes_of in await asyncio.to_thread(
+        lambda: list(islice(_walked(git.folder, names), MOST_SEEN))
+    ):
         if bytes_of is None:
             rebuilt.append(path)
         elif len(found) <= MOST_FILES:

@@ -154,7 +154,7 @@ class Worktree:
         """Do what a plan says. Raises GitRefused, Changed and TimeoutError."""
         async with asyncio.timeout(DEADLINE):
             await asyncio.to_thread(self._check_there)
-            async with alone(self._git):
+            async with alone(self._git, repository=action in ("merge", "discard")):
                 return await self._act(action, message, plan, agent=agent)
         raise AssertionError("it returns or raises")
 

@@ -23,6 +23,9 @@ MOST_WORKTREES = 500
 DEADLINE = 60.0
 """Seconds that git may take for one look, or to make a worktree."""
 
+REMOVAL = 110.0
+"""Seconds that a removal may take, with its copies."""
+
 _PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -58,41 +61,51 @@ async def make_worktree(
     git = Git(workspace, environment)
     async with asyncio.timeout(DEADLINE):
         top, prefix = await _top_of(git)
-        async with alone(git):
-            return await _made(git, top, prefix, place, branch=branch, base=base)
-    raise AssertionError("it returns or raises")
-
-
-async def _made(
-    git: Git, top: Path, prefix: str, place: Path, *, branch: str | None, base: str | None
-) -> NewPlace:
-    if branch is None:
-        branch = f"turnwire/{secrets.token_hex(4)}"
-    if (await git.tells("check-ref-format", "--branch", branch)) is None or branch.startswith("-"):
-        raise GitRefused(f"{branch!r} is not a name that a branch can have; choose another one")
-    if await git.tells("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}") is not None:
-        raise GitRefused(f"there is a branch {branch!r} already; choose another name")
-    name, commit = await _base_of(git, base)
-    path = place / _PLAIN.sub("-", top.name.removesuffix(".git") or "repository") / _PLAIN.sub("-", branch)
-    if path.exists():
-        path = path.with_name(f"{path.name}-{secrets.token_hex(3)}")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise GitRefused(f"the folder {str(path.parent)!r} cannot be made: {error.strerror}") from None
-    said = await git("worktree", "add", "--quiet", "-b", branch, str(path), commit)
-    if not said.is_ok:
-        await _undo(git, path, branch, commit)
-        raise GitRefused(f"git does not make the worktree: {said.words}")
+        if branch is None:
+            branch = f"turnwire/{secrets.token_hex(4)}"
+        ref = f"refs/heads/{branch}"
+        if await git.tells("check-ref-format", "--branch", branch) != branch or branch.startswith("-"):
+            raise GitRefused(f"{branch!r} is not a name that a branch can have; choose another one")
+        if await git.tells("rev-parse", "--verify", "--quiet", ref) is not None:
+            raise GitRefused(f"there is a branch {branch!r} already; choose another name")
+        name, commit = await _base_of(git, base)
+        # git makes a branch only if there is none, so what is taken back later is ours
+        said = await git("update-ref", "-m", f"branch: Created from {name}", ref, commit, "0" * len(commit))
+        if not said.is_ok:
+            raise GitRefused(f"git does not make the branch {branch!r}; choose another name: {said.words}")
+        try:
+            path = _new_folder(place, top, branch)
+        except OSError as error:
+            await git("update-ref", "-d", ref, commit)
+            raise GitRefused(f"the folder {error.filename!r} cannot be made: {error.strerror}") from None
+        said = await git("worktree", "add", "--quiet", str(path), branch)
+        if not said.is_ok:
+            # such as by a hook after the checkout; nothing else is there yet
+            await git("worktree", "remove", "--force", str(path))
+            await git("update-ref", "-d", ref, commit)
+            await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+            raise GitRefused(f"git does not make the worktree: {said.words}")
     folder = path / prefix
     if not folder.is_dir():
         folder = path
     return NewPlace(
         *await asyncio.to_thread(lambda: (str(path.resolve()), str(folder.resolve()))),
-        str(git.folder),
+        str(workspace),
         branch,
         name,
     )
+
+
+def _new_folder(place: Path, top: Path, branch: str) -> Path:
+    """Make the folder of a worktree and return it; raises OSError."""
+    path = place / _PLAIN.sub("-", top.name.removesuffix(".git") or "repository") / _PLAIN.sub("-", branch)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        path.mkdir()
+    except FileExistsError:
+        path = path.with_name(f"{path.name}-{secrets.token_hex(3)}")
+        path.mkdir()
+    return path
 
 
 async def _top_of(git: Git) -> tuple[Path, str]:
@@ -132,12 +145,6 @@ async def checked_out(git: Git) -> str | None:
     """Return the branch that is checked out; None when detached."""
     name = await git.tells("symbolic-ref", "--quiet", "HEAD")
     return None if name is None else name.removeprefix("refs/heads/")
-
-
-async def _undo(git: Git, path: Path, branch: str, commit: str) -> None:
-    """Take back what a failed `worktree add`, such as by a hook after the checkout, has left: nothing else is there yet."""
-    await git("worktree", "remove", "--force", str(path))
-    await git("update-ref", "-d", f"refs/heads/{branch}", commit)
 
 
 class Standing(Struct, frozen=True):
@@ -369,7 +376,7 @@ async def remove_worktree(path: Path, place: Path, environment: Mapping[str, str
         Changed: somebody wrote into it meanwhile. Nothing was removed.
         TimeoutError: git took too long.
     """
-    async with asyncio.timeout(DEADLINE):
+    async with asyncio.timeout(REMOVAL):
         if path not in await asyncio.to_thread(_found, place):
             raise GitRefused(
                 f"{str(path)!r} is none of the worktrees below {str(place)!r}; name one that is listed"
@@ -377,7 +384,7 @@ async def remove_worktree(path: Path, place: Path, environment: Mapping[str, str
         git = Git(path, environment)
         if await git.tells("rev-parse", "--git-common-dir") is None:
             raise GitRefused(f"the worktree {path} stays: its repository is gone; look there yourself")
-        async with alone(git):
+        async with alone(git, repository=True):
             before = await see(git)
             listed = await describe(path, environment, backups)
             if listed.unsaved:

@@ -1,16 +1,18 @@
 """No step of a worktree loses anything: after each refusal git's own view is as before, and after each success only the step is in it."""
 
 import asyncio
+import fcntl
 import os
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from git_house import House, changes, done, refused, view, write
 
-from turnwire.adapter.workspace import unkept, worktree_actions, worktrees
+from turnwire.adapter.workspace import removal, unkept, worktree_actions, worktrees
 from turnwire.adapter.workspace.git import Changed, Git, GitRefused, Said
 from turnwire.adapter.workspace.removal import Seen
 from turnwire.adapter.workspace.worktree_actions import Action, Worktree
@@ -41,6 +43,13 @@ async def apart(house: House, branch: str = "work") -> tuple[Worktree, Path]:
     house.commit({f"{branch}.txt": "mine"}, there)
     house.commit({f"theirs of {branch}.txt": "theirs"})
     return house.tree(made), there
+
+
+def _slow_after(number: int, names: Iterable[str]) -> list[ParameterSet]:
+    """Return parameters of which all but the first ones are left to the long run."""
+    return [
+        pytest.param(name, marks=[pytest.mark.long] if at >= number else []) for at, name in enumerate(names)
+    ]
 
 
 def remote(house: House) -> Path:
@@ -92,6 +101,7 @@ async def test_a_lock_that_was_left_is_named_and_nothing_changes(house: House) -
     await done(tree, "merge")
 
 
+@pytest.mark.long
 async def test_a_base_in_a_third_worktree_is_merged_there_once_nothing_stands_in_the_way(
     house: House,
 ) -> None:
@@ -118,6 +128,7 @@ async def test_a_base_in_a_third_worktree_is_merged_there_once_nothing_stands_in
     assert "which is gone; have git forget it with git worktree prune" in await refused(house, tree, "merge")
 
 
+@pytest.mark.long
 async def test_a_merge_and_a_rebase_never_write_over_ignored_files(house: House) -> None:
     tree, there = await apart(house)
     (house.repository / ".git/info/exclude").write_text(".env\nlogs\n")
@@ -138,6 +149,7 @@ async def test_a_merge_and_a_rebase_never_write_over_ignored_files(house: House)
     assert "write over files that git does not know here: .env" in await refused(house, other, "rebase")
 
 
+@pytest.mark.long
 async def test_a_rebase_of_a_dirty_tree_and_one_that_conflicts_change_nothing(house: House) -> None:
     tree, there = await apart(house)
     write(there, {"a.txt": "not yet\n"})
@@ -167,6 +179,7 @@ async def test_a_push_that_is_not_forward_says_to_fetch(house: House) -> None:
     assert "[rejected]" in why
 
 
+@pytest.mark.long
 async def test_without_a_name_git_says_who_it_wants_to_know(house: House) -> None:
     tree, there = await apart(house)
     house.environment = {
@@ -190,11 +203,11 @@ async def _again(house: House, there: Path) -> NewPlace:
     return NewPlace(str(there), str(there), str(house.repository), "work", "main")
 
 
-BRANCHES = ["+plus", "it's", 'a"b', "größe/ü", "v1", "a@b", "work;true", "$HOME"]
+BRANCHES = ["+plus", "v1", "it's", 'a"b', "größe/ü", "a@b", "work;true", "$HOME"]
 FILES = ["-f", "a b", "'", '"', "line\nbreak", "größe", "..x", "@{u}", ":(top)x", "*", "\\", "\t"]
 
 
-@pytest.mark.parametrize("branch", BRANCHES)
+@pytest.mark.parametrize("branch", _slow_after(2, BRANCHES))
 async def test_odd_names_are_committed_merged_pushed_and_kept(house: House, branch: str) -> None:
     bare = remote(house)
     house.git("tag", "v1", house.commit({"tagged.txt": "another commit"}))
@@ -236,6 +249,7 @@ async def test_names_that_no_branch_can_have_are_refused(house: House, branch: s
     assert changes(before, view(house)) == set()
 
 
+@pytest.mark.long
 async def test_two_actions_at_once_come_after_each_other(house: House) -> None:
     """Of two commits of one tree the second sees that it was done; two merges into one base both get there."""
     hook(house, "pre-commit", "sleep 0.3\n")
@@ -300,6 +314,7 @@ async def test_a_merge_that_another_began_is_not_aborted(
     assert "merge is not over; finish or abort it there first" in await refused(house, tree, "merge")
 
 
+@pytest.mark.long
 async def test_a_detached_head_and_another_branch_keep_the_branches(house: House) -> None:
     made = await house.make()
     tree, there = house.tree(made), Path(made.path)
@@ -454,7 +469,7 @@ WRITES: dict[str, Callable[[House, Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("written", WRITES)
+@pytest.mark.parametrize("written", _slow_after(2, WRITES))
 @pytest.mark.parametrize("action", ["discard", "remove"])
 async def test_what_is_written_after_the_look_is_not_lost(
     house: House, monkeypatch: pytest.MonkeyPatch, action: str, written: str
@@ -552,3 +567,81 @@ async def test_a_branch_that_is_checked_out_elsewhere_stays(house: House) -> Non
     result = await done(tree, "discard")
     assert "The branch work stays: it is checked out elsewhere." in result.done
     assert view(house)["twin: status"] == ""
+
+
+async def test_an_action_waits_for_another_turnwire(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree, _ = await apart(house)
+    plan = await tree.preview("merge", None, agent="away")
+    tried = asyncio.Event()
+    locked = removal._locked
+
+    def try_it(descriptor: int) -> bool:
+        is_locked = locked(descriptor)
+        if not is_locked:
+            tried.set()
+        return is_locked
+
+    monkeypatch.setattr(removal, "_locked", try_it)
+    before = view(house)
+    held = os.open(house.repository / ".git", os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        merging = asyncio.create_task(tree.act("merge", None, plan.plan, agent="away"))
+        await tried.wait()
+        assert changes(before, view(house)) == set()
+        assert not merging.done()
+    finally:
+        os.close(held)
+    await merging
+    assert (house.repository / "work.txt").exists()
+
+
+async def test_a_removal_that_takes_too_long_moves_the_folder_back_and_keeps_the_copies(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await house.make()
+    tree, there = house.tree(made), Path(made.path)
+    (house.repository / ".git/info/exclude").write_text("*.db\n")
+    write(there, {"kept.db": "kept", "new.txt": "new"})
+    asked = Git.ask
+
+    async def ask(git: Git, *arguments: str, **rest: Any) -> str:
+        if arguments[:2] == ("worktree", "remove"):
+            raise TimeoutError
+        return await asked(git, *arguments, **rest)
+
+    before = view(house)
+    with monkeypatch.context() as patched:
+        patched.setattr(Git, "ask", ask)
+        with pytest.raises(TimeoutError):
+            await done(tree, "discard")
+    (kept,) = changes(before, view(house))
+    assert kept.startswith("ref refs/turnwire/discarded/work-")
+    (copy,) = house.backups.iterdir()
+    assert (copy / "kept.db").read_text() == "kept"
+    assert (await done(tree, "discard")).done[0] == f"Removed {there}."
+
+
+async def test_more_names_than_are_read_are_refused(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = await house.make()
+    before = view(house)
+    monkeypatch.setattr("turnwire.adapter.workspace.git.MAX_OUTPUT", 60)
+    with pytest.raises(GitRefused, match="names too many files"):
+        await house.tree(made).status()
+    with pytest.raises(GitRefused, match="names too many files"):
+        await remove(house, made)
+    assert changes(before, view(house)) == set()
+
+
+async def test_a_branch_that_git_cannot_make_and_a_place_that_is_a_file_leave_nothing(house: House) -> None:
+    house.git("branch", "taken")
+    before = view(house)
+    with pytest.raises(GitRefused, match="git does not make the branch 'taken/below'; choose another name"):
+        await house.make("taken/below")
+    house.place.write_text("a file")
+    with pytest.raises(GitRefused, match="cannot be made: Not a directory"):
+        await house.make("other")
+    assert changes(before, view(house)) == set()
+    house.place.unlink()
+    first, second = await house.make("a/b"), await house.make("a-b")
+    assert Path(second.path).name.startswith(f"{Path(first.path).name}-")
