@@ -460,7 +460,7 @@ class Worktree:
         self, facts: _Facts, dirty: Sequence[str], *, agent: Presence
     ) -> tuple[Sequence[str], Sequence[str], Sequence[str], str | None]:
         standing, branch = facts.standing, facts.standing.branch
-        refusal = "the session's agent runs here; close the session first" if agent != "away" else None
+        refusal = "an agent runs here; close the session first, and its forks" if agent != "away" else None
         if standing.in_progress:
             refusal = refusal or f"a {standing.in_progress} is not over in this worktree; abort it first"
         below = await unsaved_below(self._git, standing)

@@ -82,8 +82,12 @@ async def test_a_session_works_in_a_worktree_until_it_is_discarded(
         fork = await here.do("session.fork", name)
         assert isinstance(fork, dict)
         assert [one.worktree == listed.worktree for one in here.host.sessions()] == [True, True]
-        await here.do("session.delete", fork["session"])
         await here.do("session.close", name)
+        # the fork's agent is still there
+        shared = await here.do("worktree.act", name, action="discard")
+        assert isinstance(shared, dict)
+        assert shared["refusal"] == "an agent runs here; close the session first, and its forks"
+        await here.do("session.delete", fork["session"])
         await here.do("session.resume", name)
         await here.do("session.close", name)
         plan = await here.do("worktree.act", name, action="discard")
@@ -138,6 +142,26 @@ async def test_a_session_that_cannot_start_leaves_no_worktree(
         assert (await refusal(outside))[0] == "not_allowed"
         assert git(repository, "branch", "--list", "work") == ""
         assert len(git(repository, "worktree", "list").splitlines()) == 1
+
+
+async def test_a_session_that_cannot_start_leaves_what_a_hook_wrote(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = repository / ".git/hooks/post-checkout"
+    hook.write_text("#!/bin/sh\necho found > notes.txt\n")
+    hook.chmod(0o755)
+    agents = {"none": {"command": [str(tmp_path / "no-such-program")]}}
+    settings = {"worktrees": str(tmp_path / "trees"), "frontend_workspaces": [str(repository)]}
+    async with host_harness(tmp_path, monkeypatch, settings=settings, agents=agents) as here:
+        code, _ = await refusal(here.create("none", workspace=str(repository), worktree={"branch": "work"}))
+        assert code == "cannot_start"
+        listed = await here.execute("worktree.list")
+        assert isinstance(listed, dict)
+        (one,) = listed["worktrees"]
+        assert (one["sessions"], one["removable"]) == ([], False)
+        assert "uncommitted: notes.txt" in one["unsaved"][0]
+        assert (Path(one["path"]) / "notes.txt").read_text() == "found\n"
+        assert git(repository, "branch", "--list", "work").split() == ["+", "work"]
 
 
 async def test_without_a_place_there_are_none(

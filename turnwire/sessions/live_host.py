@@ -399,8 +399,11 @@ class LiveHost:
         self._open_to_frontends(command.session)
         match command:
             case frames.WorktreeCommand():
+                from turnwire.sessions.worktrees import presence_in  # noqa: PLC0415 - as above
+
                 async with session.changing:
-                    return await self._worktrees.execute(command, record, agent=session.presence)
+                    agent = presence_in(record, self._registry.sessions.values())
+                    return await self._worktrees.execute(command, record, agent=agent)
             case frames.WorkspaceRevert():
                 return await self._worktrees.revert(command, workspace_of(record.workspace))
             case _:

@@ -14,7 +14,7 @@ from turnwire.config.settings import Settings
 from turnwire.hub.wire import frames
 from turnwire.journal.sessions import SessionRecord
 from turnwire.sessions.hosted import refuse
-from turnwire.sessions.live import worktree_of
+from turnwire.sessions.live import LiveSession, worktree_of
 from turnwire.sessions.records.options import RecordOptions
 from turnwire.sessions.workspaces import PASSED
 
@@ -61,7 +61,7 @@ class Worktrees:
         raise AssertionError("it returns or refuses")
 
     async def unmake(self, made: "NewPlace") -> None:
-        """Remove a worktree whose session could not be started, unless its agent has written there already."""
+        """Remove a worktree whose session could not be started, unless something was written there, as by a hook."""
         from turnwire.adapter.workspace.git import Git  # noqa: PLC0415 - as above
 
         git = Git(Path(made.repository), _environment())
@@ -162,13 +162,27 @@ class Worktrees:
         raise AssertionError("it returns or refuses")
 
 
+def presence_in(record: SessionRecord, sessions: Iterable[LiveSession]) -> "Presence":
+    """Return what the agents of all sessions in a session's worktree do: the busiest counts, as a fork shares the worktree."""
+    path = _path(record)
+    found = {one.presence for one in sessions if _path(one.record) == path}
+    if "working" in found:
+        return "working"
+    return "idle" if "idle" in found else "away"
+
+
+def _path(record: SessionRecord) -> str | None:
+    """Return the folder of a session's worktree; None without one."""
+    kept = RecordOptions.from_record(record).worktree
+    return None if kept is None else str(kept.get("path"))
+
+
 def _used(records: Iterable[SessionRecord]) -> Mapping[str, list[str]]:
     """Return the sessions of each worktree, by its path."""
     found: dict[str, list[str]] = {}
     for record in records:
-        kept = RecordOptions.from_record(record).worktree
-        if kept is not None:
-            found.setdefault(str(kept.get("path")), []).append(record.session)
+        if (path := _path(record)) is not None:
+            found.setdefault(path, []).append(record.session)
     return found
 
 
