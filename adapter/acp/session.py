@@ -162,7 +162,9 @@ class AcpSession(RunningAgent):
         # the first one is said at once where none is being said
         place -= not self._is_saying
         if place:
-            self.executor.handle(Announced(Queued(position=place, prompt=prompt.uuid)))
+            self.executor.handle(
+                Announced(Queued(position=place, prompt=prompt.uuid, text=prompt.text or None))
+            )
 
     async def serve(self) -> None:
         """Say the prompts, one after another, until the agent is gone; the one task that does."""

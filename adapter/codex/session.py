@@ -226,7 +226,9 @@ class CodexSession(RunningAgent):
         # the first one is said at once where none is being said
         place -= not self._is_saying
         if place:
-            self.executor.handle(Announced(Queued(position=place, prompt=prompt.uuid)))
+            self.executor.handle(
+                Announced(Queued(position=place, prompt=prompt.uuid, text=prompt.text or None))
+            )
 
     async def _steer(self, prompt: Prompt) -> bool:
         """Say a prompt to the turn that runs, and tell whether it was taken."""

@@ -36,7 +36,7 @@ class StreamSession(JsonAgent[StreamClient]):
         return [self._serve()]
 
     async def _prompt(self, text: str, uuid: str, *, at_once: bool) -> None:
-        self._put(uuid, self._words.prompt(text, uuid), first=at_once)
+        self._put(uuid, self._words.prompt(text, uuid), first=at_once, text=text)
         if at_once:
             await self.interrupt()
 
@@ -44,7 +44,7 @@ class StreamSession(JsonAgent[StreamClient]):
         """Send a JSON object as it is, when the turn is over; raises as `prompt` does."""
         self._put(str(uuid4()), msgspec.json.decode(words, type=dict), first=False)
 
-    def _put(self, uuid: str, words: JsonObject, *, first: bool) -> None:
+    def _put(self, uuid: str, words: JsonObject, *, first: bool, text: str | None = None) -> None:
         if self.process.has_exited:
             raise ProcessGone("the agent has exited")
         if len(self._waiting) >= MOST_PROMPTS:
@@ -55,7 +55,7 @@ class StreamSession(JsonAgent[StreamClient]):
             self._waiting.append((uuid, words))
         place = 1 if first else len(self._waiting)
         if self._is_saying or place > 1:
-            self.executor.handle(Announced(Queued(position=place, prompt=uuid)))
+            self.executor.handle(Announced(Queued(position=place, prompt=uuid, text=text)))
         self._has_waiting.set()
 
     async def _serve(self) -> None:

@@ -379,10 +379,10 @@ describe("the rest", () => {
   });
 
   test("prompts wait until a turn serves them", () => {
-    const { state } = fold({ type: "queued", prompt: "u1", position: 1 }, { type: "queued", prompt: "u2", position: 2 });
+    const { state } = fold({ type: "queued", prompt: "u1", position: 1, text: "one" }, { type: "queued", prompt: "u2", position: 2 });
     state.name("u2", "second");
     expect([...state.queue.values()]).toEqual([
-      { uuid: "u1", position: 1, text: undefined },
+      { uuid: "u1", position: 1, text: "one" },
       { uuid: "u2", position: 2, text: "second" },
     ]);
     state.fold({ type: "turn_started", origin: "queued", prompts: ["u1"] });

@@ -232,6 +232,8 @@ class Queued(Event, frozen=True, kw_only=True, tag="queued"):
     """Place in the queue, from 1."""
     prompt: str | None = None
     """The prompt's UUID."""
+    text: str | None = None
+    """Its text, where no `user_message` has it before the prompt is served."""
 
 
 class Injected(Event, frozen=True, kw_only=True, tag="injected"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from real_agents import CODEX, OPENCODE, RealAgent
-from scripted_models import Say, Wait, scripted_models
+from scripted_models import Answer, Say, Wait, last_prompt, scripted_models
 from tmux import Terminal, terminal
 
 from cut_line import SlowLine, line_to
@@ -25,7 +25,14 @@ from scripted_messages_api import (
     tool_use,
 )
 from turnwire.client import connect
-from turnwire.client.events import Complete, PermissionRequest, QuestionRequest, UserMessage, Withdrawn
+from turnwire.client.events import (
+    Complete,
+    PermissionRequest,
+    QuestionRequest,
+    Queued,
+    UserMessage,
+    Withdrawn,
+)
 from turnwire_process import TURNWIRE, environment, turnwire
 from waiting import until
 
@@ -334,3 +341,64 @@ async def test_prompts_that_wait_for_claude_code_are_taken_back_changed_and_serv
             withdrawn = [(await frontend.until(Withdrawn)).prompt for _ in range(2)]
             said = {one.uuid: one.text for one in frontend.seen(UserMessage)}
             assert [said[prompt] for prompt in withdrawn] == ["queue-three", "queue-two"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "key"),
+    [(CODEX, "F8"), (OPENCODE, "Enter"), (OPENCODE, "F8")],
+    ids=["codex-F8", "opencode-Enter", "opencode-F8"],
+)
+async def test_prompts_that_wait_for_other_agents_are_taken_back_changed_and_served_after_the_turn(
+    tmp_path: Path, agent: RealAgent, key: str
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    home = environment(tmp_path / "home", TURNWIRE_STATE_DIR=str(tmp_path / "state"))
+    attach = " ".join([*TURNWIRE, "attach", "--state-dir", str(tmp_path / "state")])
+
+    async def waits(place: Terminal, prompt: str) -> None:
+        place.say(prompt)
+        await until(lambda: place.shows(prompt), 60)
+        place.keys(key)
+
+    def answer(prompt: str, results: int) -> Answer:
+        if prompt.rsplit(maxsplit=1)[-1] != "begin":
+            return [Say(f"heard-{prompt.rsplit(maxsplit=1)[-1]}")]
+        return [Say("it-ends")] if results else [Say("it-begins"), agent.shell("touch one")]
+
+    with scripted_models() as models:
+        models.model = answer
+        configured(tmp_path, agent.name, agent.command(), dict(agent.prepare(tmp_path / "home", models.url)))
+        async with (
+            turnwire(
+                tmp_path, "run", "--workspace", str(project), "--policy", "supervised", env=home
+            ) as served,
+            connect(served.url) as client,
+            terminal(tmp_path, attach, width=120, height=40) as place,
+        ):
+            frontend = Frontend(client, client.known_sessions[0].session, PATIENCE)
+            await place.sees("Say something", "idle")
+            await prompted(place, "begin")
+            await place.sees("it-begins", "y or 1:")
+            for count, prompt in enumerate(("queue-one", "queue-two", "queue-three"), start=1):
+                await waits(place, prompt)
+                await place.sees(f"{count} waiting:", "Say something")
+            await place.sees("3 waiting: queue-one · queue-two · queue-three ")
+            place.keys("F6")
+            await place.sees("2 waiting: queue-one · queue-two ", "│ queue-three ")
+            place.keys("C-u")
+            await place.sees("Say something")
+            place.keys("F6")
+            await place.sees("1 waiting: queue-one ", "│ queue-two ")
+            await waits(place, ".changed")
+            await place.sees("2 waiting: queue-one · queue-two.changed ", "Say something")
+            await decided(place, "y", (project / "one").exists)
+            await place.until_gone("waiting:")
+            await place.sees("it-ends", "heard-queue-one", "heard-queue-two.changed")
+            for _ in range(3):
+                await frontend.until(Complete)
+            said = [(prompt.split()[-1], results) for prompt, results in map(last_prompt, models.requests)]
+            assert said == [("begin", 0), ("begin", 1), ("queue-one", 0), ("queue-two.changed", 0)]
+            texts = {one.prompt: one.text for one in frontend.seen(Queued)}
+            withdrawn = [texts[one.prompt] for one in frontend.seen(Withdrawn)]
+            assert withdrawn == ["queue-three", "queue-two"]

@@ -304,7 +304,9 @@ class Terminals:
         held.waiting.append(
             WaitingPrompt(prompt, SentPrompt(command.text, command.attachments or ()), command)
         )
-        await session.announce(ev.Queued(position=len(held.waiting), prompt=prompt))
+        await session.announce(
+            ev.Queued(position=len(held.waiting), prompt=prompt, text=command.text or None)
+        )
         return {"prompt": prompt}
 
     async def _decide(

@@ -995,6 +995,8 @@ export interface Queued {
   position?: number;
   /** The prompt's UUID. */
   prompt?: string;
+  /** Its text, where no `user_message` has it before the prompt is served. */
+  text?: string;
 }
 
 /** Waiting prompts joined the running turn. */

@@ -70,7 +70,10 @@ export class SessionState {
         this.exited = event.state === "exited";
         return true;
       case "queued":
-        if (event.prompt !== undefined) this.enqueue(event.prompt, event.position);
+        if (event.prompt !== undefined) {
+          if (event.text !== undefined) this.name(event.prompt, event.text);
+          this.enqueue(event.prompt, event.position);
+        }
         return true;
       case "user_message":
         if (event.uuid === undefined) return false;

@@ -53,7 +53,8 @@ async def test_prompts_wait_here_and_one_at_a_time_is_said(stage: AcpStage) -> N
         asked = await run.asked()
         second, third = await run.session.prompt("second"), await run.session.prompt("third")
         await run.until(lambda: len(run.of(ev.Queued)) == 2)
-        assert [(event.position, event.prompt) for event in run.of(ev.Queued)] == [(1, second), (2, third)]
+        queued = [(event.position, event.prompt, event.text) for event in run.of(ev.Queued)]
+        assert queued == [(1, second, "second"), (2, third, "third")]
         assert await run.session.withdraw(third)
         assert not await run.session.withdraw(third)
         assert not await run.session.withdraw(first)

@@ -187,7 +187,9 @@ async def test_a_prompt_that_the_turn_does_not_take_waits_and_can_be_taken_back(
         await heard.play({"until": "turn/interrupt"}, {"end": "interrupted"})
         await heard.until(TurnStarted)
         waits = await heard.play()
-        assert (await heard.until(Queued)).prompt == waits
+        queued = await heard.until(Queued)
+        assert queued.prompt == waits
+        assert queued.text
         assert (await heard.until(Notice)).text == "turn/steer: no active turn"
         assert await heard.session.withdraw(waits)
         assert not await heard.session.withdraw(waits)

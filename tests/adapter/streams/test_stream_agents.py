@@ -102,7 +102,8 @@ async def test_a_turn_is_interrupted_and_what_waits_can_be_taken_back(tmp_path: 
         await heard.until(PermissionRequest)
         waiting = await heard.session.prompt("Later.")
         later = await heard.session.prompt("Even later.")
-        assert (await heard.until(Queued, 2)).position == 2
+        queued = await heard.until(Queued, 2)
+        assert (queued.position, queued.prompt, queued.text) == (2, later, "Even later.")
         assert await heard.session.withdraw(waiting)
         assert await heard.session.withdraw(later)
         assert not await heard.session.withdraw(waiting)

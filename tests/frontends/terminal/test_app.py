@@ -461,6 +461,11 @@ async def test_f8_sends_a_prompt_for_the_time_after_the_turn() -> None:
         assert not seen.app.query_one(Composer).text
 
 
+async def test_a_prompt_that_waits_is_shown_by_its_text_before_it_is_served() -> None:
+    async with screen(Queued(position=1, prompt="u1", text="hello")) as seen:
+        await seen.sees("1 waiting: hello")
+
+
 @pytest.mark.parametrize("waits", [True, False])
 async def test_f6_brings_a_prompt_back_only_if_it_still_waits(waits: bool) -> None:
     async def withdrawn(_: AnyCommand) -> JsonValue:

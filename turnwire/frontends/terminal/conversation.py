@@ -329,6 +329,8 @@ class Conversation:
             case Queued():
                 if event.prompt:
                     self.arrived.add(event.prompt)
+                    if event.text:
+                        self.texts[event.prompt] = event.text
                     self.facts.queue[event.prompt] = self.texts.get(event.prompt, "")
             case Injected():
                 for prompt in event.prompts or ():
