@@ -27,9 +27,15 @@ def test_it_goes_on_with_a_conversation_and_keeps_the_arguments_that_are_configu
     with pytest.raises(AgentNotFoundError, match="does not know how the interface of 'mine' goes on"):
         interface("mine", configured, "c-3")
     with pytest.raises(
-        AgentNotFoundError, match=r"it can for claude, codex, .*qwen.*; `turnwire attach` without --native"
+        AgentNotFoundError,
+        match=r"it can for claude, codex, gemini, .*qwen.*; `turnwire attach` without --native",
     ):
-        interface("gemini", {"gemini": setting(tmp_path, "gemini", "--acp")}, "c-4")
-    others = {"qwen": setting(tmp_path, "qwen"), "opencode": setting(tmp_path, "opencode", "acp")}
+        interface("kimi", {"kimi": setting(tmp_path, "kimi", "acp")}, "c-4")
+    others = {
+        "qwen": setting(tmp_path, "qwen"),
+        "opencode": setting(tmp_path, "opencode", "acp"),
+        "gemini": setting(tmp_path, "gemini", "--acp"),
+    }
     assert interface("qwen", others, "c-5") == [str(tmp_path / "qwen"), "--resume=c-5"]
     assert interface("opencode", others, "c-6") == [str(tmp_path / "opencode"), "--session=c-6"]
+    assert interface("gemini", others, "c-7") == [str(tmp_path / "gemini"), "--resume=c-7"]

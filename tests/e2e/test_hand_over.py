@@ -13,7 +13,7 @@ import pytest
 from terminal import welcomed
 from tmux import Terminal, terminal
 
-from live import AgentSetup, Frontend, real_setup
+from live import AgentSetup, Frontend, real_setup, told
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
 from turnwire.client import Answer, CommandFailed, commands, connect
 from turnwire.client.events import (
@@ -24,11 +24,8 @@ from turnwire.client.events import (
     PermissionRequest,
     PermissionResolved,
     QuestionRequest,
-    ThreadEvent,
     ToolCall,
-    ToolUpdate,
     TurnStarted,
-    UserMessage,
 )
 from turnwire_process import DEADLINE, TURNWIRE, Served, turnwire
 from waiting import until
@@ -64,34 +61,6 @@ def kill(folder: Path, word: str) -> None:
                 if any(given.startswith(word.encode()) for given in words):
                     found.append(int(one.name))
     os.kill(min(found), signal.SIGKILL)
-
-
-def told(frontend: Frontend, *, below: bool = True) -> list[str]:
-    """Prompts, texts, calls and ends, in the order of the log; `below`: also of subagents."""
-    found: list[str] = []
-    seen = set[int]()
-    for seq, event in zip(frontend.seqs, frontend.events, strict=True):
-        assert seq not in seen, f"{seq} came twice"
-        seen.add(seq)
-        if not below and isinstance(event, ThreadEvent) and event.parent_tool_call_id is not None:
-            continue
-        match event:
-            case UserMessage():
-                found.append(f"> {event.text}")
-            case MessageChunk(text=said):
-                if found and found[-1].startswith("said "):
-                    found[-1] += said
-                else:
-                    found.append(f"said {said}")
-            case ToolCall():
-                found.append(f"call {event.tool_call_id}")
-            case ToolUpdate(tool_status="complete" | "error" | "unknown"):
-                found.append(f"result {event.tool_call_id}")
-            case Complete():
-                found.append("complete")
-            case _:
-                pass
-    return found
 
 
 def kept(file: Path) -> list[str]:

@@ -64,7 +64,12 @@ def _gemini(home: Path, url: str) -> Mapping[str, str]:
             "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
             "privacy": {"usageStatisticsEnabled": False},
             "telemetry": {"enabled": False},
-            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+            "general": {
+                "enableAutoUpdate": False,
+                "enableAutoUpdateNotification": False,
+                # 0.61.0 deletes a conversation at the start after one that has loaded it, which left an empty copy
+                "sessionRetention": {"enabled": False},
+            },
             "ide": {"enabled": False},
         },
     )

@@ -15,7 +15,16 @@ from typing import TypeGuard, TypeVar
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi
 from turnwire.client import BEGINNING, Client, connect
-from turnwire.client.events import AgentEvent, Complete, MessageChunk, PermissionRequest
+from turnwire.client.events import (
+    AgentEvent,
+    Complete,
+    MessageChunk,
+    PermissionRequest,
+    ThreadEvent,
+    ToolCall,
+    ToolUpdate,
+    UserMessage,
+)
 from turnwire.client.frames import CaughtUp, EventFrame
 from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire.normalize.events.envelope import Cursor
@@ -102,6 +111,34 @@ class Frontend:
     ) -> None:
         """Answer a permission request."""
         await self.client.respond(self.session, request.pending_id, option_id, **more)  # type: ignore[arg-type]  # the options are the client's
+
+
+def told(frontend: Frontend, *, below: bool = True) -> list[str]:
+    """Prompts, texts, calls and ends, in the order of the log, each event once; `below`: also of subagents."""
+    found: list[str] = []
+    seen = set[int]()
+    for seq, event in zip(frontend.seqs, frontend.events, strict=True):
+        assert seq not in seen, f"{seq} came twice"
+        seen.add(seq)
+        if not below and isinstance(event, ThreadEvent) and event.parent_tool_call_id is not None:
+            continue
+        match event:
+            case UserMessage():
+                found.append(f"> {event.text}")
+            case MessageChunk(text=said):
+                if found and found[-1].startswith("said "):
+                    found[-1] += said
+                else:
+                    found.append(f"said {said}")
+            case ToolCall():
+                found.append(f"call {event.tool_call_id}")
+            case ToolUpdate(tool_status="complete" | "error" | "unknown"):
+                found.append(f"result {event.tool_call_id}")
+            case Complete():
+                found.append("complete")
+            case _:
+                pass
+    return found
 
 
 async def journaled(folder: Path, session: str) -> list[bytes]:
