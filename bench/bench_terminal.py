@@ -1,4 +1,4 @@
-"""What `turnwire attach` costs: its start on a long log, CPU and memory during a stream, and what the hub pays for it.
+"""What `turnwire attach` costs: its start on a long log, and the imports in it; CPU and memory during a stream, and what the hub pays.
 
     python bench/bench_terminal.py [--quick]
 
@@ -94,6 +94,23 @@ async def fill(journal: Journal, count: int) -> None:
     await journal.flush()
 
 
+async def imports() -> None:
+    """Tell the parts of a start apart; each has the start of Python in it."""
+    print("\nThe start of Python, and what is imported before the first screen")
+    for said, statement in (
+        ("Python", "pass"),
+        ("Textual", "import textual.app"),
+        ("the client", "import turnwire.client"),
+        ("the interface", "import turnwire.sidecar.cli.attach, turnwire.frontends.terminal.app"),
+    ):
+        begun, before = time.monotonic(), os.times()
+        process = await asyncio.create_subprocess_exec(sys.executable, "-c", statement)
+        await process.wait()
+        after = os.times()
+        cpu = after.children_user + after.children_system - before.children_user - before.children_system
+        print(f"{said:>16}: {time.monotonic() - begun:.2f} s, CPU {cpu:.2f} s")
+
+
 async def opening(events: int) -> None:
     print("\nOpening, from the command to the newest text on the screen")
     for count in (0, events):
@@ -154,6 +171,7 @@ async def streaming(seconds: int, rate: int = 1_000) -> None:
 
 async def main() -> None:
     quick = "--quick" in sys.argv
+    await imports()
     await opening(5_000 if quick else 50_000)
     await streaming(3 if quick else 15)
 
