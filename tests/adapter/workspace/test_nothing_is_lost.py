@@ -284,6 +284,7 @@ async def test_two_who_make_one_branch_leave_one_worktree(house: House) -> None:
     assert house.git("branch", "--show-current", at=Path(place.path)) == "same"
 
 
+@pytest.mark.long
 async def test_a_merge_that_another_began_is_not_aborted(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -333,6 +334,7 @@ async def test_a_detached_head_and_another_branch_keep_the_branches(house: House
     assert changes(before, view(house)) == {*gone, f"ref {result.backup}"}
 
 
+@pytest.mark.long
 async def test_a_branch_that_was_deleted_is_told_with_the_way_back(house: House) -> None:
     tree, there = await apart(house)
     commit = house.git("rev-parse", "work")
@@ -387,6 +389,7 @@ async def test_a_link_in_place_of_a_file_is_kept_as_a_link(house: House) -> None
     assert (house.folder / "secret").read_text() == "not to be copied"
 
 
+@pytest.mark.long
 async def test_what_is_staged_and_what_git_does_not_look_at_is_kept(house: House) -> None:
     made = await house.make()
     tree, there = house.tree(made), Path(made.path)
@@ -430,6 +433,7 @@ async def test_removal_copies_what_git_ignores_and_names_what_a_build_makes(hous
     assert (removed.branch, removed.left) == ("work", None)
 
 
+@pytest.mark.long
 async def test_more_than_is_copied_and_a_copy_that_fails_keep_the_worktree(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -498,6 +502,7 @@ async def test_what_is_written_after_the_look_is_not_lost(
     assert [one.name for one in there.parent.iterdir()] == ["work"]
 
 
+@pytest.mark.long
 async def test_a_path_that_is_taken_meanwhile_says_where_the_worktree_lies(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,11 +111,15 @@ async def test_nothing_to_list_and_nothing_to_remove_are_told() -> None:
         assert await worktrees([hub(one)], remove=(), unused=True) == (["No worktree is unused."], True)
 
 
-async def test_where_no_turnwire_runs_or_makes_worktrees_the_error_says_what_to_do() -> None:
+async def test_where_no_turnwire_runs_or_makes_worktrees_the_error_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with pytest.raises(NotAttached, match="no turnwire runs here"):
         await worktrees([], remove=(), unused=False)
-    with pytest.raises(NotAttached, match="cannot reach turnwire"):
-        await worktrees([Hub("http://127.0.0.1:9/", "x" * 32)], remove=(), unused=False)
+    with monkeypatch.context() as patch:
+        patch.setattr("turnwire.frontends.terminal.worktrees.LOOK_S", 0.1)
+        with pytest.raises(NotAttached, match="cannot reach turnwire"):
+            await worktrees([Hub("http://127.0.0.1:9/", "x" * 32)], remove=(), unused=False)
     async with hub_harness() as one, hub_harness() as two:
         refuses: Callable[[AnyCommand], Awaitable[JsonValue]] = _off
         one.host.handlers["worktree.list"] = refuses
