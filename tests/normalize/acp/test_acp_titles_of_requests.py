@@ -107,15 +107,26 @@ def test_several_lines_are_told_as_several_and_a_cut_says_how_much_there_is() ->
     assert len(event.permission_title) < LONGEST_COMMAND + 100
 
 
-def test_each_of_several_calls_is_called_by_its_command() -> None:
+@pytest.mark.parametrize(
+    ("count", "title"),
+    [
+        (2, "2 calls: rm 0, rm 1"),
+        (12, "12 calls: rm 0, rm 1, rm 2, rm 3, rm 4, rm 5, rm 6, rm 7, rm 8, 3 more"),
+    ],
+)
+def test_each_of_several_calls_is_called_by_its_command(count: int, title: str) -> None:
     talk = Talk("@factory/cli")
     talk.prompt(1)
-    for name in ("one", "two"):
-        call = {"title": LIE, "kind": "execute", "rawInput": {"command": f"rm {name}"}}
-        talk.update("tool_call", toolCallId=name, status="pending", **call)
-    params = {"sessionId": "s", "toolCall": {"toolCallId": "two", "title": LIE}, "options": OPTIONS}
+    for number in range(count):
+        call = {"title": LIE, "kind": "execute", "rawInput": {"command": f"rm {number}"}}
+        talk.update("tool_call", toolCallId=str(number), status="pending", **call)
+    params = {
+        "sessionId": "s",
+        "toolCall": {"toolCallId": str(count - 1), "title": LIE},
+        "options": OPTIONS,
+    }
     asked = only(talk.hears(encode.request(9, "session/request_permission", params)), "permission_request")
-    assert asked["permission_title"] == "2 calls: rm one, rm two"
+    assert asked["permission_title"] == title
 
 
 def test_every_frontend_shows_the_command() -> None:

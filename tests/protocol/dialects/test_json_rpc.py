@@ -284,6 +284,19 @@ def test_a_second_run_with_the_id_of_an_open_one_is_refused() -> None:
     assert agent.read(run(1)).messages == [prompt("hi")]
 
 
+def test_what_was_too_long_to_be_read_is_refused_by_its_id() -> None:
+    unread = Malformed('{"jsonrpc":"2.0","id":7,"method":"run","params":{"prompt":"aaa', "too long")
+    (refused,) = parsed(JSON_RPC.agent().refuse(unread, "too long").lines)
+    assert (refused["id"], refused["error"]) == (7, {"code": -32600, "message": "too long"})
+
+
+def test_initialize_is_handed_on_whole() -> None:
+    exchange = JSON_RPC.agent().read(line(id=1, method="initialize", params={"newOption": [1]}))
+    (asked,) = exchange.messages
+    assert isinstance(asked, ControlRequest)
+    assert asked.request == UnknownRequest({"newOption": [1], "subtype": "initialize"})
+
+
 def test_a_result_answers_its_run() -> None:
     agent = JSON_RPC.agent()
     agent.read(run("a"))
