@@ -93,6 +93,8 @@ async def test_it_shows_a_session_and_decides_under_a_strict_policy_and_in_a_fra
         "() => { const seen = []; document.querySelector('turnwire-session').addEventListener('turnwire-event', ({ detail }) =>"
         " seen.push(detail.event.type)); return seen; }"
     )
+    # it tells events from when it is connected on
+    await expect(page.locator("turnwire-session textarea")).to_be_visible()
     await stage.asked("ls")
     await expect(page.locator("turnwire-session")).to_contain_text("I ask.")
     allow = button(page, "allow_once")
