@@ -114,13 +114,29 @@ AGENTS: dict[str, Callable[[Path], AbstractContextManager[Agent]]] = {
 }
 
 
-async def prompted(place: Terminal, prompt: str) -> None:
+async def prompted(place: Terminal, prompt: str, key: str = "Enter") -> None:
     place.say(prompt)
     try:
         await until(lambda: place.shows(prompt[-8:]), 60)
     except TimeoutError:
         pytest.fail(f"{prompt!r} is not in the field:\n{place.text()}")
-    place.keys("Enter")
+    place.keys(key)
+
+
+async def three_wait_and_one_is_changed(place: Terminal, key: str = "Enter") -> None:
+    """Say three prompts while a turn runs; take the last one back, and change the one before it."""
+    for count, prompt in enumerate(("queue-one", "queue-two", "queue-three"), start=1):
+        await prompted(place, prompt, key)
+        await place.sees(f"{count} waiting:", "Say something")
+    await place.sees("3 waiting: queue-one · queue-two · queue-three")
+    place.keys("F6")
+    await place.sees("2 waiting: queue-one · queue-two ", "│ queue-three ")
+    place.keys("C-u")
+    await place.sees("Say something")
+    place.keys("F6")
+    await place.sees("1 waiting: queue-one ", "│ queue-two ")
+    await prompted(place, ".changed", key)
+    await place.sees("2 waiting: queue-one · queue-two.changed ", "Say something")
 
 
 async def decided(place: Terminal, key: str, is_done: Callable[[], bool]) -> None:
@@ -318,18 +334,7 @@ async def test_prompts_that_wait_for_claude_code_are_taken_back_changed_and_serv
             await prompted(place, plan([text("it-begins"), pause(), text("it-ends")]))
             await place.sees("working")
             await until(lambda: bool(api.requests), 90)
-            for count, prompt in enumerate(("queue-one", "queue-two", "queue-three"), start=1):
-                await prompted(place, prompt)
-                await place.sees(f"{count} waiting:", "Say something")
-            await place.sees("3 waiting: queue-one · queue-two · queue-three")
-            place.keys("F6")
-            await place.sees("2 waiting: queue-one · queue-two ", "│ queue-three ")
-            place.keys("C-u")
-            await place.sees("Say something")
-            place.keys("F6")
-            await place.sees("1 waiting: queue-one ", "│ queue-two ")
-            await prompted(place, ".changed")
-            await place.sees("2 waiting: queue-one · queue-two.changed ", "Say something")
+            await three_wait_and_one_is_changed(place)
             api.resume()
             await place.until_gone("waiting:")
             await place.sees("it-ends")
@@ -356,11 +361,6 @@ async def test_prompts_that_wait_for_other_agents_are_taken_back_changed_and_ser
     home = environment(tmp_path / "home", TURNWIRE_STATE_DIR=str(tmp_path / "state"))
     attach = " ".join([*TURNWIRE, "attach", "--state-dir", str(tmp_path / "state")])
 
-    async def waits(place: Terminal, prompt: str) -> None:
-        place.say(prompt)
-        await until(lambda: place.shows(prompt), 60)
-        place.keys(key)
-
     def answer(prompt: str, results: int) -> Answer:
         if prompt.rsplit(maxsplit=1)[-1] != "begin":
             return [Say(f"heard-{prompt.rsplit(maxsplit=1)[-1]}")]
@@ -380,18 +380,7 @@ async def test_prompts_that_wait_for_other_agents_are_taken_back_changed_and_ser
             await place.sees("Say something", "idle")
             await prompted(place, "begin")
             await place.sees("it-begins", "y or 1:")
-            for count, prompt in enumerate(("queue-one", "queue-two", "queue-three"), start=1):
-                await waits(place, prompt)
-                await place.sees(f"{count} waiting:", "Say something")
-            await place.sees("3 waiting: queue-one · queue-two · queue-three ")
-            place.keys("F6")
-            await place.sees("2 waiting: queue-one · queue-two ", "│ queue-three ")
-            place.keys("C-u")
-            await place.sees("Say something")
-            place.keys("F6")
-            await place.sees("1 waiting: queue-one ", "│ queue-two ")
-            await waits(place, ".changed")
-            await place.sees("2 waiting: queue-one · queue-two.changed ", "Say something")
+            await three_wait_and_one_is_changed(place, key)
             await decided(place, "y", (project / "one").exists)
             await place.until_gone("waiting:")
             await place.sees("it-ends", "heard-queue-one", "heard-queue-two.changed")

@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -660,16 +660,23 @@ async def test_a_server_that_evicts_is_refused(started: Callable[..., RedisProce
         await RedisJournal.open(server.url)
 
 
-async def test_a_worker_s_log_takes_nothing_of_another_worker_nor_of_an_earlier_life(
-    durable: RedisProcess,
-) -> None:
-    first = await RedisJournal.open(durable.url, owner="first")
-    second = await RedisJournal.open(durable.url, owner="second")
+@asynccontextmanager
+async def two_workers(server: RedisProcess) -> AsyncIterator[tuple[RedisJournal, RedisJournal]]:
+    """The journals of two workers. The log `a` has one event, of the first."""
+    first = await RedisJournal.open(server.url, owner="first")
+    second = await RedisJournal.open(server.url, owner="second")
     async with AsyncExitStack() as stack:
         stack.push_async_callback(first.close)
         stack.push_async_callback(second.close)
         await first.append("a", [Entry(b'{"n":1}')])
         await first.flush()
+        yield first, second
+
+
+async def test_a_worker_s_log_takes_nothing_of_another_worker_nor_of_an_earlier_life(
+    durable: RedisProcess,
+) -> None:
+    async with two_workers(durable) as (first, second):
         was = await second.ownership("a")
         assert was == Ownership("first", 1)
         assert not await second.claim("a"), "it is another's, which was not named"
@@ -697,13 +704,7 @@ async def test_a_worker_s_log_takes_nothing_of_another_worker_nor_of_an_earlier_
 async def test_a_log_that_was_taken_back_takes_what_is_new_and_nothing_of_its_earlier_life(
     durable: RedisProcess,
 ) -> None:
-    first = await RedisJournal.open(durable.url, owner="first")
-    second = await RedisJournal.open(durable.url, owner="second")
-    async with AsyncExitStack() as stack:
-        stack.push_async_callback(first.close)
-        stack.push_async_callback(second.close)
-        await first.append("a", [Entry(b'{"n":1}')])
-        await first.flush()
+    async with two_workers(durable) as (first, second):
         assert await second.claim("a", await second.ownership("a"))
         # Of this the writer has not sent anything when the log is taken back: the log ends where it says.
         await first.append("a", [Entry(b'{"n":"lost"}')])
