@@ -27,7 +27,7 @@ F3, F4         the call before, the call after; Enter opens it
 F5             open or fold all calls
 F6             take back the last prompt that waits, to edit it
 F7             what was used: this session, and the last days
-F8             send it for the time after the turn
+F8             send it so that it waits for the end of the turn
 Ctrl+O         sessions      Ctrl+F      find in the conversation
 Ctrl+T         mode          Ctrl+L      model
 PageUp         scroll; at the beginning it loads what came before
