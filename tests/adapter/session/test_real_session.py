@@ -382,8 +382,11 @@ async def test_stopping_in_the_middle_of_a_command_leaves_no_process(cli_harness
 
 @pytest.mark.long
 async def test_twenty_sessions_side_by_side_finish_their_turns(cli_harness: RealCliHarness) -> None:
+    # twenty that end at once take longer for it than one that a user waits for
+    patient = StopDeadlines(close=60)
+
     async def one(number: int) -> Ended | None:
-        async with cli_harness.harness() as harness:
+        async with cli_harness.harness(stop=patient) as harness:
             result = await harness.turn(f"number {number}")
             assert result.text == f"ok: number {number}"
         return harness.ended
