@@ -1,16 +1,15 @@
 """Lines of `codex app-server` (0.169.0): JSON-RPC without the member `jsonrpc`, in both directions.
 
 Both sides count their requests from 0, so a line is a reply only if it has no method. A subagent is a thread of its own on the
-same
-stream; its items belong to the call that started it. New versions add methods. A method that is not in the tables (methods.py)
-is
-unknown. A turn begins when a prompt named by the client is sent, or else when the server reports it.
+same stream; its items belong to the call that started it. New versions add methods. A method that is not in the tables
+(methods.py) is unknown. A turn begins when a prompt named by the client is sent, or else when the server reports it.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 
 from turnwire.normalize.codex import approvals, items
+from turnwire.normalize.codex.account import Limits, hook
 from turnwire.normalize.codex.models import Models
 from turnwire.normalize.codex.words import failure
 from turnwire.normalize.events import CompactBoundary
@@ -81,11 +80,15 @@ class AppServerReader(OneWay):
         self._totals: dict[str, int] = {}
         """Tokens of each thread so far."""
         self._models = Models()
+        self._limits = Limits()
         self._notifications: Mapping[str, Callable[[JsonObject], Sequence[Observation] | None]] = {
+            "account/rateLimits/updated": self._limits.updated,
             "configWarning": self._warned,
             "deprecationNotice": self._warned,
             "error": self._failed,
             "guardianWarning": self._warned,
+            "hook/completed": lambda told: [hook(told, "finished", parent=self._parent(told))],
+            "hook/started": lambda told: [hook(told, "started", parent=self._parent(told))],
             "item/agentMessage/delta": self._message_delta,
             "item/commandExecution/outputDelta": self._output_delta,
             "item/completed": self._item_completed,
@@ -286,6 +289,8 @@ class AppServerReader(OneWay):
             return []
         if kind == "userMessage":
             return [] if was_open else self._prompted(told, item)
+        if kind == "hookPrompt":
+            return [_hook_prompt(name, item)] if self._is_main(told) else []
         if kind == "contextCompaction":
             return [Event(lambda here: CompactBoundary(**here))] if self._is_main(told) else []
         if name == self._spoken:
@@ -406,6 +411,12 @@ class AppServerReader(OneWay):
         mode = text(fields(settings.get("collaborationMode")), "mode")
         model = text(settings, "model")
         return [SessionStarted(model=model, mode=mode), *self._models.uses(model, text(settings, "effort"))]
+
+
+def _hook_prompt(name: str, item: JsonObject) -> Prompt:
+    """Return what a hook tells the model, for example to go on when the turn was about to end."""
+    told = (text(fragment, "text") for fragment in objects(item, "fragments"))
+    return Prompt("\n".join(filter(None, told)), id=name, synthetic=True)
 
 
 def _changes(diff: str) -> Noticed:

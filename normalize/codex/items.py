@@ -42,7 +42,7 @@ def completed(kind: str, item: JsonObject, *, parent: str | None) -> Sequence[Ob
             ]
         case "plan":
             return [PlanShown(text=text(item, "text") or "", id=name)]
-        case "hookPrompt" | "sleep":
+        case "sleep":
             return []
         case "enteredReviewMode" | "exitedReviewMode":
             return [Noticed(kind="review", text=f"{_REVIEWS[kind]}: {text(item, 'review') or ''}")]

@@ -23,6 +23,7 @@ from turnwire.client.events import (
     ApiRetry,
     CompactBoundary,
     Complete,
+    HookActivity,
     MessageChunk,
     PermissionRequest,
     QuestionRequest,
@@ -30,6 +31,7 @@ from turnwire.client.events import (
     SessionOptions,
     ToolCall,
     ToolUpdate,
+    UserMessage,
 )
 from turnwire.normalize.events import Unknown
 from turnwire.normalize.families import new_core
@@ -253,6 +255,71 @@ async def test_servers_are_asked_for_and_a_conversation_is_compacted_and_read_ag
         )
         await frontend.until(CompactBoundary)
         await frontend.until(Complete)
+    await place.replays(session)
+
+
+def trusted(place: Place) -> str:
+    """The part of a configuration by which Codex trusts the hooks of its home, as a person says it there."""
+    requests: list[dict[str, object]] = [
+        {"id": 0, "method": "initialize", "params": {"clientInfo": {"name": "test", "version": "1"}}},
+        {"method": "initialized"},
+        {"id": 1, "method": "hooks/list", "params": {"cwds": [str(place.project)]}},
+    ]
+    with subprocess.Popen(
+        CODEX.command(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={"HOME": str(place.folder / "home"), "PATH": "/usr/bin:/bin"},
+    ) as server:
+        assert server.stdin
+        assert server.stdout
+        server.stdin.write(b"".join(json.dumps(one).encode() + b"\n" for one in requests))
+        server.stdin.flush()
+        replies = (json.loads(line) for line in server.stdout)
+        listed = next(one for one in replies if one.get("id") == 1)["result"]["data"][0]["hooks"]
+        server.kill()
+    return "".join(
+        f"\n[hooks.state.{json.dumps(one['key'])}]\ntrusted_hash = {json.dumps(one['currentHash'])}\n"
+        for one in listed
+    )
+
+
+async def test_hooks_of_its_own_configuration_are_told(place: Place, models: ScriptedModels) -> None:
+    def running(script: str) -> list[dict[str, object]]:
+        return [{"hooks": [{"type": "command", "command": script}]}]
+
+    once = """if grep -q 'stop_hook_active":true'; then echo '{}'; else echo '{"decision":"block","reason":"Test it."}'; fi"""
+    hooks = {
+        "PreToolUse": running("if grep -q forbidden; then echo not that >&2; exit 2; fi"),
+        "PostToolUse": running("exit 3"),
+        "Stop": running(once),
+    }
+    own = place.folder / "home" / ".codex"
+    (own / "hooks.json").write_text(json.dumps({"hooks": hooks}))
+    with (own / "config.toml").open("a") as config:
+        config.write(trusted(place))
+    async with place.running() as frontend:
+        session = frontend.session
+        models.answers += [
+            [CODEX.shell("echo hi")],
+            [CODEX.shell("echo forbidden")],
+            [Say("Done.")],
+            [Say("Tested.")],
+        ]
+        done = await frontend.turn("Go on.")
+        assert (done.data.outcome, frontend.text()) == ("completed", "Done.Tested.")
+        ran = [one for one in frontend.seen(HookActivity) if one.phase == "finished"]
+        assert [(one.hook_event, one.outcome, one.output) for one in ran] == [
+            ("PreToolUse", "success", None),
+            ("PostToolUse", "error", "hook exited with code 3"),
+            ("PreToolUse", "block", "not that"),
+            ("Stop", "block", "Test it."),
+            ("Stop", "success", None),
+        ]
+        (call,) = {one.tool_call_id for one in frontend.seen(ToolCall)}
+        assert [one.tool_call_id == call for one in ran] == [True, True, False, False, False]
+        assert [one.text for one in frontend.seen(UserMessage)] == ["Go on.", "Test it."]
     await place.replays(session)
 
 

@@ -164,7 +164,7 @@ def test_every_kind_of_call_is_told(item: JsonObject, name: str, kind: str) -> N
 
 
 def test_items_that_are_no_calls() -> None:
-    assert told(TURN, began("sleep"), done("sleep"), done("hookPrompt"))[2:] == []
+    assert told(TURN, began("sleep"), done("sleep"))[2:] == []
     assert last(TURN, done("enteredReviewMode", review="Look."))["text"] == "The review begins: Look."
     assert last(TURN, done("plan", text="1. Go"))["plan_content"] == "1. Go"
     thought = last(TURN, done("reasoning", summary=[7], content=["Hm."]))
@@ -386,3 +386,81 @@ def test_what_a_command_reads_is_its_description() -> None:
         TURN, asks("item/commandExecution/requestApproval", itemId="i", command="ls", commandActions=actions)
     )
     assert asked["tool_input"]["description"] == words
+
+
+HOOKS = "/home/me/.codex/hooks.json"
+
+
+def ran(event: str, name: str, status: str, *entries: str, **more: Json) -> Line:
+    run: JsonObject = {
+        "id": f"{name}:0:{HOOKS}",
+        "eventName": event,
+        "sourcePath": HOOKS,
+        "status": status,
+        "statusMessage": "checking",
+        "entries": [{"kind": "feedback", "text": words} for words in entries],
+    }
+    phase = "started" if status == "running" else "completed"
+    return notice(f"hook/{phase}", turnId="1", run=run | more)
+
+
+def test_hooks_of_the_configuration_are_told_with_what_they_said() -> None:
+    began, over = told(
+        TURN, ran("stop", "stop", "running"), ran("stop", "stop", "blocked", "Run the", "tests.")
+    )[-2:]
+    assert (began["type"], began["phase"], began["hook_event"]) == ("hook_activity", "started", "Stop")
+    assert "outcome" not in began
+    assert (over["phase"], over["outcome"], over["output"]) == ("finished", "block", "Run the\ntests.")
+    assert (over["hook_id"], over["hook_name"]) == (f"stop:0:{HOOKS}", "checking")
+    assert "tool_call_id" not in over
+
+
+def test_a_hook_about_a_call_names_it() -> None:
+    told_of = last(TURN, ran("preToolUse", "pre-tool-use", "failed", id=f"pre-tool-use:0:{HOOKS}:call_1"))
+    assert (told_of["tool_call_id"], told_of["outcome"]) == ("call_1", "error")
+
+
+def test_a_hook_of_which_nothing_is_told_is_told_all_the_same() -> None:
+    assert last(TURN, notice("hook/completed", run=None))["phase"] == "finished"
+
+
+def test_what_a_hook_tells_the_model_is_a_prompt_of_nobodys() -> None:
+    prompt = last(TURN, done("hookPrompt", fragments=[{"text": "Run the tests."}, {"text": 7}]))
+    assert (prompt["type"], prompt["text"], prompt["synthetic"]) == ("user_message", "Run the tests.", True)
+    of_a_subagent = notice("item/completed", threadId="child", item={"type": "hookPrompt", "id": "i"})
+    assert told(TURN, of_a_subagent) == told(TURN)
+
+
+def limited(primary: Json = None, secondary: Json = None, reached: str | None = None) -> Line:
+    limits: JsonObject = {"primary": primary, "secondary": secondary, "rateLimitReachedType": reached}
+    return "<", {"method": "account/rateLimits/updated", "params": {"rateLimits": limits}}
+
+
+def window(used: int, minutes: int | None = 300, resets: int = 1795900000) -> JsonObject:
+    return {"usedPercent": used, "windowDurationMins": minutes, "resetsAt": resets}
+
+
+def test_a_limit_that_is_near_or_reached_is_told_once_until_it_resets() -> None:
+    week = window(40, 10080)
+    assert told(limited(), limited(window(89), week)) == []
+    near = limited(window(98), week)
+    (one,) = told(near, near)
+    assert one["rate_limit_message"] == "Close to the rate limit (five_hour): 98% used"
+    assert (one["status"], one["resets_at"], one["utilization"]) == ("allowed_warning", 1795900000, 0.98)
+    full = limited(window(100), week, "rate_limit_reached")
+    _, reached, again = told(near, full, full, limited(window(95, resets=1795918000), week))
+    assert (reached["status"], reached["rate_limit_message"]) == (
+        "rejected",
+        "Rate limited by API (five_hour)",
+    )
+    assert again["resets_at"] == 1795918000
+
+
+def test_limits_without_a_known_window_are_named_by_what_is_told() -> None:
+    (spent,) = told(limited(reached="workspace_owner_credits_depleted"))
+    assert (spent["rate_limit_type"], spent["status"]) == ("workspace_owner_credits_depleted", "rejected")
+    assert "utilization" not in spent
+    assert [last(limited(window(99, minutes)))["rate_limit_type"] for minutes in (60, None)] == [
+        "60 minutes",
+        "limit",
+    ]

@@ -22,7 +22,6 @@ QUIET = frozenset(
     {
         "account/gatewayOAuth/changed",
         "account/login/completed",
-        "account/rateLimits/updated",
         "account/updated",
         "app/list/updated",
         "autoApprovalReview/strictReviewRequired",
@@ -32,8 +31,6 @@ QUIET = frozenset(
         "fs/changed",
         "fuzzyFileSearch/sessionCompleted",
         "fuzzyFileSearch/sessionUpdated",
-        "hook/completed",
-        "hook/started",
         "item/autoApprovalReview/completed",
         "item/autoApprovalReview/started",
         "item/commandExecution/terminalInteraction",
