@@ -1,5 +1,5 @@
 /** The page: sessions, the conversation, the inspector; and the door when the token is wrong. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { leave, setNotifications, useAttention, wantsNotifications } from "./notifications/attention.js";
 import { install, installChanged } from "./notifications/install.js";
 import { Boundary } from "./parts/boundary.js";
@@ -141,7 +141,8 @@ export function App({ hub }: { hub: ConsoleState }) {
     setMenu(false);
     setSeq(undefined);
   }, [live, hub.view?.name, hub.view?.query]);
-  useEffect(() => {
+  // Before anything is painted: who sees the page can use its keys.
+  useLayoutEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
       if (event.key === "Escape" && menu && dialog === undefined) setMenu(false);
       if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {

@@ -1,5 +1,5 @@
 /** The files of the workspace as they are now: those that the agent changed first, then its folders; one of them open to be read. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Copy } from "../parts/copy.js";
 import { Icon } from "../parts/icons.js";
 import { Parts } from "../parts/images.js";
@@ -72,7 +72,7 @@ function Viewer({ path, onBack }: { path: string; onBack: () => void }) {
   const live = useLive();
   const { answer, error, again } = useResult({ type: "workspace.read", session: live.id, path });
   const back = useRef<HTMLButtonElement>(null);
-  useEffect(() => back.current?.focus(), []);
+  useLayoutEffect(() => back.current?.focus(), []);
   const text = answer?.text ?? undefined;
   const hunks = useMemo(() => {
     const lines = text === undefined || text === "" ? [] : text.replace(/\n$/, "").split("\n");

@@ -1,5 +1,5 @@
 /** Old conversations: by folder, or where some words stand in them. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { SessionSummary } from "turnwire-client";
 import { Badge } from "../parts/parts.js";
 import { type Asked, members, useAnswer } from "../state/ask.js";
@@ -262,7 +262,7 @@ function Hits({ query }: { query: string }) {
 export function History({ query }: { query: string }) {
   const { hub } = usePage();
   const [text, setText] = useState(query);
-  useEffect(() => setText(query), [query]);
+  useLayoutEffect(() => setText(query), [query]);
   return (
     <>
       <form

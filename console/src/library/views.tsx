@@ -1,5 +1,5 @@
 /** What is not about a session on screen: the pages about what was before, and how to begin; loaded when first asked for. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { IconButton } from "../parts/parts.js";
 import type { View } from "../state/console_state.js";
 import { History } from "./history.js";
@@ -10,7 +10,7 @@ export { download } from "./download.js";
 export function LibraryView({ view, onMenu }: { view: View; onMenu: () => void }) {
   const heading = useRef<HTMLHeadingElement>(null);
   // The link that led here says nothing any more: who reads by ear goes on at the page's own heading.
-  useEffect(() => heading.current?.focus(), [view.name]);
+  useLayoutEffect(() => heading.current?.focus(), [view.name]);
   return (
     <>
       <header class="session-head">

@@ -47,7 +47,7 @@ export function RequestDock() {
     if (id !== undefined && id !== chosen) choose(id);
   }, [id]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
       if (writes(event)) typed.current = performance.now();
     }
@@ -122,7 +122,7 @@ function Request({ row, onAnswered, place }: Props) {
   const subject = subjectOf(row);
   const size = request.type === "permission_request" ? sizeOf(row, request) : undefined;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       // In a shadow tree the event itself names the element that holds it.
       const [target] = event.composedPath();

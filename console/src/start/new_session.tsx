@@ -1,5 +1,5 @@
 /** The dialog for a new session: what to do, which agent, where, and what else it is started with. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CommandOf } from "turnwire-client";
 import { AttachedFiles } from "../composer/attached_files.js";
 import { type Attached, attach } from "../composer/attachments.js";
@@ -42,7 +42,7 @@ export function NewSession({ onClose }: { onClose: () => void }) {
   // Refused where the setting is off.
   const apart = members(useAnswer({ type: "worktree.list" }).answer).worktrees !== undefined;
   const [worktree, setWorktree] = useState<{ branch: string; base: string } | undefined>(undefined);
-  useEffect(() => first.current?.focus(), []);
+  useLayoutEffect(() => first.current?.focus(), []);
   const set = (part: Partial<typeof values>) => {
     attempt.current = {};
     // Consent is to what stood there when it was given.

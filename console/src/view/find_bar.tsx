@@ -1,5 +1,5 @@
 /** Finds words in the conversation, all of it: the next and the one before, and how many there are. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { find } from "../model/find.js";
 import type { Row } from "../model/rows.js";
 import { IconButton } from "../parts/parts.js";
@@ -17,7 +17,7 @@ export function FindBar({ onShow, onClose }: { onShow: (row: Row) => void; onClo
   const [text, setText] = useState("");
   const [words, look] = useState("");
   const [at, go] = useState(0);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   useEffect(() => {
     const timer = setTimeout(() => look(text), PAUSE);
     return () => clearTimeout(timer);

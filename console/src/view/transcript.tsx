@@ -1,5 +1,5 @@
 /** The conversation on screen: the virtual list, what waits for you, and the way back to the end. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { cardOf } from "../model/cards.js";
 import type { Conversation } from "../model/conversation.js";
 import type { Row } from "../model/rows.js";
@@ -105,7 +105,7 @@ export function Transcript() {
   const unloadedHeight = useMemo(() => (whole ? 0 : unloadedHeightOf(conversation)), [conversation, whole]);
 
   const [finding, find] = useState(false);
-  useEffect(() => live.finding.watch(() => find(true)), [live]);
+  useLayoutEffect(() => live.finding.watch(() => find(true)), [live]);
 
   function show(row: Row): void {
     let outer = row;
