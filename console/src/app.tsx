@@ -111,13 +111,17 @@ function ShellTab({ hub }: { hub: ConsoleState }) {
 /** Tabs of the inspector that need width. */
 const WIDE: ReadonlySet<Tab> = new Set(["changes", "shell"]);
 
+type Dialog = "palette" | "keys" | "phone" | "new";
+
 export function App({ hub }: { hub: ConsoleState }) {
   useSource(hub.changed, hub.switched, installChanged);
   const [menu, setMenu] = useState(false);
   const [panel, setPanel] = useState(false);
   const [tab, setTab] = useState<Tab>("turn");
   const [seq, setSeq] = useState<number | undefined>(undefined);
-  const [dialog, open] = useState<"palette" | "keys" | "phone" | "new" | undefined>(undefined);
+  const [dialog, open] = useState<Dialog | undefined>(undefined);
+  // A dialog says late that it closed: by then another may be open.
+  const close = (closed: Dialog) => open((now) => (now === closed ? undefined : now));
   const [notify, setNotify] = useState(wantsNotifications);
   useAttention(hub, notify);
   const live = hub.current;
@@ -255,10 +259,10 @@ export function App({ hub }: { hub: ConsoleState }) {
             </Boundary>
           </LiveContext.Provider>
         )}
-        {dialog === "palette" && <Palette commands={commands} onClose={() => open(undefined)} />}
-        {dialog === "new" && <Making hub={hub} onClose={() => open(undefined)} />}
-        {dialog === "phone" && <Phone hub={hub} onClose={() => open(undefined)} />}
-        {dialog === "keys" && <Keys onClose={() => open(undefined)} />}
+        {dialog === "palette" && <Palette commands={commands} onClose={() => close("palette")} />}
+        {dialog === "new" && <Making hub={hub} onClose={() => close("new")} />}
+        {dialog === "phone" && <Phone hub={hub} onClose={() => close("phone")} />}
+        {dialog === "keys" && <Keys onClose={() => close("keys")} />}
         <Toasts />
       </div>
     </PageContext.Provider>

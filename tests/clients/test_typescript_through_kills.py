@@ -150,7 +150,7 @@ async def killed(folder: Path, line: Line, env: dict[str, str], session: str, re
 @pytest.mark.long
 @pytest.mark.parametrize("runtime", [in_node, pytest.param(in_chromium, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
-    "kills", [2, pytest.param(100 if "TURNWIRE_EXPLORE" in os.environ else 40, marks=pytest.mark.long)]
+    "kills", [2, pytest.param(100 if "TURNWIRE_EXPLORE" in os.environ else 25, marks=pytest.mark.long)]
 )
 async def test_no_event_is_lost_or_given_twice_through_kills_of_the_sidecar(
     tmp_path: Path, runtime: Callable[[str, str], AbstractAsyncContextManager[Received]], kills: int

@@ -80,6 +80,8 @@ SEND = ".composer .send"
 Scheme = Literal["light", "dark"]
 SIZES = [(1440, 900), (1024, 768), (768, 1024), (390, 844), (320, 640)]
 """Width and height of the windows, in pixels."""
+COLOURED = {1440, 390}
+"""Widths at which axe looks at every theme. At the others themes differ in nothing but colours, so the first is enough."""
 
 
 async def at_each_size(
@@ -101,7 +103,8 @@ async def at_each_size(
                 "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
             )
             here = f"{view}, {width} {scheme}"
-            wrong += [f"{here}: {one}" for one in await violations(page)]
+            if scheme == schemes[0] or width in COLOURED:
+                wrong += [f"{here}: {one}" for one in await violations(page)]
             wrong += [f"{here}: {one}" for one in await page.evaluate(SIDEWAYS)]
             if folder := os.environ.get("TURNWIRE_TEST_PICTURES"):
                 name = f"{view.replace(' ', '-')}-{width}-{scheme}.png"
