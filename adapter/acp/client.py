@@ -15,7 +15,7 @@ from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
 from turnwire.adapter.session.lines import Lines, fail
 from turnwire.normalize.inputs import Message, Received, Sent
 from turnwire.protocol.acp import encode
-from turnwire.protocol.acp.decode import decode, malformed
+from turnwire.protocol.acp.decode import decode
 from turnwire.protocol.acp.messages import (
     Batch,
     Id,
@@ -28,7 +28,7 @@ from turnwire.protocol.acp.messages import (
 from turnwire.protocol.acp.updates import StateUpdate
 from turnwire.protocol.framing import DEFAULT_LIMIT, OversizeLine
 from turnwire.protocol.json_values import Json, JsonObject, text_at
-from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.malformed import Malformed, oversize
 from turnwire.protocol.parsing import glued
 
 _HINTS = {
@@ -147,7 +147,7 @@ class AcpClient:
 
     def _receive(self, line: bytes | OversizeLine) -> list[Received]:
         if isinstance(line, OversizeLine):
-            return [Received(line.head, malformed(line))]
+            return [Received(line.head, oversize(line))]
         message = decode(line)
         if type(message) is Malformed and (pieces := glued.cut(line)):
             return [received for piece in pieces for received in self._receive(piece)]

@@ -7,7 +7,7 @@ from turnwire.normalize.core import Core
 from turnwire.normalize.family import Family
 from turnwire.protocol.acp.recognise import is_acp
 from turnwire.protocol.json_values import JsonObject
-from turnwire.protocol.json_wire import Wire
+from turnwire.protocol.json_wire import LineWire, Wire
 
 if TYPE_CHECKING:
     from turnwire.normalize.model_calls import ModelCallReaders
@@ -20,9 +20,9 @@ def _core(*, resumed: bool = False, first_turn: int = 1) -> Core:
 
 
 def _wire() -> Wire:
-    from turnwire.protocol.acp.wire import AcpWire  # noqa: PLC0415 - as above
+    from turnwire.protocol.acp.decode import decode  # noqa: PLC0415 - as above
 
-    return AcpWire()
+    return LineWire(decode)
 
 
 def _claims(value: JsonObject) -> bool:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.json_values import Json, JsonObject
-from turnwire.protocol.malformed import BLANK, Malformed
+from turnwire.protocol.malformed import BLANK, Malformed, oversize
 from turnwire.protocol.parsing import generic, glued
 from turnwire.protocol.parsing.depth import TOO_DEEP, is_too_deep
 from turnwire.protocol.text import scrub_json
@@ -66,13 +66,11 @@ class JsonLine(Struct, frozen=True, gc=False):
     """The object, with valid strings."""
 
 
-class JsonWire:
-    """Reads a wire with one JSON object per line."""
+class LineWire:
+    """Reads a wire with one JSON object per line. `decode` returns the message of a line."""
 
-    def __init__(self, family: str, load: Callable[[bytes], Json] | None = None) -> None:
-        """`load` parses a line if the wire needs a parser of its own. It may raise ValueError and RecursionError."""
-        self._family = family
-        self._load = load or _load
+    def __init__(self, decode: Callable[[bytes], Struct]) -> None:
+        self._decode = decode
 
     def heard(self, lines: Sequence[bytes | OversizeLine]) -> Iterator[tuple[bytes | None, Struct]]:
         """Return the messages in lines of the agent, each with its line (None for an oversized one)."""
@@ -80,15 +78,25 @@ class JsonWire:
             if not isinstance(line, bytes):
                 yield None, oversize(line)
                 continue
-            message = self._message(line)
+            message = self._decode(line)
             if type(message) is Malformed and (pieces := glued.cut(line)):
-                yield from ((piece, self._message(piece)) for piece in pieces)
+                yield from ((piece, self._decode(piece)) for piece in pieces)
             else:
                 yield line, message
 
     def sent(self, line: bytes) -> Sequence[Struct]:
         """Return the messages in a line that was sent to the agent."""
-        return (self._message(line),)
+        return (self._decode(line),)
+
+
+class JsonWire(LineWire):
+    """Reads a wire of plain JSON objects."""
+
+    def __init__(self, family: str, load: Callable[[bytes], Json] | None = None) -> None:
+        """`load` parses a line if the wire needs a parser of its own. It may raise ValueError and RecursionError."""
+        super().__init__(self._message)
+        self._family = family
+        self._load = load or _load
 
     def _message(self, line: bytes) -> Struct:
         words = line.decode("utf-8", "replace")
@@ -105,12 +113,6 @@ class JsonWire:
             if isinstance(value, dict)
             else Malformed(words, NOT_AN_OBJECT)
         )
-
-
-def oversize(line: OversizeLine) -> Malformed:
-    """Return the stand-in for a line that was too long to keep."""
-    reason = f"line {line.number} has {line.size} bytes, beyond the limit"
-    return Malformed(line.head.decode("utf-8", "replace"), reason)
 
 
 def _load(line: bytes) -> Json:

@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from turnwire.protocol.framing import OversizeLine
+
 BLANK = "blank line"
 """The reason of a line of nothing."""
 
@@ -15,3 +17,9 @@ class Malformed(Struct, frozen=True, gc=False):
     """What is wrong with it."""
     asks: str | None = None
     """Id of the control request in the line; its writer waits for an answer."""
+
+
+def oversize(line: OversizeLine) -> Malformed:
+    """Return the stand-in for a line that was too long to keep."""
+    reason = f"line {line.number} has {line.size} bytes, beyond the limit"
+    return Malformed(line.head.decode("utf-8", "replace"), reason)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from turnwire.protocol.acp import encode
 from turnwire.protocol.acp.content import Diff, ShownContent, TextContent, UnknownContent, UnknownShown
-from turnwire.protocol.acp.decode import decode, malformed
+from turnwire.protocol.acp.decode import decode
 from turnwire.protocol.acp.messages import (
     ACP_TYPES,
     Batch,
@@ -25,7 +25,7 @@ from turnwire.protocol.acp.messages import (
 from turnwire.protocol.acp.recognise import is_acp
 from turnwire.protocol.acp.updates import AgentMessageChunk, Plan, ToolCall, ToolCallUpdate, UnknownUpdate
 from turnwire.protocol.framing import OversizeLine
-from turnwire.protocol.malformed import BLANK, Malformed
+from turnwire.protocol.malformed import BLANK, Malformed, oversize
 from turnwire.protocol.parsing.depth import TOO_DEEP
 
 
@@ -136,7 +136,7 @@ def test_what_is_no_message(line: bytes, reason: str) -> None:
 
 
 def test_a_line_too_long_to_keep_says_so() -> None:
-    message = malformed(OversizeLine(7, 5000, b'{"\xff'))
+    message = oversize(OversizeLine(7, 5000, b'{"\xff'))
     assert message == Malformed('{"\ufffd', "line 7 has 5000 bytes, beyond the limit")
 
 

@@ -24,7 +24,6 @@ from turnwire.protocol.acp.messages import (
     UpdateParams,
 )
 from turnwire.protocol.acp.updates import AgentMessageChunk, AgentThoughtChunk
-from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.protocol.malformed import BLANK, Malformed
 from turnwire.protocol.parsing import generic, lenient
@@ -54,12 +53,6 @@ def decode(line: bytes) -> AcpMessage:
     if type(message) is SessionUpdate and _is_flat(message):
         return message
     return _beyond(line) if is_too_deep(line) else message
-
-
-def malformed(line: OversizeLine) -> Malformed:
-    """Return the stand-in for a line that was too long to keep."""
-    reason = f"line {line.number} has {line.size} bytes, beyond the limit"
-    return Malformed(line.head.decode("utf-8", "replace"), reason)
 
 
 def message_of(value: Json) -> AcpMessage:

@@ -22,7 +22,7 @@ from turnwire.protocol.claude.stream import (
 )
 from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.json_values import JsonObject, text_at
-from turnwire.protocol.malformed import BLANK, Malformed
+from turnwire.protocol.malformed import BLANK, Malformed, oversize
 from turnwire.protocol.miriad import system as miriad
 from turnwire.protocol.parsing import generic, lenient
 from turnwire.protocol.parsing.depth import NEVER_DEEP, TOO_DEEP, is_deep, is_too_deep, outermost
@@ -159,8 +159,7 @@ def message_of(value: JsonObject) -> Message:
 
 def malformed(line: OversizeLine) -> Malformed:
     """Return the Malformed message for a line that was too long to read."""
-    reason = f"line {line.number} has {line.size} bytes, beyond the limit"
-    return Malformed(_text(line.head), reason, _asks(line.head))
+    return msgspec.structs.replace(oversize(line), asks=_asks(line.head))
 
 
 def _beyond(line: bytes) -> Malformed:
