@@ -27,8 +27,8 @@ AGAIN_S = 0.5
 """Seconds after which logs that could not be read are tried again."""
 
 
-class FrontendWriter(Protocol):
-    """The writing side of a connection. Writing never waits; a reader asks before it writes events."""
+class BoundedWriter(Protocol):
+    """The writing side of a connection, as far as it says when to write."""
 
     @property
     def writable(self) -> bool:
@@ -46,6 +46,10 @@ class FrontendWriter(Protocol):
     async def room(self, size: int) -> bool:
         """Wait until they may; False when the sink is closed."""
         ...
+
+
+class FrontendWriter(BoundedWriter, Protocol):
+    """The writing side of a connection. Writing never waits; a reader asks before it writes events."""
 
     def deliver(self, batch: Batch) -> None:
         """Write events."""

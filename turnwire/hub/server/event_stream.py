@@ -7,6 +7,7 @@ client's Last-Event-ID resumes it. `gap`, `lag` and `caught_up` are events of th
 from typing import Protocol
 
 from turnwire.hub.delivery.batch import Batch, as_server_sent_events
+from turnwire.hub.delivery.subscription import BoundedWriter
 from turnwire.hub.wire.frames_out import OutFrame, encode
 
 HEAD = (
@@ -19,25 +20,8 @@ HEAD = (
 PING = b": ping\n\n"
 
 
-class TcpWriter(Protocol):
+class TcpWriter(BoundedWriter, Protocol):
     """The writing side of a TCP connection."""
-
-    @property
-    def writable(self) -> bool:
-        """Is there less in the write buffer than its limit?"""
-        ...
-
-    async def drained(self) -> None:
-        """Wait until it is writable; raises SinkClosed."""
-        ...
-
-    def has_room(self, size: int) -> bool:
-        """Return whether this many bytes fit into the budget of unread bytes of all frontends."""
-        ...
-
-    async def room(self, size: int) -> bool:
-        """Wait until they may; False when it is closed."""
-        ...
 
     def write(self, data: bytes) -> None:
         """Write bytes; a closed connection drops them."""
