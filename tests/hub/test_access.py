@@ -3,18 +3,17 @@
 import pytest
 from pydantic import SecretStr
 
+from turnwire._runtime.origins import is_loopback, policy_for
 from turnwire.hub.config import HubConfig
 from turnwire.hub.principals import Principal
 from turnwire.hub.server.access import (
     AccessError,
     Allowance,
-    OriginPolicy,
     Proxies,
     RoleTokens,
     TokenCheck,
     WrongToken,
     address_prefix,
-    is_loopback,
     token_of,
 )
 
@@ -80,7 +79,7 @@ def test_a_token_gives_its_role_and_nothing_else_does() -> None:
 def test_a_host_must_be_known_so_that_a_rebound_name_does_not_get_in(
     listens_on: str, host: str | None, allowed: bool
 ) -> None:
-    assert OriginPolicy(listens_on, ("console.example",), ()).host_allowed(host) is allowed
+    assert policy_for(listens_on, ("console.example",), ()).host_allowed(host) is allowed
 
 
 @pytest.mark.parametrize(
@@ -98,7 +97,7 @@ def test_a_host_must_be_known_so_that_a_rebound_name_does_not_get_in(
     ],
 )
 def test_a_page_must_be_the_hubs_own_or_configured(origin: str | None, host: str, allowed: bool) -> None:
-    assert OriginPolicy("127.0.0.1", (), ("https://console.example",)).origin_allowed(origin, host) is allowed
+    assert policy_for("127.0.0.1", (), ("https://console.example",)).origin_allowed(origin, host) is allowed
 
 
 def test_a_token_is_found_in_the_header_or_else_in_the_subprotocol() -> None:

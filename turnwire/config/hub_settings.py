@@ -1,8 +1,8 @@
 """What the settings say of the hub."""
 
+from turnwire._runtime.origins import is_loopback
 from turnwire.config.settings import Settings
 from turnwire.hub.config import HubConfig, Limits
-from turnwire.hub.server.access import is_loopback
 
 
 def hub_config(settings: Settings) -> HubConfig:

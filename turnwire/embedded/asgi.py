@@ -27,9 +27,10 @@ from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
+from turnwire._runtime.origins import RequestPolicy
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire.embedded.hub import Hub, hub_with
-from turnwire.frontends.web.access import RequestPolicy, refusal
+from turnwire.frontends.web.access import refusal, wrong_page
 from turnwire.hub.principals import TOKEN_PREFIX, NoPrincipals, Principal, checked_name
 from turnwire.hub.principals import Scope as Sessions
 from turnwire.normalize.vocabulary import Role
@@ -151,20 +152,8 @@ class HubApplication:
 
     def _turned_away(self, scope: Scope) -> Response | None:
         """Return the answer to what is refused before anybody is asked who it is."""
-        headers = Headers(scope=scope)
-        host, origin = headers.get("host"), headers.get("origin")
-        if not self._policy.host_allowed(host):
-            return refusal(
-                403,
-                "host_not_allowed",
-                "The Host header does not name this server. Add the name to allowed_hosts.",
-            )
-        if not self._policy.origin_allowed(origin, host):
-            return refusal(
-                403,
-                "origin_not_allowed",
-                "The page comes from another origin. Add its origin to allowed_origins.",
-            )
+        if (answer := wrong_page(self._policy, scope)) is not None:
+            return answer
         if self._hub is None:
             return refusal(503, "not_ready", "The hub does not run: give hub.lifespan to the application.")
         if scope["type"] == "http" and scope["method"] not in {"GET", "HEAD"}:

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from turnwire.frontends.web.bodies import BodyMiddleware
-from turnwire.frontends.web.serving import is_loopback, listening, server
+from turnwire.frontends.web.serving import listening, server
 
 DEADLINE = 60.0
 
@@ -124,9 +124,3 @@ async def test_a_client_that_leaves_within_its_body_is_no_error(caplog: pytest.L
         async with asyncio.timeout(DEADLINE):
             await gone.wait()
     assert not [one for one in caplog.records if one.levelname == "ERROR" and one.exc_info]
-
-
-def test_loopback_is_known_by_name_and_address() -> None:
-    assert [is_loopback(name) for name in ("127.0.0.2", "::1", "localhost", "0.0.0.0", "example.org")] == [
-        *[True, True, True, False, False]
-    ]

@@ -18,11 +18,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from turnwire._runtime.origins import RequestPolicy
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire.client import AccessRefused, Client, CommandFailed, TimedOut, TurnwireError, connect
 from turnwire.frontends.agui import run_request
 from turnwire.frontends.agui.runs import Limits, RunStore, SessionRun, session_of
-from turnwire.frontends.web.access import PolicyMiddleware, RequestPolicy, refusal
+from turnwire.frontends.web.access import PolicyMiddleware, refusal
 from turnwire.frontends.web.bodies import BodyRefused, body_of
 
 log = logging.getLogger("turnwire.frontends.agui")

@@ -16,8 +16,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from turnwire._runtime.origins import RequestPolicy
 from turnwire.client import AccessRefused, Answer, Client, CommandFailed, TimedOut, TurnwireError, connect
-from turnwire.frontends.web.access import PolicyMiddleware, RequestPolicy, refusal
+from turnwire.frontends.web.access import PolicyMiddleware, refusal
 from turnwire.frontends.web.bodies import BodyRefused, body_of
 
 from . import request

@@ -8,7 +8,8 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from turnwire.frontends.web.access import PolicyMiddleware, RequestPolicy, refusal
+from turnwire._runtime.origins import RequestPolicy
+from turnwire.frontends.web.access import PolicyMiddleware, refusal
 from turnwire.frontends.web.bodies import LIMIT, BodyMiddleware
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import ipaddress
 import signal
 import socket
 from collections.abc import Iterator
@@ -22,14 +21,6 @@ HEAD_S = 10.0
 
 LEAVE_S = 2.0
 """Seconds that open runs have to end when the server stops. The sessions continue."""
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -1,4 +1,4 @@
-"""Access control: tokens and their roles, Host and Origin, and the limit of wrong tokens. Pure; time is an argument.
+"""Access control: tokens and their roles, and the limit of wrong tokens. Pure; time is an argument.
 
 A right token always passes, whatever else came from its address. Otherwise a stranger could lock out everybody behind
 the same address. Wrong tokens beyond the allowance are answered late.
@@ -14,10 +14,10 @@ import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from turnwire._runtime.origins import is_loopback
 from turnwire.hub.config import HubConfig
 from turnwire.hub.principals import TOKEN_PREFIX, NoPrincipals, Principal, Principals
 from turnwire.normalize.vocabulary import Role
@@ -35,20 +35,11 @@ KEY_HEADER = "x-turnwire-key"
 MINIMUM_TOKEN = 16
 """Characters of a configured token."""
 
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 KEYS_REMEMBERED = 1024
 
 
 class AccessError(TurnwireError):
     """The configuration would admit strangers. The message says what to change."""
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 class RoleTokens(Struct, frozen=True):
@@ -242,43 +233,6 @@ def _without_port(hop: str) -> str:
     if hop.startswith("["):
         return hop[1:].partition("]")[0]
     return hop.partition(":")[0] if hop.count(":") == 1 else hop
-
-
-class OriginPolicy(Struct, frozen=True):
-    """The allowed Host and Origin headers. Protects against DNS rebinding and foreign pages."""
-
-    listens_on: str
-    hosts: tuple[str, ...]
-    origins: tuple[str, ...]
-
-    def host_allowed(self, host: str | None) -> bool:
-        """Return whether a Host header may address the hub.
-
-        A page whose name was rebound to this address sends that name, so names must be known. A
-        literal address cannot be rebound.
-        """
-        try:
-            name = urlsplit(f"//{host}").hostname if host else None
-        except ValueError:
-            return False
-        if name is None:
-            return False
-        if name in LOOPBACK_NAMES or name.endswith(".localhost") or name in self.hosts:
-            return True
-        try:
-            ipaddress.ip_address(name)
-        except ValueError:
-            return name == self.listens_on
-        return not is_loopback(self.listens_on)
-
-    def origin_allowed(self, origin: str | None, host: str | None) -> bool:
-        """Return whether a page of this origin may connect: the hub's own, or a configured one."""
-        if origin is None:
-            return True
-        if origin in self.origins:
-            return True
-        scheme, _, rest = origin.partition("://")
-        return scheme in {"http", "https"} and rest.lower() == (host or "").lower()
 
 
 def token_of(authorization: str | None, subprotocols: str | None) -> tuple[str | None, bool]:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
+from turnwire._runtime.origins import policy_for
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.principals import HIDDEN, BadPrincipal, Principal, ProxyUsers, Scope
 from turnwire.hub.server import http
-from turnwire.hub.server.access import OriginPolicy, WrongToken, key_of, token_of
+from turnwire.hub.server.access import WrongToken, key_of, token_of
 from turnwire.hub.server.connection_handler import HubContext
 from turnwire.hub.server.cookies import Login
 from turnwire.hub.server.http import BadCursor, HttpAnswer, HttpRequest, Stream, refuse
@@ -64,7 +65,7 @@ class Routes:
         self._cookie = cookie
         self._secure = secure
         self._logged_out = logged_out
-        self._origins = OriginPolicy(config.host, config.allowed_hosts, config.allowed_origins)
+        self._origins = policy_for(config.host, config.allowed_hosts, config.allowed_origins)
         self._users = ProxyUsers(
             config.proxy_user_header, config.proxy_user_role, Scope.parse(config.proxy_user_sessions)
         )

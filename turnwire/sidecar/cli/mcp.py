@@ -57,8 +57,8 @@ def mcp_command(
         return
 
     def make(hosts: list[str], any_address: bool) -> "ASGIApp":
+        from turnwire._runtime.origins import RequestPolicy
         from turnwire.frontends.mcp.serving import http_app
-        from turnwire.frontends.web.access import RequestPolicy
 
         policy = RequestPolicy((*(allowed_host or ()), *hosts), tuple(allowed_origin or ()), any_address)
         return http_app(server, token, policy)

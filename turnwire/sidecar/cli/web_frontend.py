@@ -44,11 +44,12 @@ def serve_pages(
     """
     import asyncio
 
+    from turnwire._runtime.origins import is_loopback
     from turnwire.sidecar.process import garbage, logs
 
     check_address(connect)
     try:
-        from turnwire.frontends.web.serving import is_loopback, listening, serve
+        from turnwire.frontends.web.serving import listening, serve
     except ModuleNotFoundError as missing:
         fail(f"{missing.name} is not installed; it is part of an extra: pip install 'turnwire[{name}]'")
     logs.configure(log_level)

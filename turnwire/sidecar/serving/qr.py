@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from turnwire.hub.server.access import is_loopback
+from turnwire._runtime.origins import is_loopback
 from turnwire.protocol.errors import TurnwireError
 
 ELSEWHERE = ("192.0.2.1", 9)
