@@ -5,8 +5,9 @@ and are refused. When the agent answers the prompt, the runner closes the agent'
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -37,17 +38,7 @@ from turnwire.runner.runner_lines import Run, RunParams
 STOP = StopDeadlines(interrupt=2.0, close=3.0, terminate=2.0)
 """Seconds for a cancelled turn to end, and for an agent to save its session after the answer."""
 
-
-def acp_runs(
-    agent: Agent, rulebook: Rulebook, settings: Settings, opener: Opener, watchdog: Watchdog | None
-) -> RunFamily:
-    """Return the family of runs of an ACP agent. Runs work in this process's folder."""
-
-    async def perform(run: Run, streams: Streams, is_normalized: bool) -> None:
-        conversation = AcpConversation(run, agent, rulebook, settings, is_normalized=is_normalized)
-        await RunExecution(run, streams, conversation, opener, watchdog).perform()
-
-    return RunFamily(AcpParams, perform)
+MakesRuns: TypeAlias = Callable[[Agent, Rulebook, Settings, Opener, Watchdog | None], RunFamily]
 
 
 def _options(run: Run, agent: Agent, rulebook: Rulebook, settings: Settings) -> SessionOptions:
@@ -177,17 +168,29 @@ class AcpParams(RunParams, frozen=True, kw_only=True):
 
     def check(self, message: User) -> None:
         """Raise ValueError for params that the protocol cannot carry."""
-        given = {
-            "system_prompt": self.system_prompt is not None,
-            "effort": self.effort is not None,
-            "thinking_disabled": bool(self.thinking_disabled),
-            "user_agent": self.user_agent is not None,
-        }
-        if nowhere := [name for name, is_given in given.items() if is_given]:
-            raise ValueError(
-                f"{', '.join(nowhere)}: the Agent Client Protocol has no field for this; leave it out"
-            )
+        self.refuse(
+            ("system_prompt", "effort", "thinking_disabled", "user_agent"),
+            "the Agent Client Protocol has no field for this",
+        )
         content_blocks(message)
+
+
+def family_of(conversation: type[AcpConversation], params: type[RunParams]) -> MakesRuns:
+    """Return a function that makes the family of runs of an agent. Runs work in this process's folder."""
+
+    def runs(
+        agent: Agent, rulebook: Rulebook, settings: Settings, opener: Opener, watchdog: Watchdog | None
+    ) -> RunFamily:
+        async def perform(run: Run, streams: Streams, is_normalized: bool) -> None:
+            spoken = conversation(run, agent, rulebook, settings, is_normalized=is_normalized)
+            await RunExecution(run, streams, spoken, opener, watchdog).perform()
+
+        return RunFamily(params, perform)
+
+    return runs
+
+
+acp_runs = family_of(AcpConversation, AcpParams)
 
 
 def content_blocks(message: User) -> tuple[JsonObject, ...]:

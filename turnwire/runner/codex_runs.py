@@ -5,36 +5,17 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from turnwire.adapter.family import Opener
 from turnwire.adapter.options import SessionOptions
-from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import AgentSession, RequestFailed
-from turnwire.config.agents import Agent
-from turnwire.config.rulebook import Rulebook
-from turnwire.config.settings import Settings
 from turnwire.normalize.core import InputWithEvents
 from turnwire.normalize.inputs import Message, Received, Sent
 from turnwire.protocol.claude.messages import User
 from turnwire.protocol.codex import methods, requests
 from turnwire.protocol.json_values import Json, JsonObject, text_at
 from turnwire.protocol.json_wire import JsonLine
-from turnwire.runner.acp_runs import AcpConversation, content_blocks
-from turnwire.runner.execution import RunExecution
-from turnwire.runner.family import RunFamily, Streams
+from turnwire.runner.acp_runs import AcpConversation, content_blocks, family_of
 from turnwire.runner.retry import Wait
-from turnwire.runner.runner_lines import Run, RunParams
-
-
-def codex_runs(
-    agent: Agent, rulebook: Rulebook, settings: Settings, opener: Opener, watchdog: Watchdog | None
-) -> RunFamily:
-    """Return the family of runs of Codex. Runs work in this process's folder."""
-
-    async def perform(run: Run, streams: Streams, is_normalized: bool) -> None:
-        conversation = _Conversation(run, agent, rulebook, settings, is_normalized=is_normalized)
-        await RunExecution(run, streams, conversation, opener, watchdog).perform()
-
-    return RunFamily(CodexParams, perform)
+from turnwire.runner.runner_lines import RunParams
 
 
 class _Conversation(AcpConversation):
@@ -86,13 +67,11 @@ class CodexParams(RunParams, frozen=True, kw_only=True):
 
     def check(self, message: User) -> None:
         """Raise ValueError for params that Codex cannot take."""
-        given = {
-            "thinking_disabled": bool(self.thinking_disabled),
-            "user_agent": self.user_agent is not None,
-        }
-        if nowhere := [name for name, is_given in given.items() if is_given]:
-            raise ValueError(f"{', '.join(nowhere)}: Codex has no field for this; leave it out")
+        self.refuse(("thinking_disabled", "user_agent"), "Codex has no field for this")
         inputs(message)
+
+
+codex_runs = family_of(_Conversation, CodexParams)
 
 
 def inputs(message: User) -> tuple[JsonObject, ...]:

@@ -5,35 +5,17 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from turnwire.adapter.family import Opener
 from turnwire.adapter.options import SessionOptions
-from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import AgentSession
-from turnwire.config.agents import Agent
-from turnwire.config.rulebook import Rulebook
-from turnwire.config.settings import Settings
 from turnwire.normalize.core import InputWithEvents
 from turnwire.normalize.events import Complete
 from turnwire.normalize.inputs import Ended, Message, Received
 from turnwire.protocol.claude.messages import User
 from turnwire.protocol.json_values import text_at
-from turnwire.runner.acp_runs import AcpConversation, content_blocks
-from turnwire.runner.execution import RunExecution, how_it_ended
-from turnwire.runner.family import RunFamily, Streams
+from turnwire.runner.acp_runs import AcpConversation, content_blocks, family_of
+from turnwire.runner.execution import how_it_ended
 from turnwire.runner.retry import Wait
-from turnwire.runner.runner_lines import Run, RunParams
-
-
-def one_shot_runs(
-    agent: Agent, rulebook: Rulebook, settings: Settings, opener: Opener, watchdog: Watchdog | None
-) -> RunFamily:
-    """Return the family of runs of such an agent. Runs work in this process's folder."""
-
-    async def perform(run: Run, streams: Streams, is_normalized: bool) -> None:
-        conversation = _Conversation(run, agent, rulebook, settings, is_normalized=is_normalized)
-        await RunExecution(run, streams, conversation, opener, watchdog).perform()
-
-    return RunFamily(OneShotParams, perform)
+from turnwire.runner.runner_lines import RunParams
 
 
 class _Conversation(AcpConversation):
@@ -69,18 +51,14 @@ class OneShotParams(RunParams, frozen=True, kw_only=True):
 
     def check(self, message: User) -> None:
         """Raise ValueError for params that such an agent does not take."""
-        given = {
-            "system_prompt": self.system_prompt is not None,
-            "effort": self.effort is not None,
-            "thinking_disabled": bool(self.thinking_disabled),
-            "user_agent": self.user_agent is not None,
-            "mcp_servers": bool(self.mcp_servers),
-        }
-        if nowhere := [name for name, is_given in given.items() if is_given]:
-            raise ValueError(
-                f"{', '.join(nowhere)}: an agent that takes one prompt on standard input does not take this; leave it out"
-            )
+        self.refuse(
+            ("system_prompt", "effort", "thinking_disabled", "user_agent", "mcp_servers"),
+            "an agent that takes one prompt on standard input does not take this",
+        )
         words(message)
+
+
+one_shot_runs = family_of(_Conversation, OneShotParams)
 
 
 def words(message: User) -> str:

@@ -6,7 +6,7 @@ id that asked. The prompt keeps its original bytes, and a CLI's line is embedded
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Literal, TypeAlias
@@ -66,6 +66,11 @@ class RunParams(Struct, frozen=True, kw_only=True):
 
     def check(self, message: User) -> None:
         """Raise ValueError for params or a prompt that the family's agents cannot take."""
+
+    def refuse(self, names: Sequence[str], why: str) -> None:
+        """Raise ValueError if one of these params is given."""
+        if given := [name for name in names if getattr(self, name) not in (None, False, {})]:
+            raise ValueError(f"{', '.join(given)}: {why}; leave it out")
 
 
 class ClaudeParams(RunParams, frozen=True, kw_only=True):

@@ -10,10 +10,11 @@ import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, Protocol, assert_never
+from typing import Literal, assert_never
 
 from turnwire.protocol.framing import LineFramer, OversizeLine
 from turnwire.runner.family import RunFailed, RunFamily, Streams
+from turnwire.runner.log_file import RunnerLogFile
 from turnwire.runner.output import Output, OutputLost
 from turnwire.runner.runner_lines import Cancel, Dropped, Refused, Run, Status, end_line, read_request
 
@@ -22,18 +23,6 @@ LINE_LIMIT = 64 * 1024 * 1024
 
 UNWRITTEN = 16 * 1024 * 1024
 """Bytes that may wait to be written before requests are no longer read: a caller that asks and never reads."""
-
-
-class RunnerLog(Protocol):
-    """Counts lines that cause no answer."""
-
-    def count(self, what: str) -> None:
-        """Count one occurrence."""
-        ...
-
-    def failed(self, run_id: str, error: Exception) -> None:
-        """Log a defect of turnwire, with its traceback."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +48,7 @@ class Runner:
         output: Output,
         notes: Output,
         *,
-        log: RunnerLog,
+        log: RunnerLogFile,
         options: RunnerOptions | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:

@@ -17,6 +17,7 @@ from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.json_values import JsonObject
 from turnwire.runner.claude_runs import GO_ON, claude_runs
 from turnwire.runner.family import RunFamily
+from turnwire.runner.log_file import RunnerLogFile
 from turnwire.runner.output import Output
 from turnwire.runner.server import Runner, RunnerOptions
 
@@ -150,10 +151,11 @@ class Agents:
         return claude_runs(("claude",), (), cast("Opener", self.open), None, **deadlines)
 
 
-class Log:
+class Log(RunnerLogFile):
     """Remembers the counts."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.counts: list[str] = []
         self.failures: list[Exception] = []
 
