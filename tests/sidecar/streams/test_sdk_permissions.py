@@ -15,12 +15,12 @@ from turnwire.protocol.claude.requests import CanUseTool, Elicitation
 from turnwire.sidecar.streams.sdk.calls import Call
 from turnwire.sidecar.streams.sdk.options import Wanted
 from turnwire.sidecar.streams.sdk.permissions import (
-    CALLER_GONE,
     NOBODY,
     NOT_ASKED,
     OTHER_ARGUMENTS,
     Permissions,
 )
+from turnwire.sidecar.streams.stdio.bridge import CALLER_GONE
 
 SHELL = Call("Bash", {"command": "ls"})
 

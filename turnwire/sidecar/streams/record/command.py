@@ -10,7 +10,6 @@ import codecs
 import os
 import secrets
 import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -20,9 +19,7 @@ from pathlib import Path
 from msgspec import structs
 
 from turnwire.adapter.process.cli import CliProcess
-from turnwire.adapter.process.shutdown import StopDeadlines, kill_on_exit, shut_down
 from turnwire.adapter.process.transport import Exit
-from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.lines import Lines
 from turnwire.config.agents import DEMOS, Agent, AgentNotFoundError, find
 from turnwire.config.known_agents import KNOWN
@@ -35,15 +32,8 @@ from turnwire.recordings.redaction.redact import redact_folder
 from turnwire.recordings.redaction.redaction import Redaction
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
-from turnwire.sidecar.process.signals import number_of, on_stop
+from turnwire.sidecar.streams.relayed_cli import UNSAID, run_cli
 from turnwire.sidecar.streams.sandboxed import sandboxed
-
-STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
-SIGNAL_GRACE = 3.0
-"""Seconds that an agent has to exit after Ctrl-C."""
-
-UNSAID = 8 * 1024 * 1024
-"""Maximum bytes that wait to be written to the agent. Above it no more input is read."""
 
 
 class RecordError(TurnwireError):
@@ -109,26 +99,18 @@ async def _run(
     recorder: FolderRecorder,
     settings: Settings,
 ) -> int:
-    async with Watchdog.start() as watchdog, sandboxed(agent, settings, environment, workspace) as sandbox:
-        process = await CliProcess.spawn(
+    async with sandboxed(agent, settings, environment, workspace) as sandbox:
+        return await run_cli(
             agent.argv,
+            partial(_relayed, recorder),
             workspace=workspace,
             environment=environment,
-            watchdog=watchdog,
-            reads_stderr=True,
+            stop_timeout=settings.stop_timeout_s,
             sandbox=sandbox,
         )
-        async with kill_on_exit(process):
-            on_stop(partial(_end, process), settings.stop_timeout_s)
-            try:
-                ended = await _relayed(process, recorder)
-            finally:
-                process.discard()
-                await shut_down(process, STOP)
-    return -number_of(ended.signal) if ended.signal else ended.code or 0
 
 
-async def _relayed(process: CliProcess, recorder: FolderRecorder) -> Exit:
+async def _relayed(recorder: FolderRecorder, process: CliProcess) -> Exit:
     lines = Lines(process, most_posted=sys.maxsize)
     async with asyncio.TaskGroup() as tasks:
         others = [tasks.create_task(lines.write_posted()), tasks.create_task(_say(process, lines, recorder))]
@@ -176,14 +158,3 @@ async def _pass_on(read: Callable[[], Awaitable[bytes]], fd: int, keep: Callable
             await output.flush()
     except OutputLost:
         pass  # as above
-
-
-def _end(process: CliProcess, number: signal.Signals) -> None:
-    """Interrupt the agent as a terminal would. Kill it if it continues for a while."""
-    process.signal(number)
-    asyncio.get_running_loop().call_later(SIGNAL_GRACE, _kill, process)
-
-
-def _kill(process: CliProcess) -> None:
-    if not process.has_exited:
-        process.kill()

@@ -15,6 +15,7 @@ from turnwire.adapter.capabilities import Capabilities
 from turnwire.adapter.options import CommandOptions
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_values import Json, JsonObject
+from turnwire.sidecar.streams.stdio.bridge import HINTS
 
 PASSED_OVER = frozenset(
     {
@@ -81,19 +82,7 @@ SPELLINGS = {
 OWN_MODES = ("default", "acceptEdits", "bypassPermissions", "dontAsk")
 """Permission modes that turnwire implements through its answers. Agents need not know them."""
 
-PASSED_OVER_AT_INITIALIZE = frozenset(
-    {
-        "agentProgressSummaries",
-        "excludeDynamicSections",
-        "forwardSubagentText",
-        "promptSuggestions",
-        "sdkMcpServerConfigs",
-        "sdkMcpServerManifests",
-        "supportedDialogKinds",
-        "subtype",
-        "title",
-    }
-)
+PASSED_OVER_AT_INITIALIZE = HINTS | {"sdkMcpServerConfigs", "sdkMcpServerManifests", "subtype"}
 """Fields of `initialize` that request nothing of an agent, or that a server inside the caller reports itself."""
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.*-]*")

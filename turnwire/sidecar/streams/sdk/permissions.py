@@ -20,11 +20,11 @@ from turnwire.protocol.claude.requests import CanUseTool, Elicitation
 from turnwire.protocol.json_values import JsonObject
 from turnwire.sidecar.streams.sdk.calls import EDITS, Call, questions_of
 from turnwire.sidecar.streams.sdk.options import OWN_MODES, Wanted
+from turnwire.sidecar.streams.stdio.bridge import CALLER_GONE
 
 BY = "stdio"
 """Value of `by` in `permission_resolved`."""
 
-CALLER_GONE = "the caller has closed its stream before it answered"
 NOBODY = "Nobody can be asked: the program answers no permission questions."
 NOT_ASKED = "Denied by the permission mode dontAsk."
 OTHER_ARGUMENTS = (

@@ -6,35 +6,24 @@ stdout slowly slows the CLI down. The CLI's stderr is forwarded.
 """
 
 import asyncio
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from turnwire.adapter.process.cli import CliProcess, Enters
-from turnwire.adapter.process.shutdown import StopDeadlines, kill_on_exit, shut_down
 from turnwire.adapter.process.transport import Exit
-from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.lines import Lines
 from turnwire.normalize.inputs import Ended, SessionInput
 from turnwire.protocol.dialects import CLAUDE, DIALECTS, Dialect, recognise
 from turnwire.protocol.framing import LinePiece, OversizeLine, WholeFramer, ending
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
-from turnwire.sidecar.process.signals import number_of, on_stop
+from turnwire.sidecar.streams.relayed_cli import UNSAID, run_cli
 from turnwire.sidecar.streams.stdio.bridge import BridgeOutput, StdioBridge
 
 Observe: TypeAlias = Callable[[Sequence[SessionInput]], None]
 """Called with the inputs between us and the CLI, in order."""
-
-STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
-SIGNAL_GRACE = 3.0
-"""Seconds that a CLI has to exit after a signal. The official SDK waits longer before it kills turnwire."""
-
-UNSAID = 8 * 1024 * 1024
-"""Maximum bytes that wait to be written to the CLI. Above it the caller is not read."""
 
 LAST_WORDS = 10.0
 """Seconds that a reader of stderr has to read the rest after the CLI has exited."""
@@ -58,36 +47,17 @@ async def serve(
 
     After a signal that asks to stop, all is over within `stop_timeout` seconds.
     """
-    async with Watchdog.start() as watchdog:
-        process = await CliProcess.spawn(
+    try:
+        return await run_cli(
             argv,
+            lambda process: Relay(process, spoken, agent, observe).run(),
             workspace=Path.cwd(),
             environment=environment,
-            watchdog=watchdog,
-            reads_stderr=True,
+            stop_timeout=stop_timeout,
             sandbox=sandbox,
         )
-        async with kill_on_exit(process):
-            on_stop(partial(_end, process), stop_timeout)
-            try:
-                ended = await Relay(process, spoken, agent, observe).run()
-            except OutputLost:
-                return 1
-            finally:
-                process.discard()
-                await shut_down(process, STOP)
-        return -number_of(ended.signal) if ended.signal else ended.code or 0
-
-
-def _end(process: CliProcess, number: signal.Signals) -> None:
-    """Pass a signal on to the CLI. Kill a CLI that ignores it after a while."""
-    process.signal(number)
-    asyncio.get_running_loop().call_later(SIGNAL_GRACE, _kill, process)
-
-
-def _kill(process: CliProcess) -> None:
-    if not process.has_exited:
-        process.kill()
+    except OutputLost:
+        return 1
 
 
 class Relay:
