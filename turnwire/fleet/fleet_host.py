@@ -21,22 +21,11 @@ from redis.exceptions import RedisError
 
 from turnwire._runtime.task_owner import TaskOwner, heed_cancellation
 from turnwire.config.settings import Quota
+from turnwire.fleet import messages
 from turnwire.fleet.choice import candidates, listed
 from turnwire.fleet.directory import Directory, KnownSession
 from turnwire.fleet.errors import OperationRefused
 from turnwire.fleet.history import asked, holder, merged
-from turnwire.fleet.messages import (
-    Answer,
-    CommandOutcome,
-    CommandStart,
-    PreviousOwner,
-    WorkerCommand,
-    answer_of,
-    decode,
-    digest_of,
-    encode,
-    refused,
-)
 from turnwire.fleet.operating import Operator
 from turnwire.fleet.spending import FleetSpending
 from turnwire.fleet.store import FleetStore
@@ -107,7 +96,7 @@ class Log(Protocol):
 @dataclass(slots=True, eq=False)
 class _PendingReply:
     worker: str
-    answer: asyncio.Future[Answer]
+    answer: asyncio.Future[messages.Answer]
 
 
 class FleetHost:
@@ -298,7 +287,7 @@ class FleetHost:
         if repeats:
             # A repetition goes where the command went before, whoever has most room by now.
             names = [await self._store.route(order, names[0], self._timing.repeat_ms)]
-        answer = Answer()
+        answer = messages.Answer()
         for index, name in enumerate(names):
             if (known := self._directory.workers.get(name)) is not None:
                 known.given += 1
@@ -351,7 +340,7 @@ class FleetHost:
         self._sent += 1
         order = f"{self._name}-{self._sent}"
 
-        async def one(name: str) -> Answer | None:
+        async def one(name: str) -> messages.Answer | None:
             try:
                 async with asyncio.timeout(self._timing.ask_s):
                     return await self._send(f"{order}-{name}", name, command, frontend)
@@ -360,19 +349,19 @@ class FleetHost:
             except CommandRefused as refusal:
                 if refusal.code in {UNREACHABLE, "timeout"}:
                     return None
-                return refused(refusal.code, refusal.message, refusal.field)
+                return messages.refused(refusal.code, refusal.message, refusal.field)
 
         told = await asyncio.gather(*map(one, names), return_exceptions=True)
         answers: dict[str, JsonObject] = {}
         missing: list[str] = []
-        refusals: list[Answer] = []
+        refusals: list[messages.Answer] = []
         for name, answer in zip(names, told, strict=True):
             match answer:
                 case BaseException():
                     raise answer
-                case Answer(error=None, result=dict() as result):
+                case messages.Answer(error=None, result=dict() as result):
                     answers[name] = result
-                case Answer():
+                case messages.Answer():
                     refusals.append(answer)
                 case None:
                     missing.append(name)
@@ -393,7 +382,7 @@ class FleetHost:
         known = self._directory.sessions.get(session)
         if known is None and (known := await self._directory.refresh(session)) is None:
             if repeats and (noted := await self._store.outcome(order)) is not None:
-                return _result(answer_of(noted, digest_of(_text(command), frontend.user)))
+                return _result(messages.answer_of(noted, messages.digest_of(_text(command), frontend.user)))
             raise _unknown(session)
         worker, adopt, has_moved = known.worker, None, False
         for _ in range(TRIES):
@@ -402,7 +391,9 @@ class FleetHost:
                 known = await self._directory.refresh(session) or known
                 owner = await self._log.ownership(session)
                 worker = known.worker if owner is None else owner.owner
-                adopt = None if owner is None else PreviousOwner(worker=owner.owner, fence=owner.fence)
+                adopt = (
+                    None if owner is None else messages.PreviousOwner(worker=owner.owner, fence=owner.fence)
+                )
                 if worker not in self._directory.workers:
                     if isinstance(command, frames.SessionDelete):
                         if await self._delete_from(owner or Ownership(worker, known.fence), session):
@@ -446,12 +437,12 @@ class FleetHost:
 
     async def _note(self, order: str, command: frames.AnyCommand, frontend: Frontend) -> None:
         """Record that a command was done here. A sender that repeats it gets the same answer."""
-        outcome = CommandOutcome(
-            digest=digest_of(_text(command), frontend.user),
-            begun=CommandStart(worker=self._name, instance=self._name),
-            answer=Answer(),
+        outcome = messages.CommandOutcome(
+            digest=messages.digest_of(_text(command), frontend.user),
+            begun=messages.CommandStart(worker=self._name, instance=self._name),
+            answer=messages.Answer(),
         )
-        await self._store.note(order, encode(outcome), self._timing.repeat_ms)
+        await self._store.note(order, messages.encode(outcome), self._timing.repeat_ms)
 
     def _heir(self, command: frames.AnyCommand, known: KnownSession, owner: str) -> str:
         """Return who can take a session whose worker is gone; refuses where nobody can."""
@@ -489,8 +480,8 @@ class FleetHost:
         worker: str,
         command: frames.AnyCommand,
         frontend: Frontend,
-        adopt: PreviousOwner | None = None,
-    ) -> Answer:
+        adopt: messages.PreviousOwner | None = None,
+    ) -> messages.Answer:
         if self._in_flight >= IN_FLIGHT:
             raise CommandRefused(
                 "rate_limited", "too many commands wait for workers; send the command again later"
@@ -503,8 +494,8 @@ class FleetHost:
         try:
             place = await self._store.send(
                 worker,
-                encode(
-                    WorkerCommand(
+                messages.encode(
+                    messages.WorkerCommand(
                         id=order, hub=self._name, command=msgspec.Raw(text), frontend=frontend, adopt=adopt
                     )
                 ),
@@ -564,7 +555,7 @@ class FleetHost:
 
     def _heard(self, order: str, data: bytes) -> None:
         try:
-            answer = decode(data, Answer)
+            answer = messages.decode(data, messages.Answer)
         except msgspec.DecodeError as error:
             log.warning("an answer of a worker cannot be read", extra={"error": str(error)})
             return
@@ -594,7 +585,7 @@ def _unknown(session: str) -> CommandRefused:
     )
 
 
-def _result(answer: Answer) -> JsonValue:
+def _result(answer: messages.Answer) -> JsonValue:
     """Return what came of a command; raises CommandRefused."""
     if answer.error is not None:
         raise CommandRefused(answer.error.code, answer.error.message, answer.error.field)

@@ -17,44 +17,13 @@ from msgspec import structs
 from redis.exceptions import RedisError, ResponseError
 
 from turnwire._runtime.task_owner import TaskOwner, heed_cancellation
+from turnwire.fleet import messages
 from turnwire.fleet.errors import NameTaken
-from turnwire.fleet.messages import (
-    Answer,
-    CommandOutcome,
-    CommandStart,
-    PreviousOwner,
-    WorkerCommand,
-    WorkerSummary,
-    answer_of,
-    decode,
-    digest_of,
-    encode,
-    refused,
-    state_of,
-    worker_of,
-)
 from turnwire.fleet.store import DirectoryEntry, FleetStore
 from turnwire.fleet.timing import Timing
 from turnwire.hub.host import CommandRefused, Frontend, Host
+from turnwire.hub.wire import frames
 from turnwire.hub.wire.commands import parse
-from turnwire.hub.wire.frames import (
-    AnyCommand,
-    LibraryExport,
-    LibraryList,
-    LibraryOpen,
-    LibrarySearch,
-    LibraryUsage,
-    Prompt,
-    SessionClose,
-    SessionCommand,
-    SessionCreate,
-    SessionDelete,
-    SessionFork,
-    SessionMove,
-    SessionResume,
-    SessionRetry,
-    WorkspaceCommand,
-)
 from turnwire.hub.wire.frames_out import Reply, SessionSummary
 from turnwire.journal.ages import steadily
 from turnwire.journal.base import JournalError
@@ -67,22 +36,34 @@ AT_ONCE = 256
 TAKEN = 64
 """Commands that are taken in one request."""
 
-LISTED = (LibraryOpen, SessionCreate, SessionDelete, SessionFork, SessionMove)
+LISTED = (
+    frames.LibraryOpen,
+    frames.SessionCreate,
+    frames.SessionDelete,
+    frames.SessionFork,
+    frames.SessionMove,
+)
 """Commands after which there are other sessions."""
 
-READS = (LibraryExport, LibraryList, LibrarySearch, LibraryUsage, WorkspaceCommand)
+READS = (
+    frames.LibraryExport,
+    frames.LibraryList,
+    frames.LibrarySearch,
+    frames.LibraryUsage,
+    frames.WorkspaceCommand,
+)
 """Commands that change nothing: what came of them need not be known, and may be large."""
 
 NOTHING_BEGUN = frozenset({"journal_unavailable"})
 """Refusals after which a repetition may do what the first attempt did not."""
 
 BEGINS = (
-    LibraryOpen,
-    Prompt,
-    SessionCreate,
-    SessionFork,
-    SessionResume,
-    SessionRetry,
+    frames.LibraryOpen,
+    frames.Prompt,
+    frames.SessionCreate,
+    frames.SessionFork,
+    frames.SessionResume,
+    frames.SessionRetry,
 )
 """Commands that a worker which is about to end does not begin."""
 
@@ -146,7 +127,7 @@ class Worker:
         self,
         store: FleetStore,
         host: WorkerHost,
-        about: Callable[[], WorkerSummary],
+        about: Callable[[], messages.WorkerSummary],
         place: str,
         timing: Timing | None = None,
     ) -> None:
@@ -197,7 +178,7 @@ class Worker:
         await self._store.check_schema()
         if not await self._renew(begins=True):
             other = (await self._store.leases()).get(self._name)
-            host = "" if other is None else decode(other.about, WorkerSummary).host
+            host = "" if other is None else messages.decode(other.about, messages.WorkerSummary).host
             raise NameTaken(
                 f"A worker named {self._name!r} is already running{f' on {host!r}' if host else ''} with another state directory: "
                 "give this one another --worker NAME, or wait until the lease of the other has ended."
@@ -286,21 +267,23 @@ class Worker:
         mine = Frontend(name=self._name, role="control")
         try:
             try:
-                await self._host.execute(SessionClose(type="session.close", id="", session=session), mine)
+                await self._host.execute(
+                    frames.SessionClose(type="session.close", id="", session=session), mine
+                )
             except CommandRefused:
                 return None
             await self._host.journaled()
             await self._show_all()
-            adopt = PreviousOwner(worker=self._name, fence=self._host.fence(session))
-            command = SessionMove(type="session.move", id="", session=session)
-            order = WorkerCommand(
+            adopt = messages.PreviousOwner(worker=self._name, fence=self._host.fence(session))
+            command = frames.SessionMove(type="session.move", id="", session=session)
+            order = messages.WorkerCommand(
                 id=f"move-{uuid.uuid4().hex}",
                 hub=f"{self._instance}-moves",
                 command=msgspec.Raw(command.model_dump_json(exclude_unset=True).encode()),
                 frontend=mine,
                 adopt=adopt,
             )
-            place = await self._store.send(heir, encode(order))
+            place = await self._store.send(heir, messages.encode(order))
             try:
                 async with asyncio.timeout(self._timing.lease_s):
                     while await self._host.still_owns(session):
@@ -325,7 +308,7 @@ class Worker:
             if lease is None or name == self._name:
                 continue
             try:
-                known = worker_of(lease.about, lease.wish)
+                known = messages.worker_of(lease.about, lease.wish)
             except msgspec.DecodeError:
                 continue
             fits = wish is None or wish == name or wish in known.labels
@@ -401,7 +384,7 @@ class Worker:
             self._name,
             self._instance,
             self._place,
-            encode(structs.replace(self._about(), state=self._state)),
+            messages.encode(structs.replace(self._about(), state=self._state)),
             self._timing.key_ms,
             begins=begins,
         )
@@ -426,7 +409,7 @@ class Worker:
     def _heed(self, wish: str) -> None:
         if wish == "drain":
             self._wished.set()
-        if (state := state_of(self._state, wish)) != self._state:
+        if (state := messages.state_of(self._state, wish)) != self._state:
             log.info("an operator has changed what the worker takes", extra={"state": state})
             self._state = state
 
@@ -471,7 +454,7 @@ class Worker:
     async def _show_one(self, summary: SessionSummary) -> None:
         session = summary.session
         fence = self._host.fence(session)
-        shown = encode(structs.replace(summary, last_seq=0, worker=self._name))
+        shown = messages.encode(structs.replace(summary, last_seq=0, worker=self._name))
         if self._shown.get(session) == (fence, shown):
             return
         group = self._about().group
@@ -509,7 +492,7 @@ class Worker:
 
     async def _begin_held(self, place: str, data: bytes) -> None:
         try:
-            order = decode(data, WorkerCommand)
+            order = messages.decode(data, messages.WorkerCommand)
         except msgspec.DecodeError as error:
             if data:
                 log.warning(
@@ -518,7 +501,7 @@ class Worker:
                 )
             await self._done(place)
             return
-        digest = digest_of(bytes(order.command), order.frontend.user)
+        digest = messages.digest_of(bytes(order.command), order.frontend.user)
         if (doing := self._doing.get(order.id)) is not None and doing.digest == digest:
             doing.waiting.append((order.hub, place))
             return
@@ -526,12 +509,12 @@ class Worker:
         command = parse(bytes(order.command).decode())
         if isinstance(command, Reply):
             assert command.error is not None
-            await self._answer(order, place, Answer(error=command.error))
+            await self._answer(order, place, messages.Answer(error=command.error))
             return
         session = _session_of(command)
         moved = session is not None and order.adopt is None and not self._host.owns(session)
-        outcome = CommandOutcome(
-            digest=digest, begun=CommandStart(worker=self._name, instance=self._instance)
+        outcome = messages.CommandOutcome(
+            digest=digest, begun=messages.CommandStart(worker=self._name, instance=self._instance)
         )
         if moved or now_ms - int(place.partition("-")[0]) > self._timing.fresh_ms:
             # What was begun before has its answer all the same.
@@ -539,21 +522,25 @@ class Worker:
         else:
             noted = None
             if not isinstance(command, READS):
-                noted = await self._store.begin(order.id, encode(outcome), self._timing.repeat_ms)
+                noted = await self._store.begin(order.id, messages.encode(outcome), self._timing.repeat_ms)
             # Its own note, of a request whose answer was lost, or of a session that had moved: nothing was done.
-            if noted is None or noted == encode(outcome):
+            if noted is None or noted == messages.encode(outcome):
                 begun = self._doing[order.id] = _RunningCommand(digest, [(order.hub, place)])
                 await self._slots.acquire()
                 self._tasks.keep("a worker's command", self._do(order, command, outcome, begun))
                 return
         if noted is None:
-            answer = Answer(moved=True) if moved else refused("unreachable", TOO_LATE)
+            answer = messages.Answer(moved=True) if moved else messages.refused("unreachable", TOO_LATE)
         else:
-            answer = answer_of(noted, digest)
+            answer = messages.answer_of(noted, digest)
         await self._answer(order, place, answer)
 
     async def _do(
-        self, order: WorkerCommand, command: AnyCommand, outcome: CommandOutcome, doing: _RunningCommand
+        self,
+        order: messages.WorkerCommand,
+        command: frames.AnyCommand,
+        outcome: messages.CommandOutcome,
+        doing: _RunningCommand,
     ) -> None:
         try:
             answer = await self._result(order, command)
@@ -561,7 +548,7 @@ class Worker:
             session = _session_of(command)
             if session is not None and isinstance(command, BEGINS) and await self._host.lost(session):
                 # Taken by force meanwhile: nothing of this is in its log, so its owner does it.
-                answer = Answer(moved=True)
+                answer = messages.Answer(moved=True)
             if isinstance(command, LISTED):
                 # Whoever hears of a new session finds it in the directory, and one that was deleted no more.
                 await self._until_redis_takes_it(self._show_all)
@@ -570,7 +557,7 @@ class Worker:
                 # Who has heard this answer and sends the command again has it begun again.
                 del self._doing[order.id]
             elif not isinstance(command, READS):
-                noted = encode(structs.replace(outcome, answer=answer))
+                noted = messages.encode(structs.replace(outcome, answer=answer))
                 await self._until_redis_takes_it(
                     lambda: self._store.note(order.id, noted, self._timing.repeat_ms)
                 )
@@ -580,16 +567,16 @@ class Worker:
                 del self._doing[order.id]
             self._slots.release()
 
-    async def _result(self, order: WorkerCommand, command: AnyCommand) -> Answer:
+    async def _result(self, order: messages.WorkerCommand, command: frames.AnyCommand) -> messages.Answer:
         session = _session_of(command)
         try:
             try:
                 is_here = session is None or await self._has(session, order)
             except (RedisError, OSError, JournalError) as error:
-                return refused("journal_unavailable", f"the session could not be taken: {error}")
+                return messages.refused("journal_unavailable", f"the session could not be taken: {error}")
             if not is_here:
-                return Answer(moved=True)
-            if isinstance(command, SessionMove):
+                return messages.Answer(moved=True)
+            if isinstance(command, frames.SessionMove):
                 return await self._move(command, is_taken=order.adopt is not None)
             if self._state == "draining" and isinstance(command, BEGINS):
                 return await self._put_off(command, session)
@@ -597,51 +584,53 @@ class Worker:
         except CommandRefused as refusal:
             if session is not None and refusal.code == "unknown_session" and not self._host.owns(session):
                 # It was taken between the look and the command, so nothing was done.
-                return Answer(moved=True)
-            return refused(refusal.code, refusal.message, refusal.field)
+                return messages.Answer(moved=True)
+            return messages.refused(refusal.code, refusal.message, refusal.field)
         except Exception:
             log.exception("A command failed.", extra={"command": command.type})
-            return refused("internal", "The worker failed at this command; its log says why.")
-        return Answer(result=result)
+            return messages.refused("internal", "The worker failed at this command; its log says why.")
+        return messages.Answer(result=result)
 
-    async def _move(self, command: SessionMove, *, is_taken: bool) -> Answer:
+    async def _move(self, command: frames.SessionMove, *, is_taken: bool) -> messages.Answer:
         if is_taken or command.worker == self._name:
-            return Answer(result={"worker": self._name})
+            return messages.Answer(result={"worker": self._name})
         if self._is_open(command.session):
-            return refused(
+            return messages.refused(
                 "running", "the session's turn is open; interrupt it or wait for its end, then send it again"
             )
         if self._about().group is None:
-            return refused(
+            return messages.refused(
                 "not_supported",
                 "the session's worker is in no group of workers that share a disk (worker_group)",
             )
         try:
             heir = await self._hand_over(command.session, command.worker)
         except (RedisError, OSError, JournalError) as error:
-            return refused("journal_unavailable", f"the session could not be handed over: {error}")
+            return messages.refused("journal_unavailable", f"the session could not be handed over: {error}")
         if heir is None:
-            return refused(
+            return messages.refused(
                 "no_worker", "no other worker of the group that fits has room for the session", "worker"
             )
-        return Answer(result={"worker": heir})
+        return messages.Answer(result={"worker": heir})
 
-    async def _put_off(self, command: AnyCommand, session: str | None) -> Answer:
+    async def _put_off(self, command: frames.AnyCommand, session: str | None) -> messages.Answer:
         """Answer what is not begun any more: elsewhere, where that can be, and else later."""
         if session is None:
             # as one that is full: the hub asks the next one
-            return refused("limit_sessions", f"the worker {self._name!r} is being drained; send it again")
+            return messages.refused(
+                "limit_sessions", f"the worker {self._name!r} is being drained; send it again"
+            )
         if not self._is_open(session):
             try:
                 if await self._hand_over(session) is not None:
-                    return Answer(moved=True)
+                    return messages.Answer(moved=True)
             except (RedisError, OSError, JournalError) as error:
                 log.warning(
                     "a session could not be handed over", extra={"session": session, "error": str(error)}
                 )
         if not self._host.owns(session):
-            return Answer(moved=True)
-        return refused(
+            return messages.Answer(moved=True)
+        return messages.refused(
             "unreachable",
             f"the worker {self._name!r} is being drained, so {command.type} was not begun; send it again in a moment",
             "session",
@@ -650,7 +639,7 @@ class Worker:
     def _is_open(self, session: str) -> bool:
         return any(one.session == session and one.state in OPEN for one in self._host.sessions())
 
-    async def _has(self, session: str, order: WorkerCommand) -> bool:
+    async def _has(self, session: str, order: messages.WorkerCommand) -> bool:
         """Tell whether a session is here, or can be taken, or is this worker's by its log and was not taken to the end."""
         former = order.adopt
         if (moving := self._moving.get(session)) is not None:
@@ -666,14 +655,18 @@ class Worker:
                 return False
             return await self._host.adopt(session, entry.record, former.worker, former.fence)
 
-    async def _tell_all(self, order: WorkerCommand, doing: _RunningCommand, answer: Answer) -> None:
+    async def _tell_all(
+        self, order: messages.WorkerCommand, doing: _RunningCommand, answer: messages.Answer
+    ) -> None:
         while doing.waiting:
             hub, place = doing.waiting[0]
             await self._answer(structs.replace(order, hub=hub), place, answer)
             del doing.waiting[0]
 
-    async def _answer(self, order: WorkerCommand, place: str, answer: Answer) -> None:
-        await self._store.answer(order.hub, order.id, encode(answer), int(self._timing.done_s * 1000))
+    async def _answer(self, order: messages.WorkerCommand, place: str, answer: messages.Answer) -> None:
+        await self._store.answer(
+            order.hub, order.id, messages.encode(answer), int(self._timing.done_s * 1000)
+        )
         await self._done(place)
 
     async def _done(self, place: str) -> None:
@@ -691,10 +684,10 @@ class Worker:
                 return
 
 
-def _session_of(command: AnyCommand) -> str | None:
+def _session_of(command: frames.AnyCommand) -> str | None:
     """Return the session that a command is about, which has to be here."""
-    if isinstance(command, SessionCommand):
+    if isinstance(command, frames.SessionCommand):
         return command.session
-    if isinstance(command, LibraryExport) and command.conversation.startswith(LIVE):
+    if isinstance(command, frames.LibraryExport) and command.conversation.startswith(LIVE):
         return command.conversation.removeprefix(LIVE)
     return None

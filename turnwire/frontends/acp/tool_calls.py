@@ -11,40 +11,8 @@ from typing import assert_never
 
 import msgspec
 
+from turnwire.client import payloads
 from turnwire.client.events import PermissionRequest, TaskUpdate, ToolCall, ToolUpdate
-from turnwire.client.payloads import (
-    AskUser,
-    AskUserPayload,
-    CodeSearch,
-    CodeSearchPayload,
-    ContentPart,
-    CreateTask,
-    CreateTaskPayload,
-    Generic,
-    GenericPayload,
-    HttpRequest,
-    HttpRequestPayload,
-    ManageTodos,
-    ManageTodosPayload,
-    McpTool,
-    McpToolPayload,
-    Misc,
-    MiscPayload,
-    ModifyFile,
-    ModifyFilePayload,
-    Mutation,
-    NormalizedPayload,
-    ReadFile,
-    ReadFilePayload,
-    SearchMatch,
-    ShellExec,
-    ShellExecPayload,
-    ShellOutput,
-    ShowPlan,
-    ShowPlanPayload,
-    SubagentTask,
-    SubagentTaskPayload,
-)
 from turnwire.client.shown import action_of
 from turnwire.client.values import JsonObject, JsonValue
 from turnwire.frontends.acp.diffs import changes
@@ -85,7 +53,7 @@ class ToolCalls:
             "rawInput": _raw_input(payload),
         }
         meta: JsonObject = {}
-        if self._shows_terminals and isinstance(payload, ShellExecPayload):
+        if self._shows_terminals and isinstance(payload, payloads.ShellExecPayload):
             terminal = {"terminal_id": event.tool_call_id}
             meta["terminal_info"] = {**terminal, **_without_none(cwd=payload.shell_exec.work_dir)}
             fields["content"] = [{"type": "terminal", "terminalId": event.tool_call_id}]
@@ -113,7 +81,7 @@ class ToolCalls:
             fields |= self._shown(payload)
             if (output := _raw_output(payload)) is not None:
                 fields["rawOutput"] = output
-            if self._shows_terminals and isinstance(payload, ShellExecPayload):
+            if self._shows_terminals and isinstance(payload, payloads.ShellExecPayload):
                 meta = _terminal(event.tool_call_id, payload.shell_exec, event.error)
                 fields["content"] = [{"type": "terminal", "terminalId": event.tool_call_id}]
         if event.error and status == "failed" and not (_is_said(payload) or meta):
@@ -146,12 +114,12 @@ class ToolCalls:
         }
         return {"toolCallId": event.tool_call_id, "_meta": {"turnwire": {"task": task}}}
 
-    def _shown(self, payload: NormalizedPayload) -> JsonObject:
+    def _shown(self, payload: payloads.NormalizedPayload) -> JsonObject:
         """Return what is shown of a payload: its content and its places."""
         content, places = _content(payload)
         for each in (*places, *(item for item in content if item["type"] == "diff")):
             each["path"] = self._absolute(each["path"])
-        if self._shows_patches and isinstance(payload, ModifyFilePayload):
+        if self._shows_patches and isinstance(payload, payloads.ModifyFilePayload):
             content = patches(payload.modify_file, self._absolute)
         return {
             **({"content": content} if content else {}),
@@ -171,7 +139,7 @@ def fenced(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text}{end}{fence}"
 
 
-def _kind(payload: NormalizedPayload | None) -> str:
+def _kind(payload: payloads.NormalizedPayload | None) -> str:
     return "other" if payload is None else action_of(payload)
 
 
@@ -183,21 +151,21 @@ def _without_none(**fields: JsonValue) -> JsonObject:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _raw_input(payload: NormalizedPayload) -> JsonObject:
+def _raw_input(payload: payloads.NormalizedPayload) -> JsonObject:
     """Return the arguments, as far as they are not shown as a diff."""
     match payload:
-        case ModifyFilePayload():
+        case payloads.ModifyFilePayload():
             return {"file_path": payload.modify_file.file_path}
-        case McpToolPayload():
+        case payloads.McpToolPayload():
             return payload.mcp_tool.input
-        case GenericPayload(generic=Generic(input=dict(given))):
+        case payloads.GenericPayload(generic=payloads.Generic(input=dict(given))):
             return given
         case _:
             fields: JsonObject = msgspec.to_builtins(getattr(payload, payload.kind))
             return {name: value for name, value in fields.items() if name != "output"}
 
 
-def _raw_output(payload: NormalizedPayload) -> JsonObject | None:
+def _raw_output(payload: payloads.NormalizedPayload) -> JsonObject | None:
     output = getattr(getattr(payload, payload.kind), "output", None)
     if not isinstance(output, msgspec.Struct):
         return None
@@ -205,18 +173,20 @@ def _raw_output(payload: NormalizedPayload) -> JsonObject | None:
     return {name: value for name, value in fields.items() if name not in SHOWN_OUTPUTS} or None
 
 
-def _is_said(payload: NormalizedPayload | None) -> bool:
+def _is_said(payload: payloads.NormalizedPayload | None) -> bool:
     """Whether the content of a failed call says why it failed."""
     match payload:
-        case ShellExecPayload(shell_exec=ShellExec(output=ShellOutput(stdout=stdout, stderr=stderr))):
+        case payloads.ShellExecPayload(
+            shell_exec=payloads.ShellExec(output=payloads.ShellOutput(stdout=stdout, stderr=stderr))
+        ):
             return bool(stdout or stderr)
-        case GenericPayload(generic=Generic(output=output)):
+        case payloads.GenericPayload(generic=payloads.Generic(output=output)):
             return bool(output)
         case _:
             return False
 
 
-def _terminal(terminal: str, body: ShellExec, error: str | None) -> JsonObject:
+def _terminal(terminal: str, body: payloads.ShellExec, error: str | None) -> JsonObject:
     """Return what a terminal of the editor's shows, as Claude's and Codex' adapters tell it."""
     output = body.output
     data = "".join(part for part in (output.stdout, output.stderr) if part) if output else ""
@@ -236,22 +206,22 @@ def _texts(*texts: str | None) -> list[JsonObject]:
     return [_text(text) for text in texts if text]
 
 
-def _parts(parts: Iterable[ContentPart] | None) -> list[JsonObject]:
+def _parts(parts: Iterable[payloads.ContentPart] | None) -> list[JsonObject]:
     return [shown for part in parts or () if (shown := _part(part)) is not None]
 
 
-def _part(part: ContentPart) -> JsonObject | None:
+def _part(part: payloads.ContentPart) -> JsonObject | None:
     match part:
-        case ContentPart(type="text"):
+        case payloads.ContentPart(type="text"):
             return _text(part.text or "")
-        case ContentPart(type="image", base64=str(data)):
+        case payloads.ContentPart(type="image", base64=str(data)):
             image = {"type": "image", "data": data, "mimeType": part.media_type or "image/png"}
             return {"type": "content", "content": image}
-        case ContentPart(base64=str(data)):
+        case payloads.ContentPart(base64=str(data)):
             name = part.title or "document"
             resource = {"uri": f"turnwire:{name}", "blob": data, **_without_none(mimeType=part.media_type)}
             return {"type": "content", "content": {"type": "resource", "resource": resource}}
-        case ContentPart(url=str(url)):
+        case payloads.ContentPart(url=str(url)):
             return {
                 "type": "content",
                 "content": {"type": "resource_link", "uri": url, "name": part.title or url},
@@ -269,38 +239,38 @@ _Shown = tuple[list[JsonObject], list[JsonObject]]
 """Content and places."""
 
 
-def _content(payload: NormalizedPayload) -> _Shown:
+def _content(payload: payloads.NormalizedPayload) -> _Shown:
     match payload:
-        case ReadFilePayload(read_file=body):
+        case payloads.ReadFilePayload(read_file=body):
             return _read(body)
-        case ModifyFilePayload(modify_file=body):
+        case payloads.ModifyFilePayload(modify_file=body):
             return _modify(body)
-        case ShellExecPayload(shell_exec=body):
+        case payloads.ShellExecPayload(shell_exec=body):
             return _shell(body)
-        case CodeSearchPayload(code_search=body):
+        case payloads.CodeSearchPayload(code_search=body):
             return _search(body)
-        case HttpRequestPayload(http_request=body):
+        case payloads.HttpRequestPayload(http_request=body):
             return _http(body)
-        case SubagentTaskPayload(subagent_task=body):
+        case payloads.SubagentTaskPayload(subagent_task=body):
             return _subagent(body)
-        case CreateTaskPayload(create_task=body):
+        case payloads.CreateTaskPayload(create_task=body):
             return _create_task(body)
-        case ManageTodosPayload(manage_todos=body):
+        case payloads.ManageTodosPayload(manage_todos=body):
             return _todos(body)
-        case ShowPlanPayload(show_plan=body):
+        case payloads.ShowPlanPayload(show_plan=body):
             return _plan(body)
-        case AskUserPayload(ask_user=body):
+        case payloads.AskUserPayload(ask_user=body):
             return _ask(body)
-        case McpToolPayload(mcp_tool=body):
+        case payloads.McpToolPayload(mcp_tool=body):
             return _mcp(body)
-        case GenericPayload(generic=body):
+        case payloads.GenericPayload(generic=body):
             return _generic(body)
-        case MiscPayload(misc=body):
+        case payloads.MiscPayload(misc=body):
             return _misc(body)
     assert_never(payload)
 
 
-def _read(body: ReadFile) -> _Shown:
+def _read(body: payloads.ReadFile) -> _Shown:
     output = body.output
     line = (output.start_line if output else None) or body.offset
     places = [{"path": body.file_path, **_without_none(line=line)}]
@@ -309,7 +279,7 @@ def _read(body: ReadFile) -> _Shown:
     return [*_texts(fenced(output.content) if output.content else None), *_parts(output.parts)], places
 
 
-def _modify(body: ModifyFile) -> _Shown:
+def _modify(body: payloads.ModifyFile) -> _Shown:
     content: list[JsonObject] = []
     line: int | None = None
     for mutation in body.mutations:
@@ -319,29 +289,29 @@ def _modify(body: ModifyFile) -> _Shown:
     return content, [{"path": body.file_path, **_without_none(line=line)}]
 
 
-def _mutation(path: str, mutation: Mutation) -> tuple[int | None, list[JsonObject]]:
+def _mutation(path: str, mutation: payloads.Mutation) -> tuple[int | None, list[JsonObject]]:
     """Return where a change begins, when that is known, and the change: whole, or its hunks where only these are known."""
 
     def diff(old: str | None, new: str) -> JsonObject:
         return {"type": "diff", "path": path, "oldText": old, "newText": new}
 
     match mutation:
-        case Mutation(type="create", content=str(content)):
+        case payloads.Mutation(type="create", content=str(content)):
             return 1, [diff(None, content)]
-        case Mutation(diff=str(text)) if hunks := changes(text):
+        case payloads.Mutation(diff=str(text)) if hunks := changes(text):
             line = None if mutation.relative else hunks[0].line
             return line, [diff(hunk.old, hunk.new) for hunk in hunks]
-        case Mutation(type="delete"):
+        case payloads.Mutation(type="delete"):
             return None, [diff(mutation.old_content or mutation.content or "", "")]
-        case Mutation(new_content=str(new)):
+        case payloads.Mutation(new_content=str(new)):
             return None, [diff(mutation.old_content or "", new)]
-        case Mutation(content=str(content)):
+        case payloads.Mutation(content=str(content)):
             return None, [diff(mutation.old_content, content)]
         case _:
             return None, []
 
 
-def _shell(body: ShellExec) -> _Shown:
+def _shell(body: payloads.ShellExec) -> _Shown:
     output = body.output
     if output is None:
         return _texts(body.description), []
@@ -349,7 +319,7 @@ def _shell(body: ShellExec) -> _Shown:
     return [*_texts(fenced(said, "console") if said else None), *_parts(output.parts)], []
 
 
-def _search(body: CodeSearch) -> _Shown:
+def _search(body: payloads.CodeSearch) -> _Shown:
     places = [{"path": body.path}] if body.path else []
     output = body.output
     if output is None:
@@ -363,52 +333,52 @@ def _search(body: CodeSearch) -> _Shown:
     return _texts(fenced("\n".join(lines)) if lines else None), places
 
 
-def _match(match: SearchMatch) -> str:
+def _match(match: payloads.SearchMatch) -> str:
     place = ":".join(str(part) for part in (match.file, match.line) if part is not None)
     return f"{place}: {match.text}" if place else match.text
 
 
-def _http(body: HttpRequest) -> _Shown:
+def _http(body: payloads.HttpRequest) -> _Shown:
     hits = [f"- [{hit.get('title') or hit.get('url')}]({hit.get('url')})" for hit in body.results or ()]
     return _texts(body.response, "\n".join(hits)), []
 
 
-def _subagent(body: SubagentTask) -> _Shown:
+def _subagent(body: payloads.SubagentTask) -> _Shown:
     return _texts(body.output.text if body.output else body.prompt), []
 
 
-def _create_task(body: CreateTask) -> _Shown:
+def _create_task(body: payloads.CreateTask) -> _Shown:
     return _texts(body.description), []
 
 
-def _todos(body: ManageTodos) -> _Shown:
+def _todos(body: payloads.ManageTodos) -> _Shown:
     return _texts(
         "\n".join(f"- {item.description} ({item.status or 'unchanged'})" for item in body.items)
     ), []
 
 
-def _plan(body: ShowPlan) -> _Shown:
+def _plan(body: payloads.ShowPlan) -> _Shown:
     return _texts(body.plan, body.feedback), [{"path": body.file_path}] if body.file_path else []
 
 
-def _ask(body: AskUser) -> _Shown:
+def _ask(body: payloads.AskUser) -> _Shown:
     answers = body.answers or {}
     return _texts(
         *(f"{each.question}\n\n{answers.get(each.question, '')}".strip() for each in body.questions)
     ), []
 
 
-def _mcp(body: McpTool) -> _Shown:
+def _mcp(body: payloads.McpTool) -> _Shown:
     return _parts(body.output), []
 
 
-def _generic(body: Generic) -> _Shown:
+def _generic(body: payloads.Generic) -> _Shown:
     output = body.output
     return _texts(
         output if isinstance(output, str) else fenced(_json(output), "json") if output else None
     ), []
 
 
-def _misc(body: Misc) -> _Shown:
+def _misc(body: payloads.Misc) -> _Shown:
     details = body.details
     return _texts(body.label, fenced(_json(details), "json") if details else None), []

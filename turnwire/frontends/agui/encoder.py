@@ -16,42 +16,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 import msgspec
-from ag_ui.core import (
-    BaseEvent,
-    CustomEvent,
-    Interrupt,
-    MessagesSnapshotEvent,
-    RawEvent,
-    ReasoningEndEvent,
-    ReasoningMessage,
-    ReasoningMessageContentEvent,
-    ReasoningMessageEndEvent,
-    ReasoningMessageStartEvent,
-    ReasoningStartEvent,
-    RunErrorEvent,
-    RunFinishedCancelledOutcome,
-    RunFinishedEvent,
-    RunFinishedInterruptOutcome,
-    RunFinishedSuccessOutcome,
-    RunStartedEvent,
-    StateDeltaEvent,
-    StateSnapshotEvent,
-    StepFinishedEvent,
-    StepStartedEvent,
-    SubagentErrorEvent,
-    SubagentFinishedEvent,
-    SubagentFinishedSuspendedOutcome,
-    SubagentStartedEvent,
-    TextMessageContentEvent,
-    TextMessageEndEvent,
-    TextMessageStartEvent,
-    TokenUsage,
-    ToolCallArgsEvent,
-    ToolCallEndEvent,
-    ToolCallResultEvent,
-    ToolCallStartEvent,
-    UserMessage,
-)
+from ag_ui import core as agui
 
 from turnwire.client import events
 from turnwire.client.values import JsonObject, JsonValue
@@ -119,11 +84,11 @@ class Run:
         self.finished = False
 
     def start(
-        self, client_ids: Sequence[str] = (), state: JsonValue = None, said: UserMessage | None = None
-    ) -> list[BaseEvent]:
+        self, client_ids: Sequence[str] = (), state: JsonValue = None, said: agui.UserMessage | None = None
+    ) -> list[agui.BaseEvent]:
         """Begin: `client_ids` are the messages that the client has, `state` its state, `said` what it says now."""
-        told: list[BaseEvent] = [
-            RunStartedEvent(
+        told: list[agui.BaseEvent] = [
+            agui.RunStartedEvent(
                 thread_id=self._thread_id,
                 run_id=self._run_id,
                 protocol_version=PROTOCOL if self._modern else None,
@@ -139,7 +104,7 @@ class Run:
                 told.append(self._emptied())
             told.append(self._snapshot(said))
         own = dict(state) if isinstance(state, dict) else {}
-        told.append(StateSnapshotEvent(snapshot={**own, "turnwire": dict(self._thread.state)}))
+        told.append(agui.StateSnapshotEvent(snapshot={**own, "turnwire": dict(self._thread.state)}))
         return told
 
     def await_prompt(self, prompt: str) -> None:
@@ -151,9 +116,9 @@ class Run:
         """End with the turn that runs now, if any does."""
         self._turn = self._thread.turn
 
-    def handle(self, seq: int, event: events.AgentEvent) -> list[BaseEvent]:
+    def handle(self, seq: int, event: events.AgentEvent) -> list[agui.BaseEvent]:
         """Tell the session's next event."""
-        told: list[BaseEvent] = []
+        told: list[agui.BaseEvent] = []
         for change in self._thread.handle(seq, event):
             if not self.finished:
                 told += self._tell(change)
@@ -161,17 +126,17 @@ class Run:
             told += self._ending(event)
         return told
 
-    def lose(self, count: int) -> list[BaseEvent]:
+    def lose(self, count: int) -> list[agui.BaseEvent]:
         """Tell that so many events of the session are gone."""
         return [each for change in self._thread.lose(count) for each in self._tell(change)]
 
-    def begin_anew(self) -> list[BaseEvent]:
+    def begin_anew(self) -> list[agui.BaseEvent]:
         """Report that the session's log started over: all earlier events are void."""
         self._thread.clear()
         told = self._close_all()
         return [*told, self._emptied(), self._snapshot(None), *self._state()]
 
-    def rest(self) -> list[BaseEvent]:
+    def rest(self) -> list[agui.BaseEvent]:
         """Nothing comes for the moment: end here when a human must answer first, or when there is nothing to wait for."""
         if self.finished:
             return []
@@ -182,18 +147,18 @@ class Run:
             return self._finish()
         return []
 
-    def fail(self, code: str, message: str) -> list[BaseEvent]:
+    def fail(self, code: str, message: str) -> list[agui.BaseEvent]:
         """End with an error of turnwire."""
         if self.finished:
             return []
         self.finished = True
-        return [*self._close_all(), RunErrorEvent(message=message, code=code)]
+        return [*self._close_all(), agui.RunErrorEvent(message=message, code=code)]
 
-    def note(self, name: str, value: JsonValue) -> BaseEvent:
+    def note(self, name: str, value: JsonValue) -> agui.BaseEvent:
         """Tell something that AG-UI has nothing for."""
-        return CustomEvent(name=f"turnwire.{name}", value=value)
+        return agui.CustomEvent(name=f"turnwire.{name}", value=value)
 
-    def _tell(self, change: Change) -> list[BaseEvent]:
+    def _tell(self, change: Change) -> list[agui.BaseEvent]:
         match change:
             case TextPiece():
                 return self._piece(change)
@@ -214,14 +179,14 @@ class Run:
             case _:
                 assert_never(change)
 
-    def _piece(self, piece: TextPiece) -> list[BaseEvent]:
+    def _piece(self, piece: TextPiece) -> list[agui.BaseEvent]:
         stream = Stream(piece.message, piece.thinking)
-        told: list[BaseEvent] = []
+        told: list[agui.BaseEvent] = []
         if self._streams.get(piece.owner) != stream:
             told += [*self._close(piece.owner), *self._own(piece.owner)]
             told += _opened(stream, piece.owner)
             self._streams[piece.owner] = stream
-        content = ReasoningMessageContentEvent if piece.thinking else TextMessageContentEvent
+        content = agui.ReasoningMessageContentEvent if piece.thinking else agui.TextMessageContentEvent
         told += [
             content(
                 message_id=piece.message, delta=piece.text[start : start + SLICE], subagent_run_id=piece.owner
@@ -230,50 +195,52 @@ class Run:
         ]
         return told if piece.more else [*told, *self._close(piece.owner)]
 
-    def _said(self, said: UserSaid) -> list[BaseEvent]:
+    def _said(self, said: UserSaid) -> list[agui.BaseEvent]:
         if said.message in self._client_has:
             return []
         told = [*self._close(said.owner), *self._own(said.owner)]
-        told.append(TextMessageStartEvent(message_id=said.message, role="user", subagent_run_id=said.owner))
+        told.append(
+            agui.TextMessageStartEvent(message_id=said.message, role="user", subagent_run_id=said.owner)
+        )
         told += [
-            TextMessageContentEvent(
+            agui.TextMessageContentEvent(
                 message_id=said.message, delta=said.text[start : start + SLICE], subagent_run_id=said.owner
             )
             for start in range(0, len(said.text), SLICE)
         ]
-        return [*told, TextMessageEndEvent(message_id=said.message, subagent_run_id=said.owner)]
+        return [*told, agui.TextMessageEndEvent(message_id=said.message, subagent_run_id=said.owner)]
 
-    def _called(self, called: ToolCalled) -> list[BaseEvent]:
+    def _called(self, called: ToolCalled) -> list[agui.BaseEvent]:
         owner = called.owner
         told = [*self._close(owner), *self._own(owner)]
         told += [
-            ToolCallStartEvent(
+            agui.ToolCallStartEvent(
                 tool_call_id=called.id,
                 tool_call_name=called.name,
                 subagent_run_id=owner,
                 metadata={"turnwire": called.metadata},
             ),
             *(
-                ToolCallArgsEvent(
+                agui.ToolCallArgsEvent(
                     tool_call_id=called.id,
                     delta=called.arguments[start : start + SLICE],
                     subagent_run_id=owner,
                 )
                 for start in range(0, len(called.arguments), SLICE)
             ),
-            ToolCallEndEvent(tool_call_id=called.id, subagent_run_id=owner),
+            agui.ToolCallEndEvent(tool_call_id=called.id, subagent_run_id=owner),
         ]
         if called.subagent is not None:
             told += self._subagent(called.id, *called.subagent, owner)
         return told
 
-    def _returned(self, returned: ToolReturned) -> list[BaseEvent]:
+    def _returned(self, returned: ToolReturned) -> list[agui.BaseEvent]:
         told = self._close(returned.owner)
         if returned.call in self._subagents:
             told += self._end_subagent(returned.call, returned.error)
         return [
             *told,
-            ToolCallResultEvent(
+            agui.ToolCallResultEvent(
                 message_id=returned.message,
                 tool_call_id=returned.call,
                 content=returned.content,
@@ -283,11 +250,13 @@ class Run:
             ),
         ]
 
-    def _own(self, owner: str | None) -> list[BaseEvent]:
+    def _own(self, owner: str | None) -> list[agui.BaseEvent]:
         """Begin to tell of a subagent that was begun in an earlier run."""
         return [] if owner is None else self._subagent(owner, "subagent", None, None)
 
-    def _subagent(self, call: str, name: str, description: str | None, owner: str | None) -> list[BaseEvent]:
+    def _subagent(
+        self, call: str, name: str, description: str | None, owner: str | None
+    ) -> list[agui.BaseEvent]:
         if call in self._subagents or call in self._ended_subagents:
             # its words came before its call, or it speaks after its end: a run tells of each once
             return []
@@ -295,11 +264,11 @@ class Run:
             # the name alone tells steps apart
             name = f"{name} ({call})" if name in self._subagents.values() else name
             self._subagents[call] = name
-            return [StepStartedEvent(step_name=name)]
+            return [agui.StepStartedEvent(step_name=name)]
         self._subagents[call] = name
         parent = owner if owner in self._subagents else None
         return [
-            SubagentStartedEvent(
+            agui.SubagentStartedEvent(
                 subagent_run_id=call,
                 name=name,
                 description=description,
@@ -308,58 +277,58 @@ class Run:
             )
         ]
 
-    def _end_subagent(self, call: str, error: str | None, *, suspended: bool = False) -> list[BaseEvent]:
+    def _end_subagent(self, call: str, error: str | None, *, suspended: bool = False) -> list[agui.BaseEvent]:
         told = self._close(call)
         name = self._subagents.pop(call)
         self._ended_subagents.add(call)
         if not self._modern:
-            return [*told, StepFinishedEvent(step_name=name)]
+            return [*told, agui.StepFinishedEvent(step_name=name)]
         if error is not None:
-            return [*told, SubagentErrorEvent(subagent_run_id=call, message=error)]
-        outcome = SubagentFinishedSuspendedOutcome() if suspended else None
-        return [*told, SubagentFinishedEvent(subagent_run_id=call, outcome=outcome)]
+            return [*told, agui.SubagentErrorEvent(subagent_run_id=call, message=error)]
+        outcome = agui.SubagentFinishedSuspendedOutcome() if suspended else None
+        return [*told, agui.SubagentFinishedEvent(subagent_run_id=call, outcome=outcome)]
 
-    def _put(self, put: StateChanged) -> BaseEvent:
+    def _put(self, put: StateChanged) -> agui.BaseEvent:
         path = f"/turnwire/{put.name}"
         if put.value is None:
             return _patch({"op": "remove", "path": path})
         # `add` takes the place of a member that is there (RFC 6902, 4.1)
         return _patch({"op": "add", "path": path, "value": put.value})
 
-    def _state(self) -> list[BaseEvent]:
+    def _state(self) -> list[agui.BaseEvent]:
         return [_patch({"op": "add", "path": "/turnwire", "value": dict(self._thread.state)})]
 
-    def _other(self, event: events.AgentEvent) -> list[BaseEvent]:
+    def _other(self, event: events.AgentEvent) -> list[agui.BaseEvent]:
         said = fitting(msgspec.to_builtins(event))
         if isinstance(event, events.Unknown | events.Malformed):
-            return [RawEvent(event=said, source="turnwire")]
+            return [agui.RawEvent(event=said, source="turnwire")]
         return [self.note(event.type, said)]
 
-    def _rewritten(self) -> list[BaseEvent]:
+    def _rewritten(self) -> list[agui.BaseEvent]:
         return [self._snapshot(None)]
 
-    def _emptied(self) -> BaseEvent:
+    def _emptied(self) -> agui.BaseEvent:
         """Leave the client without messages: those of thinking go only when a snapshot has such a message."""
-        thinking = any(isinstance(message, ReasoningMessage) for message in self._thread.messages())
-        return MessagesSnapshotEvent(
-            messages=[ReasoningMessage(id="turnwire-snapshot", content="")] if thinking else []
+        thinking = any(isinstance(message, agui.ReasoningMessage) for message in self._thread.messages())
+        return agui.MessagesSnapshotEvent(
+            messages=[agui.ReasoningMessage(id="turnwire-snapshot", content="")] if thinking else []
         )
 
-    def _snapshot(self, said: UserMessage | None) -> BaseEvent:
-        return MessagesSnapshotEvent(messages=[*self._thread.messages(), *([said] if said else [])])
+    def _snapshot(self, said: agui.UserMessage | None) -> agui.BaseEvent:
+        return agui.MessagesSnapshotEvent(messages=[*self._thread.messages(), *([said] if said else [])])
 
-    def _close(self, owner: str | None) -> list[BaseEvent]:
+    def _close(self, owner: str | None) -> list[agui.BaseEvent]:
         stream = self._streams.pop(owner, None)
         return [] if stream is None else _closed(stream, owner)
 
-    def _close_all(self, *, suspended: bool = False) -> list[BaseEvent]:
+    def _close_all(self, *, suspended: bool = False) -> list[agui.BaseEvent]:
         told = [each for owner in list(self._streams) for each in self._close(owner)]
         # those begun last end first: a subagent's subagents before it
         for call in reversed(list(self._subagents)):
             told += self._end_subagent(call, None, suspended=suspended)
         return told
 
-    def _ending(self, event: events.AgentEvent) -> list[BaseEvent]:
+    def _ending(self, event: events.AgentEvent) -> list[agui.BaseEvent]:
         match event:
             case events.Complete() if self._is_ours(event):
                 return self._finish(event)
@@ -389,21 +358,23 @@ class Run:
         self,
         event: events.Complete | None = None,
         *,
-        interrupts: Sequence[Interrupt] = (),
+        interrupts: Sequence[agui.Interrupt] = (),
         withdrawn: bool = False,
-    ) -> list[BaseEvent]:
+    ) -> list[agui.BaseEvent]:
         told = self._close_all(suspended=bool(interrupts))
         self.finished = True
-        ended = RunFinishedEvent(thread_id=self._thread_id, run_id=self._run_id)
-        cancelled = RunFinishedCancelledOutcome() if self._modern else None
+        ended = agui.RunFinishedEvent(thread_id=self._thread_id, run_id=self._run_id)
+        cancelled = agui.RunFinishedCancelledOutcome() if self._modern else None
         if interrupts:
             return [
                 *told,
-                ended.model_copy(update={"outcome": RunFinishedInterruptOutcome(interrupts=[*interrupts])}),
+                ended.model_copy(
+                    update={"outcome": agui.RunFinishedInterruptOutcome(interrupts=[*interrupts])}
+                ),
             ]
         if withdrawn:
             return [*told, ended.model_copy(update={"outcome": cancelled})]
-        success = RunFinishedSuccessOutcome()
+        success = agui.RunFinishedSuccessOutcome()
         if event is None:
             return [*told, ended.model_copy(update={"outcome": success})]
         usage = _usage(event, self._thread.state)
@@ -415,32 +386,34 @@ class Run:
         message = (
             event.error or "; ".join(event.data.errors or ()) or f"The turn ended: {event.data.outcome}."
         )
-        return [*told, RunErrorEvent(message=message[:ERROR], code=event.data.outcome, usage=usage)]
+        return [*told, agui.RunErrorEvent(message=message[:ERROR], code=event.data.outcome, usage=usage)]
 
 
-def _patch(operation: JsonObject) -> BaseEvent:
-    return StateDeltaEvent.model_validate({"delta": [operation]})
+def _patch(operation: JsonObject) -> agui.BaseEvent:
+    return agui.StateDeltaEvent.model_validate({"delta": [operation]})
 
 
-def _opened(stream: Stream, owner: str | None) -> list[BaseEvent]:
+def _opened(stream: Stream, owner: str | None) -> list[agui.BaseEvent]:
     if not stream.thinking:
-        return [TextMessageStartEvent(message_id=stream.message, role="assistant", subagent_run_id=owner)]
+        return [
+            agui.TextMessageStartEvent(message_id=stream.message, role="assistant", subagent_run_id=owner)
+        ]
     return [
-        ReasoningStartEvent(message_id=stream.message, subagent_run_id=owner),
-        ReasoningMessageStartEvent(message_id=stream.message, subagent_run_id=owner),
+        agui.ReasoningStartEvent(message_id=stream.message, subagent_run_id=owner),
+        agui.ReasoningMessageStartEvent(message_id=stream.message, subagent_run_id=owner),
     ]
 
 
-def _closed(stream: Stream, owner: str | None) -> list[BaseEvent]:
+def _closed(stream: Stream, owner: str | None) -> list[agui.BaseEvent]:
     if not stream.thinking:
-        return [TextMessageEndEvent(message_id=stream.message, subagent_run_id=owner)]
+        return [agui.TextMessageEndEvent(message_id=stream.message, subagent_run_id=owner)]
     return [
-        ReasoningMessageEndEvent(message_id=stream.message, subagent_run_id=owner),
-        ReasoningEndEvent(message_id=stream.message, subagent_run_id=owner),
+        agui.ReasoningMessageEndEvent(message_id=stream.message, subagent_run_id=owner),
+        agui.ReasoningEndEvent(message_id=stream.message, subagent_run_id=owner),
     ]
 
 
-def _usage(event: events.Complete, state: JsonObject) -> list[TokenUsage] | None:
+def _usage(event: events.Complete, state: JsonObject) -> list[agui.TokenUsage] | None:
     """Return what the turn used; AG-UI counts cached tokens as part of the input."""
     data = event.data.all_tokens or event.data
     if data.input_tokens is None and data.output_tokens is None:
@@ -448,7 +421,7 @@ def _usage(event: events.Complete, state: JsonObject) -> list[TokenUsage] | None
     read, written = data.cache_read_input_tokens or 0, data.cache_creation_input_tokens or 0
     model = state.get("info", {}).get("model")
     return [
-        TokenUsage(
+        agui.TokenUsage(
             model=model,
             input_tokens=(data.input_tokens or 0) + read + written,
             output_tokens=data.output_tokens,

@@ -14,15 +14,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 import msgspec
-from ag_ui.core import (
-    AssistantMessage,
-    FunctionCall,
-    Message,
-    ReasoningMessage,
-    ToolCall,
-    ToolMessage,
-    UserMessage,
-)
+from ag_ui import core as agui
 
 from turnwire.client import events
 from turnwire.client.payloads import (
@@ -147,7 +139,7 @@ class _Entry:
     """A message of the conversation."""
 
     id: str
-    kind: type[UserMessage | AssistantMessage | ReasoningMessage | ToolMessage]
+    kind: type[agui.UserMessage | agui.AssistantMessage | agui.ReasoningMessage | agui.ToolMessage]
     owner: str | None
     names: tuple[str, ...]
     """What a retraction may call it: the API message's id, a UUID."""
@@ -156,26 +148,28 @@ class _Entry:
     call: ToolCalled | None = None
     returned: ToolReturned | None = None
 
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[agui.Message]:
         """Return the message; of a call also its result, which clients put right behind it."""
         if self.call is None and self.returned is None:
             text = "".join(self.pieces)
-            if self.kind is UserMessage:
-                return [UserMessage(id=self.id, content=text, subagent_run_id=self.owner)]
-            if self.kind is ReasoningMessage:
-                return [ReasoningMessage(id=self.id, content=text, subagent_run_id=self.owner)]
-            return [AssistantMessage(id=self.id, content=text, subagent_run_id=self.owner)]
-        told: list[Message] = []
+            if self.kind is agui.UserMessage:
+                return [agui.UserMessage(id=self.id, content=text, subagent_run_id=self.owner)]
+            if self.kind is agui.ReasoningMessage:
+                return [agui.ReasoningMessage(id=self.id, content=text, subagent_run_id=self.owner)]
+            return [agui.AssistantMessage(id=self.id, content=text, subagent_run_id=self.owner)]
+        told: list[agui.Message] = []
         if self.call is not None:
             given = self.call.arguments
             if (size := json_size(given)) > LARGEST:
                 given = f'{{"too_large": {size}}}'
-            function = FunctionCall(name=self.call.name, arguments=given)
-            call = ToolCall(id=self.call.id, function=function, metadata={"turnwire": self.call.metadata})
-            told.append(AssistantMessage(id=self.id, tool_calls=[call], subagent_run_id=self.owner))
+            function = agui.FunctionCall(name=self.call.name, arguments=given)
+            call = agui.ToolCall(
+                id=self.call.id, function=function, metadata={"turnwire": self.call.metadata}
+            )
+            told.append(agui.AssistantMessage(id=self.id, tool_calls=[call], subagent_run_id=self.owner))
         if self.returned is not None:
             told.append(
-                ToolMessage(
+                agui.ToolMessage(
                     id=self.returned.message,
                     tool_call_id=self.returned.call,
                     content=self.returned.content,
@@ -267,7 +261,7 @@ class Thread:
         """How many of the oldest messages are not kept."""
         return self._left_out
 
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[agui.Message]:
         """Return the conversation."""
         return [message for entry in self._entries.values() for message in entry.messages()]
 
@@ -348,7 +342,7 @@ class Thread:
             + [f"[{part.media_type or part.type}]" for part in event.parts or () if part.type != "text"]
         )
         self._add(
-            _Entry(message, UserMessage, event.parent_tool_call_id, _names(event, uuid), [text]),
+            _Entry(message, agui.UserMessage, event.parent_tool_call_id, _names(event, uuid), [text]),
             json_size(text),
         )
         return [UserSaid(message, event.parent_tool_call_id, text, uuid)]
@@ -361,7 +355,7 @@ class Thread:
         name = self._id_in(self._block(seq, event, thinking=thinking), owner)
         entry = self._entries.get(name)
         if entry is None:
-            kind = ReasoningMessage if thinking else AssistantMessage
+            kind = agui.ReasoningMessage if thinking else agui.AssistantMessage
             entry = _Entry(name, kind, owner, _names(event, None))
             self._add(entry, 0)
         elif event.replace:
@@ -413,7 +407,7 @@ class Thread:
         if called.id in self._entries:
             return [OtherEvent(event)]
         self._calls[called.id] = called
-        entry = _Entry(called.id, AssistantMessage, called.owner, _names(event, None), call=called)
+        entry = _Entry(called.id, agui.AssistantMessage, called.owner, _names(event, None), call=called)
         self._add(entry, min(json_size(called.arguments), LARGEST))
         return [called]
 
@@ -439,7 +433,7 @@ class Thread:
         )
         entry = self._entries.get(called.id)
         if entry is None:
-            entry = _Entry(returned.message, ToolMessage, called.owner, ())
+            entry = _Entry(returned.message, agui.ToolMessage, called.owner, ())
             self._add(entry, 0)
         entry.returned = returned
         entry.names += _names(event, event.uuid)
@@ -473,7 +467,7 @@ class Thread:
         gone = {*(event.message_uuids or ()), *(event.message_ids or ())}
         for entry in [entry for entry in self._entries.values() if not gone.isdisjoint(entry.names)]:
             self._grow(entry, -entry.size)
-            if entry.kind is ReasoningMessage:
+            if entry.kind is agui.ReasoningMessage:
                 # clients keep thinking that a snapshot leaves out, so it stays, without its text
                 entry.pieces = []
             else:

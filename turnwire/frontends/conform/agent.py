@@ -13,18 +13,7 @@ from time import monotonic
 
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire.client import Client, CommandFailed
-from turnwire.client.events import (
-    AgentEvent,
-    Complete,
-    Malformed,
-    PermissionRequest,
-    ProcessStatus,
-    SessionInfo,
-    ToolCall,
-    ToolUpdate,
-    TurnStarted,
-    Unknown,
-)
+from turnwire.client import events as ev
 from turnwire.client.payloads import ShellExecPayload
 from turnwire.frontends.conform.conversation import (
     Conversation,
@@ -128,14 +117,14 @@ class AgentTrial:
         count = text_of(events).count(wanted)
         if count != 1:
             raise PromiseBroken(f"the word came {count} times")
-        starts, ends = len(of_kind(events, TurnStarted)), len(of_kind(events, Complete))
+        starts, ends = len(of_kind(events, ev.TurnStarted)), len(of_kind(events, ev.Complete))
         if (starts, ends) != (1, 1):
             raise PromiseBroken(f"{starts} starts and {ends} ends of a turn")
         return ""
 
     async def introduces_itself(self) -> str:
         """It says which session this is, and with which model."""
-        infos = [info for talk in self._talks for info in talk.seen(SessionInfo)]
+        infos = [info for talk in self._talks for info in talk.seen(ev.SessionInfo)]
         ids = [info.session_id for info in infos if info.session_id]
         models = [info.model for info in infos if info.model]
         if not ids:
@@ -147,7 +136,7 @@ class AgentTrial:
         made = self._workspace / word()
         talk = await self._conversation()
         events = await talk.turn(run(f"touch {made.name}"), reject)
-        if not of_kind(events, PermissionRequest):
+        if not of_kind(events, ev.PermissionRequest):
             if made.exists():
                 raise AsksNobody("it ran the command without asking")
             _called_a_tool(events)
@@ -173,7 +162,7 @@ class AgentTrial:
         """The output of a command is reported, and its exit code."""
         printed = word()
         events = await (await self._conversation()).turn(run(f"echo {printed}; exit {EXIT_CODE}"), allow)
-        told = [update.normalized for update in of_kind(events, ToolUpdate)]
+        told = [update.normalized for update in of_kind(events, ev.ToolUpdate)]
         outputs = [
             body.shell_exec.output
             for body in told
@@ -202,7 +191,7 @@ class AgentTrial:
                 made = self._workspace / word()
                 wanted = f"touch {made.name}" if what == "command" else made.name
                 events = await talk.turn(prompt(wanted), reject)
-                is_asked = bool(of_kind(events, PermissionRequest))
+                is_asked = bool(of_kind(events, ev.PermissionRequest))
                 if made.exists() and is_asked:
                     raise PromiseBroken(f"the {what} was refused and made all the same")
                 if made.exists():
@@ -309,11 +298,11 @@ class AgentTrial:
     async def goes_on_with_a_conversation(self) -> str:
         """Another process of it goes on with the conversation."""
         talk = await self._conversation()
-        if not talk.seen(Complete):
+        if not talk.seen(ev.Complete):
             await talk.turn(say(word()))  # a new session, after a check that failed
         before = _session_of(talk.events)
         await self._client.close_session(talk.session)
-        while not isinstance(await talk.next(), ProcessStatus):
+        while not isinstance(await talk.next(), ev.ProcessStatus):
             pass
         try:
             await self._client.resume(talk.session)
@@ -332,12 +321,12 @@ class AgentTrial:
     async def speaks_its_protocol(self) -> str:
         """All that it wrote was of its protocol."""
         events = [event for talk in self._talks for event in talk.events]
-        malformed = [event for event in events if isinstance(event, Malformed)]
+        malformed = [event for event in events if isinstance(event, ev.Malformed)]
         if malformed:
             raise PromiseBroken(
                 f"{len(malformed)} lines are not messages of the protocol, such as {str(malformed[0])[:200]}"
             )
-        unknown = Counter(str(event.message_type) for event in events if isinstance(event, Unknown))
+        unknown = Counter(str(event.message_type) for event in events if isinstance(event, ev.Unknown))
         calls, ends = _calls(events)
         if calls != ends:
             raise PromiseBroken(f"{sum(calls.values())} calls began and {sum(ends.values())} ended")
@@ -350,7 +339,7 @@ class AgentTrial:
         await self._client.close_session(talk.session)
         while True:
             event = await talk.next()
-            if isinstance(event, ProcessStatus) and event.state == "exited":
+            if isinstance(event, ev.ProcessStatus) and event.state == "exited":
                 if event.signal is not None:
                     raise PromiseBroken(f"it had to be ended by {event.signal}")
                 return f"exit code {event.exit_code}"
@@ -395,30 +384,30 @@ CHECKS: tuple[Callable[[AgentTrial], Awaitable[str]], ...] = (
 """In this order: each finds the session as the one before it has left it."""
 
 
-def _completed(events: list[AgentEvent]) -> None:
-    end = of_kind(events, Complete)[-1]
+def _completed(events: list[ev.AgentEvent]) -> None:
+    end = of_kind(events, ev.Complete)[-1]
     if end.data.outcome != "completed":
         errors = "; ".join(end.data.errors or ())
         raise PromiseBroken(f"the turn ends {end.data.outcome}" + (f": {errors[:300]}" if errors else ""))
 
 
-def _called_a_tool(events: list[AgentEvent]) -> None:
+def _called_a_tool(events: list[ev.AgentEvent]) -> None:
     """Tell an agent that runs nothing at all from one that runs what it should not, or not what it should."""
-    if not of_kind(events, ToolCall):
+    if not of_kind(events, ev.ToolCall):
         raise NotTested(f"it called no tool: {text_of(events)[:200]!r}")
 
 
-def _session_of(events: list[AgentEvent]) -> str | None:
+def _session_of(events: list[ev.AgentEvent]) -> str | None:
     """Return the agent's own id of the session, as the last event that has one says."""
     return next((event.session_id for event in reversed(events) if event.session_id), None)
 
 
-def _calls(events: list[AgentEvent]) -> tuple[Counter[str], Counter[str]]:
-    began = Counter(event.tool_call_id for event in events if isinstance(event, ToolCall))
+def _calls(events: list[ev.AgentEvent]) -> tuple[Counter[str], Counter[str]]:
+    began = Counter(event.tool_call_id for event in events if isinstance(event, ev.ToolCall))
     ended = Counter(
         event.tool_call_id
         for event in events
-        if isinstance(event, ToolUpdate) and event.tool_status != "running"
+        if isinstance(event, ev.ToolUpdate) and event.tool_status != "running"
     )
     return began, ended
 

@@ -5,26 +5,19 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from turnwire.client import BEGINNING, Client, CommandFailed
-from turnwire.client.events import (
-    AgentEvent,
-    Complete,
-    MessageChunk,
-    PermissionRequest,
-    ProcessStatus,
-    QuestionRequest,
-)
+from turnwire.client import events as ev
 from turnwire.client.frames import EventFrame
 from turnwire.frontends.conform.report import PromiseBroken
 
-Kind = TypeVar("Kind", bound=AgentEvent)
-Answer = Callable[[PermissionRequest], str]
+Kind = TypeVar("Kind", bound=ev.AgentEvent)
+Answer = Callable[[ev.PermissionRequest], str]
 """From a request to the id of the option that is chosen."""
 
 OVER = frozenset({"already_answered", "cancelled"})
 """Codes of an answer that came too late."""
 
 
-def option(request: PermissionRequest, kind: str) -> str:
+def option(request: ev.PermissionRequest, kind: str) -> str:
     """Return the id of a request's option of a kind; raises PromiseBroken when it has none."""
     for one in request.permission_options:
         if one.kind == kind:
@@ -33,12 +26,12 @@ def option(request: PermissionRequest, kind: str) -> str:
     raise PromiseBroken(f"a permission request offers {offered}, but no {kind}")
 
 
-def allow(request: PermissionRequest) -> str:
+def allow(request: ev.PermissionRequest) -> str:
     """Allow it this once."""
     return option(request, "allow_once")
 
 
-def reject(request: PermissionRequest) -> str:
+def reject(request: ev.PermissionRequest) -> str:
     """Reject it this once."""
     return option(request, "reject_once")
 
@@ -48,7 +41,7 @@ class Conversation:
 
     def __init__(self, client: Client, session: str, patience: float) -> None:
         self.session = session
-        self.events: list[AgentEvent] = []
+        self.events: list[ev.AgentEvent] = []
         """All that was published so far."""
         self._client = client
         self._patience = patience
@@ -58,30 +51,30 @@ class Conversation:
         """Say something."""
         await self._client.prompt(self.session, text)
 
-    async def turn(self, text: str, answer: Answer = allow) -> list[AgentEvent]:
+    async def turn(self, text: str, answer: Answer = allow) -> list[ev.AgentEvent]:
         """Say something, answer what is asked, and return the events until the turn's end."""
         await self.prompt(text)
         return await self.finish(answer)
 
-    async def finish(self, answer: Answer = allow) -> list[AgentEvent]:
+    async def finish(self, answer: Answer = allow) -> list[ev.AgentEvent]:
         """Answer what is asked, and return the events until a turn's end; raises PromiseBroken when it has none in time."""
-        events: list[AgentEvent] = []
+        events: list[ev.AgentEvent] = []
         while True:
             event = await self.next()
             events.append(event)
             match event:
-                case PermissionRequest():
+                case ev.PermissionRequest():
                     await self._respond(event, answer)
-                case QuestionRequest():
+                case ev.QuestionRequest():
                     await self._client.interrupt(self.session)
-                case Complete():
+                case ev.Complete():
                     return events
-                case ProcessStatus(state="exited"):
+                case ev.ProcessStatus(state="exited"):
                     raise PromiseBroken(f"the process ended during a turn: {_how(event)}")
                 case _:
                     pass
 
-    async def next(self) -> AgentEvent:
+    async def next(self) -> ev.AgentEvent:
         """Return the next event; raises PromiseBroken when none comes in time."""
         try:
             async with asyncio.timeout(self._patience):
@@ -93,7 +86,7 @@ class Conversation:
             raise PromiseBroken(f"nothing more came within {self._patience:g} s") from None
         raise PromiseBroken("the session is gone")
 
-    async def _respond(self, request: PermissionRequest, answer: Answer) -> None:
+    async def _respond(self, request: ev.PermissionRequest, answer: Answer) -> None:
         """Answer a request, unless it is over: it may have been taken back since it was published."""
         try:
             await self._client.respond(self.session, request.pending_id, answer(request))
@@ -106,22 +99,22 @@ class Conversation:
         return of_kind(self.events, kind)
 
 
-def of_kind(events: list[AgentEvent], kind: type[Kind]) -> list[Kind]:
+def of_kind(events: list[ev.AgentEvent], kind: type[Kind]) -> list[Kind]:
     """Return those of a kind."""
     return [event for event in events if isinstance(event, kind)]
 
 
-def text_of(events: list[AgentEvent]) -> str:
+def text_of(events: list[ev.AgentEvent]) -> str:
     """Return what the agent itself said."""
-    chunks = of_kind(events, MessageChunk)
+    chunks = of_kind(events, ev.MessageChunk)
     return "".join(chunk.text for chunk in chunks if chunk.parent_tool_call_id is None)
 
 
-def outcome_of(events: list[AgentEvent]) -> str:
+def outcome_of(events: list[ev.AgentEvent]) -> str:
     """Return how a turn ended."""
-    return of_kind(events, Complete)[-1].data.outcome or "in a way that is not told"
+    return of_kind(events, ev.Complete)[-1].data.outcome or "in a way that is not told"
 
 
-def _how(status: ProcessStatus) -> str:
+def _how(status: ev.ProcessStatus) -> str:
     how = f"signal {status.signal}" if status.signal else f"exit code {status.exit_code}"
     return f"{how}; it said: {status.stderr_tail[-300:]}" if status.stderr_tail else how

@@ -7,49 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from turnwire.client.events import (
-    AgentEvent,
-    AgentPlan,
-    ApiRetry,
-    AvailableCommands,
-    Command,
-    CompactBoundary,
-    Complete,
-    CompleteData,
-    ContextWindow,
-    Cut,
-    Error,
-    History,
-    Injected,
-    Malformed,
-    MessageChunk,
-    Notice,
-    PermissionCancelled,
-    PermissionRequest,
-    PermissionResolved,
-    ProcessStatus,
-    QuestionRequest,
-    Queued,
-    RateLimit,
-    Reasoning,
-    Retraction,
-    SandboxDenied,
-    SessionInfo,
-    SessionMode,
-    SessionOptions,
-    TaskUpdate,
-    ToolCall,
-    ToolUpdate,
-    TurnStarted,
-    Unknown,
-    UserMessage,
-    Withdrawn,
-)
+from turnwire.client import events as ev
 from turnwire.client.payloads import ContentPart, NormalizedPayload
 
 Kind = Literal["prompt", "text", "thinking", "call", "plan", "notice", "turn", "error"]
 
-Request = PermissionRequest | QuestionRequest
+Request = ev.PermissionRequest | ev.QuestionRequest
 
 
 @dataclass(slots=True, eq=False)
@@ -89,9 +52,9 @@ class Facts:
     """Modes that the agent offers, by id, with their names."""
     models: dict[str, str] = field(default_factory=dict)
     """Models that the agent offers."""
-    commands: list[Command] = field(default_factory=list)
-    context: ContextWindow | None = None
-    last_turn: CompleteData | None = None
+    commands: list[ev.Command] = field(default_factory=list)
+    context: ev.ContextWindow | None = None
+    last_turn: ev.CompleteData | None = None
     queue: dict[str, str] = field(default_factory=dict)
     """Prompts that wait, by UUID, with their texts where these are known."""
 
@@ -114,7 +77,7 @@ class Conversation:
         self._open: dict[str, Row] = {}
         self.places: dict[str, int] = {}
         """Where in the log the requests of `pending` are."""
-        self.over: dict[str, PermissionResolved | PermissionCancelled] = {}
+        self.over: dict[str, ev.PermissionResolved | ev.PermissionCancelled] = {}
         """How requests ended whose beginning is not here."""
         self.told_turns = False
         """Whether the events here tell if a turn runs."""
@@ -159,7 +122,7 @@ class Conversation:
         self.pending = {**requests, **self.pending}
         self.places = {**older.places, **self.places}
         for one, request in older.pending.items():
-            if isinstance(end := self.over.get(one), PermissionResolved):
+            if isinstance(end := self.over.get(one), ev.PermissionResolved):
                 self._decision(end, request)
         self.over |= older.over
         self.texts = {**older.texts, **self.texts}
@@ -171,28 +134,39 @@ class Conversation:
         mine.commands, mine.context = mine.commands or before.commands, mine.context or before.context
         mine.last_turn = mine.last_turn or before.last_turn
 
-    def add(self, seq: int, event: AgentEvent) -> None:
+    def add(self, seq: int, event: ev.AgentEvent) -> None:
         """Take the next event of the log."""
         self._seq = seq
         match event:
-            case MessageChunk() | Reasoning() | UserMessage() | Retraction():
+            case ev.MessageChunk() | ev.Reasoning() | ev.UserMessage() | ev.Retraction():
                 self._said(seq, event)
-            case ToolCall() | ToolUpdate():
+            case ev.ToolCall() | ev.ToolUpdate():
                 self._called(event)
-            case PermissionRequest() | QuestionRequest() | PermissionResolved() | PermissionCancelled():
+            case (
+                ev.PermissionRequest()
+                | ev.QuestionRequest()
+                | ev.PermissionResolved()
+                | ev.PermissionCancelled()
+            ):
                 self._asked(seq, event)
-            case TurnStarted():
+            case ev.TurnStarted():
                 self.facts.running = self.told_turns = True
                 self.arrived.update(event.prompts or ())
                 for prompt in event.prompts or ():
                     self.facts.queue.pop(prompt, None)
-            case Complete():
+            case ev.Complete():
                 self._ended(seq, event)
-            case Queued() | Injected() | Withdrawn():
+            case ev.Queued() | ev.Injected() | ev.Withdrawn():
                 self._waits(event)
-            case SessionInfo() | SessionMode() | SessionOptions() | AvailableCommands() | ContextWindow():
+            case (
+                ev.SessionInfo()
+                | ev.SessionMode()
+                | ev.SessionOptions()
+                | ev.AvailableCommands()
+                | ev.ContextWindow()
+            ):
                 self._known(event)
-            case AgentPlan():
+            case ev.AgentPlan():
                 self._put(
                     Row(f"plan:{event.plan_id or event.tool_call_id or seq}", "plan", event.plan_content)
                 )
@@ -217,9 +191,9 @@ class Conversation:
         self._changed[row.key] = None
         return row
 
-    def _said(self, seq: int, event: MessageChunk | Reasoning | UserMessage | Retraction) -> None:
+    def _said(self, seq: int, event: ev.MessageChunk | ev.Reasoning | ev.UserMessage | ev.Retraction) -> None:
         match event:
-            case UserMessage():
+            case ev.UserMessage():
                 if event.uuid:
                     self.texts[event.uuid] = event.text
                     self.arrived.add(event.uuid)
@@ -235,19 +209,19 @@ class Conversation:
                         status="synthetic" if event.synthetic else "",
                     )
                 )
-            case MessageChunk() | Reasoning():
-                thinks = isinstance(event, Reasoning)
-                text = event.reasoning_text if isinstance(event, Reasoning) else event.text
+            case ev.MessageChunk() | ev.Reasoning():
+                thinks = isinstance(event, ev.Reasoning)
+                text = event.reasoning_text if isinstance(event, ev.Reasoning) else event.text
                 kind: Kind = "thinking" if thinks else "text"
                 row = self._block(seq, event, kind)
                 row.text = text if event.replace else row.text + text
-                if isinstance(event, MessageChunk):
+                if isinstance(event, ev.MessageChunk):
                     row.attached += _named(event.parts)
                 self._put(row)
                 row.open = bool(event.is_delta)
                 if row.open:
                     self._open[row.key] = row
-            case Retraction():
+            case ev.Retraction():
                 gone = {*(event.message_ids or ()), *(event.message_uuids or ())}
                 for row in [row for row in self.rows.values() if row.message in gone and row.message]:
                     del self.rows[row.key]
@@ -260,7 +234,7 @@ class Conversation:
             self._changed[row.key] = None
             del self._open[row.key]
 
-    def _block(self, seq: int, event: MessageChunk | Reasoning, kind: Kind) -> Row:
+    def _block(self, seq: int, event: ev.MessageChunk | ev.Reasoning, kind: Kind) -> Row:
         """Return the row that a piece of text goes on with, or a new one."""
         depth = _depth(event.parent_tool_call_id)
         if event.message_id is None:
@@ -270,29 +244,31 @@ class Conversation:
         key = f"{kind}:{event.message_id or seq}:{event.block_index or 0}"
         return self.rows.get(key) or Row(key, kind, depth=depth, message=event.message_id or "")
 
-    def _called(self, event: ToolCall | ToolUpdate) -> None:
+    def _called(self, event: ev.ToolCall | ev.ToolUpdate) -> None:
         key = f"call:{event.tool_call_id}"
         row = self.rows.get(key) or Row(key, "call", depth=_depth(event.parent_tool_call_id))
         row.text = event.tool_title or event.tool_name or row.text
         row.payload = event.normalized or row.payload
         waits = any(request.tool_call_id == event.tool_call_id for request in self.pending.values())
         row.status = "waiting" if waits and event.tool_status == "running" else event.tool_status
-        if isinstance(event, ToolUpdate):
+        if isinstance(event, ev.ToolUpdate):
             row.error = event.error or ""
         self._put(row)
 
     def _asked(
-        self, seq: int, event: PermissionRequest | QuestionRequest | PermissionResolved | PermissionCancelled
+        self,
+        seq: int,
+        event: ev.PermissionRequest | ev.QuestionRequest | ev.PermissionResolved | ev.PermissionCancelled,
     ) -> None:
         call = self.rows.get(f"call:{event.tool_call_id}")
         match event:
-            case PermissionRequest() | QuestionRequest():
+            case ev.PermissionRequest() | ev.QuestionRequest():
                 self.pending[event.pending_id] = event
                 self.places[event.pending_id] = seq
                 if call is not None and call.status == "running":
                     call.status = "waiting"
                     self._put(call)
-            case PermissionResolved() | PermissionCancelled():
+            case ev.PermissionResolved() | ev.PermissionCancelled():
                 request = self.pending.pop(event.pending_id, None)
                 self.places.pop(event.pending_id, None)
                 if request is None:
@@ -300,16 +276,16 @@ class Conversation:
                 if call is not None and call.status == "waiting":
                     call.status = "running"
                     self._put(call)
-                if isinstance(event, PermissionResolved):
+                if isinstance(event, ev.PermissionResolved):
                     self._decision(event, request)
 
-    def _decision(self, event: PermissionResolved, request: Request | None) -> None:
+    def _decision(self, event: ev.PermissionResolved, request: Request | None) -> None:
         key = f"decided:{event.pending_id}"
         row = self.rows.get(key) or Row(key, "notice", status="decided")
         row.text = _decided(event, request)
         self._put(row)
 
-    def _ended(self, seq: int, event: Complete) -> None:
+    def _ended(self, seq: int, event: ev.Complete) -> None:
         self.facts.running, self.told_turns = False, True
         self.facts.last_turn = event.data
         for prompt in event.data.prompts or ():
@@ -324,47 +300,48 @@ class Conversation:
             )
         )
 
-    def _waits(self, event: Queued | Injected | Withdrawn) -> None:
+    def _waits(self, event: ev.Queued | ev.Injected | ev.Withdrawn) -> None:
         match event:
-            case Queued():
+            case ev.Queued():
                 if event.prompt:
                     self.arrived.add(event.prompt)
                     if event.text:
                         self.texts[event.prompt] = event.text
                     self.facts.queue[event.prompt] = self.texts.get(event.prompt, "")
-            case Injected():
+            case ev.Injected():
                 for prompt in event.prompts or ():
                     self.facts.queue.pop(prompt, None)
-            case Withdrawn():
+            case ev.Withdrawn():
                 self.facts.queue.pop(event.prompt, None)
                 if row := self.rows.get(f"prompt:{event.prompt}"):
                     row.status = "withdrawn"
                     self._put(row)
 
     def _known(
-        self, event: SessionInfo | SessionMode | SessionOptions | AvailableCommands | ContextWindow
+        self,
+        event: ev.SessionInfo | ev.SessionMode | ev.SessionOptions | ev.AvailableCommands | ev.ContextWindow,
     ) -> None:
         facts = self.facts
         match event:
-            case SessionInfo():
+            case ev.SessionInfo():
                 facts.model = event.model or facts.model
                 facts.mode = event.permission_mode or facts.mode
                 if event.models is not None:
                     facts.models = {model.id: model.name or model.id for model in event.models}
-            case SessionMode():
+            case ev.SessionMode():
                 facts.mode = event.current_mode_id
                 if event.available_modes is not None:
                     facts.modes = {mode.id: mode.name or mode.id for mode in event.available_modes}
-            case SessionOptions():
+            case ev.SessionOptions():
                 for option in event.options:
                     values = {one.value: one.name or one.value for one in option.values or ()}
                     if option.category == "model":
                         facts.models, facts.model = values, option.current or facts.model
                     elif option.category == "mode":
                         facts.modes, facts.mode = values, option.current or facts.mode
-            case AvailableCommands():
+            case ev.AvailableCommands():
                 facts.commands = event.available_commands
-            case ContextWindow():
+            case ev.ContextWindow():
                 facts.context = event
 
 
@@ -383,9 +360,9 @@ def _depth(parent: str | None) -> int:
     return 0 if parent is None else 1
 
 
-def _decided(event: PermissionResolved, request: Request | None) -> str:
+def _decided(event: ev.PermissionResolved, request: Request | None) -> str:
     title = event.permission_title or ""
-    if isinstance(request, PermissionRequest):
+    if isinstance(request, ev.PermissionRequest):
         title = request.permission_title
     word = {"allow": "Allowed", "deny": "Denied", "answer": "Answered", "ask": "Passed on"}.get(
         event.behavior, event.behavior
@@ -396,36 +373,36 @@ def _decided(event: PermissionResolved, request: Request | None) -> str:
     return f"{word}{by}: {title}{note}" if title else f"{word}{by}{note}"
 
 
-def _in_words(event: AgentEvent) -> tuple[str, str] | None:
+def _in_words(event: ev.AgentEvent) -> tuple[str, str] | None:
     """Return how important an event is, and what it says; None of those that a terminal does not show."""
     match event:
-        case Error():
+        case ev.Error():
             status = f" (HTTP {event.status})" if event.status else ""
             return "error", f"{event.error}{status}"
-        case ApiRetry():
+        case ev.ApiRetry():
             why = event.error or (f"HTTP {event.status}" if event.status else "no reason was given")
             return "warning", f"The API call failed and is tried again (attempt {event.attempt}): {why}"
-        case CompactBoundary():
+        case ev.CompactBoundary():
             return "info", "The conversation before this was replaced by a summary."
-        case Cut() | History():
+        case ev.Cut() | ev.History():
             return "info", event.text
-        case RateLimit():
+        case ev.RateLimit():
             return "warning", event.rate_limit_message
-        case TaskUpdate():
+        case ev.TaskUpdate():
             what = event.description or event.task_id
             return "info", f"In the background, {event.task_status}: {event.summary or what}"
-        case ProcessStatus(state="exited"):
+        case ev.ProcessStatus(state="exited"):
             how = event.signal or ("" if event.exit_code is None else f"exit code {event.exit_code}")
             return "info", " ".join(["The agent has ended", f"({how})"] if how else ["The agent has ended"])
-        case ProcessStatus(state="stalled"):
+        case ev.ProcessStatus(state="stalled"):
             return "warning", "The agent has been silent for long."
-        case SandboxDenied():
+        case ev.SandboxDenied():
             return "warning", f"The sandbox refused {event.target}: {event.reason}"
-        case Notice():
+        case ev.Notice():
             return event.level, event.text
-        case Unknown():
+        case ev.Unknown():
             return "warning", f"A line that turnwire does not know: {event.message_type}"
-        case Malformed():
+        case ev.Malformed():
             return "warning", f"A line that is no message: {event.reason}"
         case _:
             return None

@@ -7,23 +7,8 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple, assert_never
 
+from turnwire.client import payloads
 from turnwire.client.events import PermissionOption, PermissionRequest, QuestionRequest
-from turnwire.client.payloads import (
-    AskUserPayload,
-    CodeSearchPayload,
-    CreateTaskPayload,
-    GenericPayload,
-    HttpRequestPayload,
-    ManageTodosPayload,
-    McpToolPayload,
-    MiscPayload,
-    ModifyFilePayload,
-    NormalizedPayload,
-    ReadFilePayload,
-    ShellExecPayload,
-    ShowPlanPayload,
-    SubagentTaskPayload,
-)
 from turnwire.client.values import JsonValue
 
 from .conversation import Row
@@ -85,15 +70,15 @@ def body(row: Row) -> list[Part]:
     return [*parts, Part(visible(row.error))] if row.error else parts
 
 
-def given(payload: NormalizedPayload) -> Iterator[Part]:
+def given(payload: payloads.NormalizedPayload) -> Iterator[Part]:
     """Yield what a call does, the whole of it."""
     match payload:
-        case ShellExecPayload(shell_exec=shell):
+        case payloads.ShellExecPayload(shell_exec=shell):
             where = f"in {shell.work_dir}" if shell.work_dir else ""
             yield Part(ordered(shell.command or f"{shell.operation or 'run'} task {shell.task_id}"), "bash")
             if where:
                 yield Part(visible_line(where))
-        case ModifyFilePayload(modify_file=modify):
+        case payloads.ModifyFilePayload(modify_file=modify):
             for change in modify.mutations:
                 yield Part(visible_line(change.file_path or modify.file_path))
                 if change.diff is not None:
@@ -102,38 +87,38 @@ def given(payload: NormalizedPayload) -> Iterator[Part]:
                     old = [f"-{line}" for line in (change.old_content or "").splitlines()]
                     new = [f"+{line}" for line in (change.new_content or change.content or "").splitlines()]
                     yield Part(ordered("\n".join([*old, *new]) or change.type), "diff")
-        case ReadFilePayload(read_file=read):
+        case payloads.ReadFilePayload(read_file=read):
             yield Part(visible_line(read.file_path))
-        case CodeSearchPayload(code_search=search):
+        case payloads.CodeSearchPayload(code_search=search):
             yield Part(
                 visible_line(
                     f"{search.query or search.pattern or ''} in {search.path or search.glob or 'the folder'}"
                 )
             )
-        case HttpRequestPayload(http_request=request):
+        case payloads.HttpRequestPayload(http_request=request):
             yield Part(ordered("\n".join(filter(None, [request.url, request.query, request.prompt]))))
-        case SubagentTaskPayload(subagent_task=task):
+        case payloads.SubagentTaskPayload(subagent_task=task):
             yield Part(visible_prose(task.prompt or task.description))
-        case CreateTaskPayload(create_task=create):
+        case payloads.CreateTaskPayload(create_task=create):
             yield Part(visible_prose("\n".join(filter(None, [create.title, create.description]))))
-        case ManageTodosPayload(manage_todos=todos):
+        case payloads.ManageTodosPayload(manage_todos=todos):
             boxes = {"completed": "[x]", "in_progress": "[>]"}
             yield Part(
                 visible_prose(
                     "\n".join(f"{boxes.get(item.status, '[ ]')} {item.description}" for item in todos.items)
                 )
             )
-        case ShowPlanPayload(show_plan=plan):
+        case payloads.ShowPlanPayload(show_plan=plan):
             yield Part(visible_prose(plan.plan or plan.operation), "markdown")
-        case AskUserPayload(ask_user=ask):
+        case payloads.AskUserPayload(ask_user=ask):
             yield Part(visible_prose("\n".join(question.question for question in ask.questions)))
-        case McpToolPayload(mcp_tool=tool):
+        case payloads.McpToolPayload(mcp_tool=tool):
             yield Part(visible_line(f"{tool.tool} of the MCP server {tool.server}"))
             yield Part(_json(tool.input), "json")
-        case GenericPayload(generic=generic):
+        case payloads.GenericPayload(generic=generic):
             yield Part(visible_line(generic.name))
             yield Part(_json(generic.input), "json")
-        case MiscPayload(misc=misc):
+        case payloads.MiscPayload(misc=misc):
             yield Part(visible_prose(misc.label))
             if misc.details is not None:
                 yield Part(_json(misc.details), "json")
@@ -141,35 +126,35 @@ def given(payload: NormalizedPayload) -> Iterator[Part]:
             assert_never(payload)
 
 
-def result(payload: NormalizedPayload) -> Iterator[Part]:
+def result(payload: payloads.NormalizedPayload) -> Iterator[Part]:
     """Yield what came of a call."""
     match payload:
-        case ShellExecPayload(shell_exec=shell) if shell.output is not None:
+        case payloads.ShellExecPayload(shell_exec=shell) if shell.output is not None:
             out = shell.output
             for text in filter(None, [out.stdout, out.stderr]):
                 yield Part(visible(text))
             if out.exit_code:
                 yield Part(f"exit code {out.exit_code}")
-        case ReadFilePayload(read_file=read) if read.output is not None and read.output.content:
+        case payloads.ReadFilePayload(read_file=read) if read.output is not None and read.output.content:
             yield Part(ordered(read.output.content))
-        case CodeSearchPayload(code_search=search) if search.output is not None:
+        case payloads.CodeSearchPayload(code_search=search) if search.output is not None:
             found = [
                 f"{match.file or ''}:{match.line or ''}:{match.text}" for match in search.output.matches or ()
             ]
             yield Part(ordered("\n".join([*(search.output.files or ()), *found]) or "nothing was found"))
-        case HttpRequestPayload(http_request=request) if request.response:
+        case payloads.HttpRequestPayload(http_request=request) if request.response:
             yield Part(visible(request.response))
-        case SubagentTaskPayload(subagent_task=task) if task.output is not None and task.output.text:
+        case payloads.SubagentTaskPayload(subagent_task=task) if task.output is not None and task.output.text:
             yield Part(visible_prose(task.output.text), "markdown")
-        case AskUserPayload(ask_user=ask) if ask.answers:
+        case payloads.AskUserPayload(ask_user=ask) if ask.answers:
             yield Part(
                 visible_prose("\n".join(f"{asked}: {answer}" for asked, answer in ask.answers.items()))
             )
-        case McpToolPayload(mcp_tool=tool) if tool.output:
+        case payloads.McpToolPayload(mcp_tool=tool) if tool.output:
             yield Part(
                 visible("\n".join(part.text or f"[{part.media_type or part.type}]" for part in tool.output))
             )
-        case GenericPayload(generic=generic) if generic.output is not None:
+        case payloads.GenericPayload(generic=generic) if generic.output is not None:
             yield Part(visible(generic.output) if isinstance(generic.output, str) else _json(generic.output))
         case _:
             pass

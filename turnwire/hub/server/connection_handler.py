@@ -28,35 +28,9 @@ from turnwire.hub.server.invitations import LIFE_S, Invitations
 from turnwire.hub.server.refusals import Refusals
 from turnwire.hub.server.shells import ConnectionShells
 from turnwire.hub.server.unread import UnreadBudget
+from turnwire.hub.wire import frames
 from turnwire.hub.wire.codes import CloseCode
 from turnwire.hub.wire.commands import id_of, parse, refusal
-from turnwire.hub.wire.frames import (
-    AccessInvite,
-    AnyCommand,
-    EventsGet,
-    FleetCommand,
-    Hello,
-    LibraryCommand,
-    LibraryExport,
-    LibraryOpen,
-    LibrarySearch,
-    LibraryUsage,
-    PayloadGet,
-    Ping,
-    PushCommand,
-    SessionClose,
-    SessionCommand,
-    SessionCreate,
-    SessionDelete,
-    SessionFork,
-    SessionList,
-    SessionMove,
-    SessionRename,
-    SessionResume,
-    ShellCommand,
-    Subscribe,
-    Unsubscribe,
-)
 from turnwire.hub.wire.frames_out import OutFrame, Reply, SessionSummary, Welcome, encode_page, encode_payload
 from turnwire.normalize.common.deciders import USER
 from turnwire.normalize.events.envelope import Cursor
@@ -68,18 +42,18 @@ NOT_A_TOKEN = "This is not a token of this hub."
 TOO_MANY_WRONG = "This is not a token of this hub, nor were too many before from this address."
 
 CHANGES_OF_THE_LIST = (
-    SessionCreate,
-    SessionResume,
-    SessionFork,
-    SessionRename,
-    SessionClose,
-    SessionMove,
-    SessionDelete,
-    LibraryOpen,
+    frames.SessionCreate,
+    frames.SessionResume,
+    frames.SessionFork,
+    frames.SessionRename,
+    frames.SessionClose,
+    frames.SessionMove,
+    frames.SessionDelete,
+    frames.LibraryOpen,
 )
 """Commands that change the list of sessions. Their reply follows the list, so the sender need not wait for it."""
 
-READS_HISTORY = (LibraryExport, LibrarySearch, LibraryUsage)
+READS_HISTORY = (frames.LibraryExport, frames.LibrarySearch, frames.LibraryUsage)
 """Commands that may read all of a long conversation, or of many."""
 
 LIVE = "live:"
@@ -195,7 +169,7 @@ class ConnectionHandler:
             await self._sink.close(CloseCode.NO_HELLO, "no token was shown in time")
             return False
         command = parse(first, None)
-        if isinstance(command, Hello):
+        if isinstance(command, frames.Hello):
             return await self._admit(command)
         assert isinstance(command, Reply), "without a role there is no other command"
         self._sink.send_frame(command)
@@ -234,7 +208,7 @@ class ConnectionHandler:
         if self._frontend is not None and self._frontend.user is None:
             self._context.frontends.free_name(self._frontend.name)
 
-    async def _admit(self, hello: Hello) -> bool:
+    async def _admit(self, hello: frames.Hello) -> bool:
         try:
             principal = None if hello.token is None else self._principal_of(hello.token)
         except WrongToken as wrong:
@@ -304,26 +278,26 @@ class ConnectionHandler:
         if self._refused > REFUSALS_IN_A_ROW:
             await self._sink.close(CloseCode.TOO_MANY, "too many commands")
 
-    async def _start(self, command: AnyCommand, frontend: Frontend) -> None:
+    async def _start(self, command: frames.AnyCommand, frontend: Frontend) -> None:
         principal = self._principal
         assert principal is not None, "it was welcomed"
         try:
             self._check_scope(command)
             match command:
-                case Hello():
+                case frames.Hello():
                     await self._rename(command, frontend)
-                case Ping():
+                case frames.Ping():
                     self._reply(command, None)
-                case Subscribe():
+                case frames.Subscribe():
                     self._subscribe(command)
-                case Unsubscribe():
+                case frames.Unsubscribe():
                     self._reply(command, {"subscribed": self.reader.unsubscribe(command.session)})
-                case SessionList():
+                case frames.SessionList():
                     self._reply(
                         command,
                         [to_builtins(session) for session in self._context.visible(principal)],
                     )
-                case LibraryExport() | LibrarySearch() | LibraryUsage():
+                case frames.LibraryExport() | frames.LibrarySearch() | frames.LibraryUsage():
                     self._start_reading(command, frontend)
                 case _:
                     await self._slots.acquire()
@@ -334,7 +308,7 @@ class ConnectionHandler:
                 refusal(command.id, refused.code, self._said(refused.code, refused.message), refused.field)
             )
 
-    def _start_reading(self, command: AnyCommand, frontend: Frontend) -> None:
+    def _start_reading(self, command: frames.AnyCommand, frontend: Frontend) -> None:
         """Start a command that waits for its turn. Other frames are read meanwhile: only they show that the frontend has left."""
         if len(self._readings) >= self._context.config.limits.commands_in_flight:
             raise CommandRefused(
@@ -344,13 +318,13 @@ class ConnectionHandler:
         self._readings.add(reading)
         reading.add_done_callback(self._readings.discard)
 
-    async def _do(self, command: AnyCommand, frontend: Frontend) -> None:
+    async def _do(self, command: frames.AnyCommand, frontend: Frontend) -> None:
         try:
-            if isinstance(command, PayloadGet | EventsGet):
+            if isinstance(command, frames.PayloadGet | frames.EventsGet):
                 await self._answer_from_log(command)
-            elif isinstance(command, AccessInvite):
+            elif isinstance(command, frames.AccessInvite):
                 await self._invite(command)
-            elif isinstance(command, ShellCommand):
+            elif isinstance(command, frames.ShellCommand):
                 self._reply(command, await self._shells.execute(command, frontend))
             elif isinstance(command, READS_HISTORY):
                 await self._answer_from_history(command, frontend)
@@ -380,7 +354,7 @@ class ConnectionHandler:
         principal = self._principal
         return message if principal is None or principal.sees_all else HIDDEN.get(code, message)
 
-    async def _invite(self, command: AccessInvite) -> None:
+    async def _invite(self, command: frames.AccessInvite) -> None:
         principal = self._principal
         assert principal is not None, "it was welcomed"
         if principal.name is not None and principal.id is None:
@@ -389,7 +363,7 @@ class ConnectionHandler:
         code = await self._context.invitations.give(invited)
         self._reply(command, {"code": code, "seconds": LIFE_S})
 
-    async def _rename(self, hello: Hello, frontend: Frontend) -> None:
+    async def _rename(self, hello: frames.Hello, frontend: Frontend) -> None:
         before = self._principal
         assert before is not None, "it was welcomed"
         principal = before
@@ -419,11 +393,11 @@ class ConnectionHandler:
         self._frontend = replace(frontend, name=name, role=principal.role)
         self._reply(hello, {"name": name, "role": principal.role})
 
-    def _check_scope(self, command: AnyCommand) -> None:
+    def _check_scope(self, command: frames.AnyCommand) -> None:
         """Refuse a command about a session that the principal may not see, with the error for an unknown session."""
         principal = self._principal
         assert principal is not None, "it was welcomed"
-        if isinstance(command, FleetCommand):
+        if isinstance(command, frames.FleetCommand):
             if not principal.admin:
                 raise CommandRefused(
                     "forbidden",
@@ -434,22 +408,22 @@ class ConnectionHandler:
         if principal.sees_all:
             return
         match command:
-            case ShellCommand():
+            case frames.ShellCommand():
                 raise CommandRefused(
                     "forbidden", "A shell is only for principals that may see all sessions.", "type"
                 )
-            case SessionCommand():
+            case frames.SessionCommand():
                 self._check_seen(principal, command.session, "session")
-            case LibraryExport() if command.conversation.startswith(LIVE):
+            case frames.LibraryExport() if command.conversation.startswith(LIVE):
                 self._check_seen(principal, command.conversation.removeprefix(LIVE), "conversation")
             case (
-                Hello()
-                | Ping()
-                | SessionList()
-                | SessionCreate()
-                | LibraryCommand()
-                | PushCommand()
-                | AccessInvite()
+                frames.Hello()
+                | frames.Ping()
+                | frames.SessionList()
+                | frames.SessionCreate()
+                | frames.LibraryCommand()
+                | frames.PushCommand()
+                | frames.AccessInvite()
             ):
                 pass  # the host holds these to the scope
             case _:
@@ -461,12 +435,12 @@ class ConnectionHandler:
         if not self._context.knows(principal, session):
             raise CommandRefused("unknown_session", f"There is no session {session!r}.", field)
 
-    def _subscribe(self, command: Subscribe) -> None:
+    def _subscribe(self, command: frames.Subscribe) -> None:
         cursor, events = self._cursor(command), self._context.events
         self._reply(command, {"epoch": events.epoch, "last": events.last(command.session)})
         self.reader.subscribe(command.session, cursor)
 
-    def _cursor(self, command: Subscribe | EventsGet) -> Cursor:
+    def _cursor(self, command: frames.Subscribe | frames.EventsGet) -> Cursor:
         """Return the position in a log that a command names. Refuses an unknown session."""
         assert self._principal is not None, "it was welcomed"
         if not self._context.knows(self._principal, command.session):
@@ -477,7 +451,7 @@ class ConnectionHandler:
             )
         return Cursor(command.epoch or "", command.after)
 
-    async def _answer_from_log(self, command: PayloadGet | EventsGet) -> None:
+    async def _answer_from_log(self, command: frames.PayloadGet | frames.EventsGet) -> None:
         """Answer from a log, one command at a time. The log is read once the reply can be written."""
         async with self._fetching:
             while not self._left:
@@ -491,7 +465,7 @@ class ConnectionHandler:
                             self._sink.send_text(reply)
                         return
 
-    async def _answer_from_history(self, command: AnyCommand, frontend: Frontend) -> None:
+    async def _answer_from_history(self, command: frames.AnyCommand, frontend: Frontend) -> None:
         """Answer from old conversations: one command at a time, few at once, each only when its answer can be written."""
         async with self._reading:
             await self._sink.replies_taken()
@@ -504,11 +478,11 @@ class ConnectionHandler:
                 if not isinstance(content, str) or await self._sink.room(len(content)):
                     self._reply(command, result)
 
-    async def _read(self, command: PayloadGet | EventsGet) -> bytes:
-        if isinstance(command, EventsGet):
+    async def _read(self, command: frames.PayloadGet | frames.EventsGet) -> bytes:
+        if isinstance(command, frames.EventsGet):
             page = await self._context.pages.between(command.session, self._cursor(command), command.before)
-            frames = [envelope.frame for envelope in page.envelopes]
-            return encode_page(command.id, frames, page.gap, page.cursor, page.last)
+            bodies = [envelope.frame for envelope in page.envelopes]
+            return encode_page(command.id, bodies, page.gap, page.cursor, page.last)
         whole = await self._context.pages.whole(command.session, command.seq)
         if whole is None:
             raise CommandRefused(
@@ -516,7 +490,7 @@ class ConnectionHandler:
             )
         return encode_payload(command.id, whole.event, whole.raw)
 
-    def _reply(self, command: AnyCommand, result: JsonValue) -> None:
+    def _reply(self, command: frames.AnyCommand, result: JsonValue) -> None:
         self._send(Reply(id=command.id, ok=True, result=result))
 
     def _send(self, frame: OutFrame) -> None:

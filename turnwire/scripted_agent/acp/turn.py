@@ -10,7 +10,7 @@ import msgspec
 
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_values import Json, JsonObject, text_at
-from turnwire.scripted_agent import faults
+from turnwire.scripted_agent import faults, script
 from turnwire.scripted_agent.acp import calls
 from turnwire.scripted_agent.acp.acp_session import AcpSession
 from turnwire.scripted_agent.acp.client_tools import Done, by_client, run_by_client
@@ -19,32 +19,6 @@ from turnwire.scripted_agent.acp.permissions import Verdict, chosen, permitted
 from turnwire.scripted_agent.claude.answers import fill
 from turnwire.scripted_agent.claude.written_lines import Usage, tokens
 from turnwire.scripted_agent.running import passed
-from turnwire.scripted_agent.script import (
-    AnyStep,
-    ApiError,
-    Ask,
-    Compact,
-    Crash,
-    End,
-    Fail,
-    Flood,
-    Hang,
-    Huge,
-    Parallel,
-    Plan,
-    Rate,
-    Raw,
-    Request,
-    Retry,
-    Stderr,
-    Stop,
-    System,
-    Text,
-    Thinking,
-    Todos,
-    Tool,
-    Wait,
-)  # fmt: skip
 
 _UPDATES = ("available_commands_update", "config_option_update", "current_mode_update", "session_info_update", "usage_update")  # fmt: skip
 """The updates that a `system` step can be; ACP has nothing for the others."""
@@ -67,7 +41,7 @@ class TurnStops(TurnwireError):
 class Call:
     """A call that was announced, or is about to be."""
 
-    tool: Tool
+    tool: script.Tool
     fields: JsonObject
     """`toolCallId` and the other fields that announce the call."""
     told: bool = False
@@ -116,7 +90,7 @@ class TurnPlayer:
         self._end_open_calls()
         return self._reply(reason)
 
-    async def replay(self, steps: Sequence[AnyStep]) -> None:
+    async def replay(self, steps: Sequence[script.AnyStep]) -> None:
         """Play the steps of a past turn, so that the session has its conversation."""
         self._session.remembering = True
         self._hear()
@@ -157,65 +131,65 @@ class TurnPlayer:
             fields["_meta"] = {**fields.get("_meta", {}), "claudeCode": {"parentToolUseId": self._parent}}
         self._session.say(kind, **fields)
 
-    async def play(self, steps: Sequence[AnyStep]) -> None:
+    async def play(self, steps: Sequence[script.AnyStep]) -> None:
         """Play steps."""
         for step in steps:
             await self._step(step)
 
-    async def _step(self, step: AnyStep) -> None:
+    async def _step(self, step: script.AnyStep) -> None:
         match step:
-            case Text():
+            case script.Text():
                 await self._chunks(
                     "agent_message_chunk", fill(step.text, self._prompt), step.chunk, step.pace
                 )
-            case Thinking():
+            case script.Thinking():
                 await self._chunks(
                     "agent_thought_chunk", fill(step.thinking, self._prompt), step.chunk, step.pace
                 )
-            case Tool():
+            case script.Tool():
                 await self._calls([step])
-            case Parallel():
+            case script.Parallel():
                 await self._calls(step.parallel)
-            case Plan():
+            case script.Plan():
                 await self._plan(step)
-            case Todos():
+            case script.Todos():
                 self._todos(step)
-            case Ask():
+            case script.Ask():
                 await self._ask(step)
-            case Wait():
+            case script.Wait():
                 await self._pass(step.wait, step.until)
-            case System():
+            case script.System():
                 if step.system in _UPDATES:
                     self._session.update(step.system, **step.fields)
-            case Rate() | Retry():
+            case script.Rate() | script.Retry():
                 pass  # nothing of ACP says it
-            case Compact():
+            case script.Compact():
                 await self._chunks("agent_message_chunk", "The conversation was compacted.", 40, 0)
-            case Raw():
+            case script.Raw():
                 faults.raw(self._session.connection.put, step)
-            case Huge():
+            case script.Huge():
                 await self._chunks("agent_message_chunk", faults.huge_text(step.huge), step.huge, 0)
-            case Flood():
+            case script.Flood():
                 await self._flood(step)
-            case Request():
+            case script.Request():
                 await self._request(step)
-            case Stderr():
+            case script.Stderr():
                 print(step.stderr, file=sys.stderr, flush=True)
-            case Fail(fail="error_max_turns"):
+            case script.Fail(fail="error_max_turns"):
                 raise TurnStops("max_turn_requests")
-            case Fail():
+            case script.Fail():
                 raise RpcError(
                     INTERNAL_ERROR, "Internal error", {"details": " ".join(step.errors) or step.fail}
                 )
-            case End():
+            case script.End():
                 raise TurnStops("end_turn")
-            case Stop():
+            case script.Stop():
                 raise TurnStops(step.stop)
-            case ApiError():
+            case script.ApiError():
                 await self._api_error(step)
-            case Crash():
+            case script.Crash():
                 faults.crash(step)
-            case Hang():
+            case script.Hang():
                 await asyncio.Event().wait()
             case _:
                 assert_never(step)
@@ -243,7 +217,7 @@ class TurnPlayer:
             if pace:
                 await self._pass(pace)
 
-    async def _flood(self, step: Flood) -> None:
+    async def _flood(self, step: script.Flood) -> None:
         loop = asyncio.get_running_loop()
         began = loop.time()
         for number in range(step.flood):
@@ -253,14 +227,14 @@ class TurnPlayer:
             elif number % _BREATH == 0:
                 await asyncio.sleep(0)
 
-    async def _api_error(self, step: ApiError) -> None:
+    async def _api_error(self, step: script.ApiError) -> None:
         if self._acp.api_errors == "text":
             await self._chunks("agent_message_chunk", step.message, 80, 0)
             raise TurnStops("end_turn")
         code = AUTH_REQUIRED if step.api_error == "authentication_failed" else INTERNAL_ERROR
         raise RpcError(code, step.message, {"errorKind": step.api_error, "status": step.status})
 
-    def _todos(self, step: Todos) -> None:
+    def _todos(self, step: script.Todos) -> None:
         entries = [
             {
                 "content": text_at(todo, "content"),
@@ -273,14 +247,14 @@ class TurnPlayer:
 
     # tool calls
 
-    async def _calls(self, tools: Sequence[Tool]) -> None:
+    async def _calls(self, tools: Sequence[script.Tool]) -> None:
         self._message_id = ""
         announced = [self._announce(tool) for tool in tools]
         self._session.tell_usage()
         for call in announced:
             await self._run(call)
 
-    def _announce(self, tool: Tool, fields: JsonObject | None = None) -> Call:
+    def _announce(self, tool: script.Tool, fields: JsonObject | None = None) -> Call:
         arguments = fill(tool.input, self._prompt)
         self._usage.add(Usage(output_tokens=tokens(msgspec.json.encode(arguments).decode())))
         told = {"toolCallId": self._session.new_id(), **calls.announcement(tool, arguments), **(fields or {})}
@@ -345,10 +319,10 @@ class TurnPlayer:
         status = "failed" if failed else "completed"
         self._say("tool_call_update", toolCallId=call.id, status=status, content=content, rawOutput=raw)
 
-    async def _plan(self, step: Plan) -> None:
+    async def _plan(self, step: script.Plan) -> None:
         self._message_id = ""
         arguments: JsonObject = {"plan": step.plan}
-        tool = Tool(tool="ExitPlanMode", input=arguments, permission=True, on_deny=step.on_deny)
+        tool = script.Tool(tool="ExitPlanMode", input=arguments, permission=True, on_deny=step.on_deny)
         call = self._announce(tool, {"title": "Ready to code?", "content": calls.contents(step.plan)})
         answer: JsonObject | None = _PLAN_OPTIONS[1]
         if not self._past:
@@ -365,7 +339,7 @@ class TurnPlayer:
 
     # what the client is asked
 
-    async def _ask(self, step: Ask) -> None:
+    async def _ask(self, step: script.Ask) -> None:
         """Ask with a form if the client supports forms. Otherwise ask in text; the human then answers with a prompt."""
         forms = (self._session.client.get("elicitation") or {}).get("form")
         if forms is None or self._past:
@@ -404,7 +378,7 @@ class TurnPlayer:
         heard = f"Answered: {said}." if content else f"Not answered: {text_at(answer, 'action')}."
         await self._chunks("agent_message_chunk", heard, 80, 0)
 
-    async def _request(self, step: Request) -> None:
+    async def _request(self, step: script.Request) -> None:
         """Send any request. Skips requests of the stream-json control protocol: ACP has none."""
         request: JsonObject = fill(step.request, self._prompt)
         method = text_at(request, "method")

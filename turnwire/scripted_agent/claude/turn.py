@@ -6,39 +6,13 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from turnwire.protocol.json_values import JsonObject
-from turnwire.scripted_agent import faults, tools
+from turnwire.scripted_agent import faults, script, tools
 from turnwire.scripted_agent.claude.claude_session import ClaudeSession, TurnEnds, TurnState
 from turnwire.scripted_agent.claude.dialect import BLANK_LINE
 from turnwire.scripted_agent.claude.host import Prompt
 from turnwire.scripted_agent.claude.permissions import run_hooks
 from turnwire.scripted_agent.claude.written_lines import WINDOW
 from turnwire.scripted_agent.running import passed
-from turnwire.scripted_agent.script import (
-    AnyStep,
-    ApiError,
-    Ask,
-    Compact,
-    Crash,
-    End,
-    Fail,
-    Flood,
-    Hang,
-    Huge,
-    Parallel,
-    Plan,
-    Rate,
-    Raw,
-    Request,
-    Retry,
-    Stderr,
-    Stop,
-    System,
-    Text,
-    Thinking,
-    Todos,
-    Tool,
-    Wait,
-)  # fmt: skip
 from turnwire.scripted_agent.speech import Speech
 
 
@@ -138,69 +112,69 @@ class TurnPlayer:
             if prompt.uuid:
                 self._wire.lifecycle(prompt.uuid, "completed")
 
-    async def play(self, steps: Sequence[AnyStep], parent: str | None = None) -> None:
+    async def play(self, steps: Sequence[script.AnyStep], parent: str | None = None) -> None:
         """Play steps, in the main thread or in the subagent of the call `parent`."""
         speech = self._speech
         if parent is not None:
             speech = Speech(self._wire, self._session.options.partial_messages, self._turn.usage, parent)
         for step in steps:
-            if isinstance(step, Wait | Hang | Request | Crash | Stderr):
+            if isinstance(step, script.Wait | script.Hang | script.Request | script.Crash | script.Stderr):
                 self._session.options.dialect.pause()
             await self._step(step, speech)
 
-    async def _step(self, step: AnyStep, speech: Speech) -> None:
+    async def _step(self, step: script.AnyStep, speech: Speech) -> None:
         wire, turn = self._wire, self._turn
         match step:
-            case Text():
+            case script.Text():
                 await speech.say("text", turn.fill(step.text), chunk=step.chunk, pace=step.pace)
-            case Thinking():
+            case script.Thinking():
                 await speech.say("thinking", turn.fill(step.thinking), chunk=step.chunk, pace=step.pace)
-            case Tool():
+            case script.Tool():
                 await tools.call_tools(turn, speech, [step], self.play)
-            case Parallel():
+            case script.Parallel():
                 await tools.call_tools(turn, speech, step.parallel, self.play)
-            case Plan():
+            case script.Plan():
                 await tools.call_tools(turn, speech, [tools.plan_call(step)], self.play)
-            case Todos():
+            case script.Todos():
                 await tools.call_tools(turn, speech, [tools.todos_call(step)], self.play)
-            case Ask():
+            case script.Ask():
                 await tools.ask_human(turn, speech, step)
-            case Wait():
+            case script.Wait():
                 await passed(step.wait, step.until)
-            case Rate():
+            case script.Rate():
                 wire.rate_limit(step.rate_limit)
-            case Retry():
+            case script.Retry():
                 wire.system("api_retry", **step.api_retry)
-            case System():
+            case script.System():
                 wire.system(step.system, **step.fields)
-            case Compact():
+            case script.Compact():
                 self._compact(step)
-            case Raw():
+            case script.Raw():
                 faults.raw(wire.put, step)
-            case Huge():
+            case script.Huge():
                 await faults.huge(speech, step.huge)
-            case Flood():
+            case script.Flood():
                 await faults.flood(speech, step)
-            case Request():
+            case script.Request():
                 await self._session.host.request(wire.line, turn.fill(step.request))
-            case Stderr():
+            case script.Stderr():
                 print(step.stderr, file=sys.stderr, flush=True)
-            case Fail():
+            case script.Fail():
                 errors: JsonObject = {"errors": step.errors} if wire.quirks.reports_errors else {}
                 raise TurnEnds(step.fail, {"subtype": step.fail, **errors})
-            case End() | Stop():
-                stopped = {"stop_reason": step.stop} if isinstance(step, Stop) else {}
+            case script.End() | script.Stop():
+                stopped = {"stop_reason": step.stop} if isinstance(step, script.Stop) else {}
                 raise TurnEnds("ended by the script", {"subtype": "success", **stopped})
-            case ApiError():
+            case script.ApiError():
                 self._api_error(step, speech)
-            case Crash():
+            case script.Crash():
                 faults.crash(step)
-            case Hang():
+            case script.Hang():
                 await asyncio.Event().wait()
             case _:
                 assert_never(step)
 
-    def _compact(self, step: Compact) -> None:
+    def _compact(self, step: script.Compact) -> None:
         wire = self._wire
         wire.system("status", status="compacting")
         wire.system("status", status=None, compact_result="success")
@@ -208,7 +182,7 @@ class TurnPlayer:
             "compact_boundary", compact_metadata={"trigger": step.compact, "pre_tokens": step.pre_tokens}
         )
 
-    def _api_error(self, step: ApiError, speech: Speech) -> None:
+    def _api_error(self, step: script.ApiError, speech: Speech) -> None:
         speech.close(None)
         block = {"type": "text", "text": step.message}
         self._wire.assistant(self._wire.uuid(), block, None, model="<synthetic>", error=step.api_error)

@@ -5,24 +5,9 @@ from typing import Annotated
 import typer
 
 from turnwire.frontends.plugins import FrontendPlugin
+from turnwire.sidecar.cli import options
 from turnwire.sidecar.cli.application import check_address
 from turnwire.sidecar.cli.event_loop import serving
-from turnwire.sidecar.cli.options import (
-    Agent,
-    ConfigOption,
-    Host,
-    Journal,
-    LogLevel,
-    Model,
-    PolicyOption,
-    Port,
-    Record,
-    RecordDir,
-    Rules,
-    Sandbox,
-    StateDir,
-    configured,
-)
 
 
 def acp_command(
@@ -37,26 +22,26 @@ def acp_command(
             show_default=False,
         ),
     ] = None,
-    agent: Agent = None,
-    policy: PolicyOption = None,
-    sandbox: Sandbox = None,
-    model: Model = None,
-    rules: Rules = None,
-    host: Host = None,
-    port: Port = None,
-    journal: Journal = None,
-    state_dir: StateDir = None,
-    record: Record = None,
-    record_dir: RecordDir = None,
-    log_level: LogLevel = None,
-    config: ConfigOption = None,
+    agent: options.Agent = None,
+    policy: options.PolicyOption = None,
+    sandbox: options.Sandbox = None,
+    model: options.Model = None,
+    rules: options.Rules = None,
+    host: options.Host = None,
+    port: options.Port = None,
+    journal: options.Journal = None,
+    state_dir: options.StateDir = None,
+    record: options.Record = None,
+    record_dir: options.RecordDir = None,
+    log_level: options.LogLevel = None,
+    config: options.ConfigOption = None,
 ) -> None:
     """Be an agent of the Agent Client Protocol on stdin and stdout: for Zed, JetBrains, Neovim, Emacs."""
     from turnwire.sidecar.streams.acp.command import serve_elsewhere, serve_here
 
     if connect is not None:
         check_address(connect)
-    settings = configured(context)
+    settings = options.configured(context)
     serving(serve_here(settings) if connect is None else serve_elsewhere(settings, connect, agent))
 
 

@@ -5,20 +5,8 @@ from typing import Annotated
 
 import typer
 
+from turnwire.sidecar.cli import options
 from turnwire.sidecar.cli.application import app, examples, plain_errors
-from turnwire.sidecar.cli.options import (
-    Agent,
-    ConfigOption,
-    FamilyOption,
-    Host,
-    Journal,
-    Port,
-    Record,
-    RecordDir,
-    Rules,
-    StateDir,
-    configured,
-)
 
 
 def _unknown_family(family: str | None) -> tuple[type[Exception], ...]:
@@ -46,16 +34,16 @@ def doctor_command(
         Path | None, typer.Argument(help="Recording to compare with the known types and fields.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    family: FamilyOption = None,
-    agent: Agent = None,
-    rules: Rules = None,
-    host: Host = None,
-    port: Port = None,
-    journal: Journal = None,
-    state_dir: StateDir = None,
-    record: Record = None,
-    record_dir: RecordDir = None,
-    config: ConfigOption = None,
+    family: options.FamilyOption = None,
+    agent: options.Agent = None,
+    rules: options.Rules = None,
+    host: options.Host = None,
+    port: options.Port = None,
+    journal: options.Journal = None,
+    state_dir: options.StateDir = None,
+    record: options.Record = None,
+    record_dir: options.RecordDir = None,
+    config: options.ConfigOption = None,
 ) -> None:
     """Check that turnwire can work here: CLI, ports, journal, collector, and what is new in a recording."""
     import asyncio
@@ -64,7 +52,7 @@ def doctor_command(
     from turnwire.sidecar.checks.doctor import run
     from turnwire.sidecar.cli.standard_input import on_disk
 
-    settings = configured(context)
+    settings = options.configured(context)
     with (
         plain_errors(RecordingError, *_unknown_family(family)),
         on_disk([] if file is None else [file]) as found,

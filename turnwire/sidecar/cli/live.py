@@ -6,27 +6,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from turnwire.sidecar.cli import options
 from turnwire.sidecar.cli.application import app, examples, fail, plain_errors
 from turnwire.sidecar.cli.event_loop import serving
-from turnwire.sidecar.cli.options import (
-    Agent,
-    AgentFamilyOption,
-    AllowedOrigins,
-    ConfigOption,
-    FamilyOption,
-    Host,
-    Journal,
-    LogLevel,
-    Model,
-    PolicyOption,
-    Port,
-    Record,
-    RecordDir,
-    Rules,
-    Sandbox,
-    StateDir,
-    configured,
-)
 
 if TYPE_CHECKING:
     from turnwire.config.settings import Settings
@@ -77,7 +59,7 @@ def run_command(
             show_default="the configured agent",
         ),
     ] = None,
-    family: AgentFamilyOption = None,
+    family: options.AgentFamilyOption = None,
     workspace: Annotated[
         Path | None, typer.Option(help="Folder that the CLI works in.", show_default="here")
     ] = None,
@@ -97,16 +79,16 @@ def run_command(
     continue_latest: Annotated[
         bool, typer.Option("--continue", help="Continue the newest conversation of the workspace.")
     ] = False,
-    agent: Agent = None,
-    policy: PolicyOption = None,
-    sandbox: Sandbox = None,
-    model: Model = None,
-    rules: Rules = None,
-    host: Host = None,
-    port: Port = None,
-    allowed_origins: AllowedOrigins = None,
-    journal: Journal = None,
-    state_dir: StateDir = None,
+    agent: options.Agent = None,
+    policy: options.PolicyOption = None,
+    sandbox: options.Sandbox = None,
+    model: options.Model = None,
+    rules: options.Rules = None,
+    host: options.Host = None,
+    port: options.Port = None,
+    allowed_origins: options.AllowedOrigins = None,
+    journal: options.Journal = None,
+    state_dir: options.StateDir = None,
     new_tokens: NewTokens = False,
     qr: Qr = False,
     attach: Annotated[
@@ -116,10 +98,10 @@ def run_command(
         bool, typer.Option("--keep", help="With --attach: leave the session running when you leave.")
     ] = False,
     idle: Annotated[bool, typer.Option("--idle", hidden=True, help="Start no CLI yet.")] = False,
-    record: Record = None,
-    record_dir: RecordDir = None,
-    log_level: LogLevel = None,
-    config: ConfigOption = None,
+    record: options.Record = None,
+    record_dir: options.RecordDir = None,
+    log_level: options.LogLevel = None,
+    config: options.ConfigOption = None,
 ) -> None:
     """Start a CLI, serve the console and the WebSocket, and print the URL."""
     from turnwire.sessions.records.resume_point import ResumePoint
@@ -134,7 +116,7 @@ def run_command(
     if family and not argv:
         fail("--family says what the CLI after `--` speaks; of a configured agent [agents.NAME] says it", 2)
     first = FirstSession(tuple(argv), family, workspace, prompt or written, resume_point, not idle)
-    settings = configured(context)
+    settings = options.configured(context)
     if keep and not attach:
         fail("--keep says what happens when an attached terminal leaves; give --attach too", 2)
     if attach:
@@ -173,28 +155,28 @@ def _attached(settings: "Settings", *, keep: bool) -> NoReturn:
 def serve_command(
     context: typer.Context,
     *,
-    agent: Agent = None,
-    policy: PolicyOption = None,
-    sandbox: Sandbox = None,
-    model: Model = None,
-    rules: Rules = None,
-    host: Host = None,
-    port: Port = None,
-    allowed_origins: AllowedOrigins = None,
-    journal: Journal = None,
+    agent: options.Agent = None,
+    policy: options.PolicyOption = None,
+    sandbox: options.Sandbox = None,
+    model: options.Model = None,
+    rules: options.Rules = None,
+    host: options.Host = None,
+    port: options.Port = None,
+    allowed_origins: options.AllowedOrigins = None,
+    journal: options.Journal = None,
     worker: WorkerName = None,
-    state_dir: StateDir = None,
+    state_dir: options.StateDir = None,
     new_tokens: NewTokens = False,
     qr: Qr = False,
-    record: Record = None,
-    record_dir: RecordDir = None,
-    log_level: LogLevel = None,
-    config: ConfigOption = None,
+    record: options.Record = None,
+    record_dir: options.RecordDir = None,
+    log_level: options.LogLevel = None,
+    config: options.ConfigOption = None,
 ) -> None:
     """Serve many sessions. Frontends create, resume, fork and close them."""
     from turnwire.sidecar.serving.run import run
 
-    serving(run(configured(context), None, new_tokens=new_tokens, qr=qr))
+    serving(run(options.configured(context), None, new_tokens=new_tokens, qr=qr))
 
 
 @app.command(
@@ -208,19 +190,19 @@ def serve_command(
 def hub_command(
     context: typer.Context,
     *,
-    host: Host = None,
-    port: Port = None,
-    allowed_origins: AllowedOrigins = None,
+    host: options.Host = None,
+    port: options.Port = None,
+    allowed_origins: options.AllowedOrigins = None,
     journal: FleetJournal = None,
-    state_dir: StateDir = None,
+    state_dir: options.StateDir = None,
     new_tokens: NewTokens = False,
-    log_level: LogLevel = None,
-    config: ConfigOption = None,
+    log_level: options.LogLevel = None,
+    config: options.ConfigOption = None,
 ) -> None:
     """Serve the frontends of a fleet. Its sessions run in workers: `turnwire serve --worker NAME` with the same journal."""
     from turnwire.sidecar.serving.run import run_hub
 
-    settings = configured(context)
+    settings = options.configured(context)
     if not settings.journal_kind.shared:
         fail("a hub finds the sessions of its fleet in Redis; give --journal redis://HOST:PORT/0", 2)
     serving(run_hub(settings, new_tokens=new_tokens))
@@ -253,11 +235,11 @@ def replay_command(
     otlp: Annotated[
         bool, typer.Option("--otlp", help="Export spans with the times of the recording.")
     ] = False,
-    family: FamilyOption = None,
-    host: Host = None,
-    port: Port = None,
-    log_level: LogLevel = None,
-    config: ConfigOption = None,
+    family: options.FamilyOption = None,
+    host: options.Host = None,
+    port: options.Port = None,
+    log_level: options.LogLevel = None,
+    config: options.ConfigOption = None,
 ) -> None:
     """Play recordings through the code of a live session. `-` is standard input."""
     from turnwire.normalize.families import UnknownFamily
@@ -265,7 +247,7 @@ def replay_command(
     from turnwire.sidecar.cli.standard_input import on_disk
     from turnwire.sidecar.replay.run import to_console, to_otlp, to_stdout
 
-    settings = configured(context, journal="memory")
+    settings = options.configured(context, journal="memory")
     if serve and otlp:
         fail("--serve and --otlp exclude each other; give one of them", 2)
     if otlp:

@@ -5,22 +5,7 @@ A call without a counterpart in Claude Code keeps the agent's own name and known
 
 import msgspec
 
-from turnwire.normalize.payloads import (
-    AskUserPayload,
-    CodeSearchPayload,
-    CreateTaskPayload,
-    GenericPayload,
-    HttpRequestPayload,
-    ManageTodosPayload,
-    McpToolPayload,
-    MiscPayload,
-    ModifyFilePayload,
-    NormalizedPayload,
-    ReadFilePayload,
-    ShellExecPayload,
-    ShowPlanPayload,
-    SubagentTaskPayload,
-)
+from turnwire.normalize import payloads
 from turnwire.normalize.payloads.files import CodeSearch, ModifyFile
 from turnwire.normalize.payloads.work import AskUser, ManageTodos, ShellExec
 from turnwire.protocol.json_values import Json, JsonObject
@@ -39,48 +24,50 @@ class Call(msgspec.Struct, frozen=True):
     arguments: JsonObject
 
 
-def call_of(name: str | None, payload: NormalizedPayload | None, told: JsonObject | None = None) -> Call:
+def call_of(
+    name: str | None, payload: payloads.NormalizedPayload | None, told: JsonObject | None = None
+) -> Call:
     """Convert a call to Claude Code's form. told: the agent's own arguments, used if nothing else is known."""
     own = name or "unknown"
     match payload:
         case None:
             return Call(own, told or {})
-        case ShellExecPayload(shell_exec=shell):
+        case payloads.ShellExecPayload(shell_exec=shell):
             return _shell(shell)
-        case ReadFilePayload(read_file=read):
+        case payloads.ReadFilePayload(read_file=read):
             return _call(
                 "Read", file_path=read.file_path, offset=read.offset, limit=read.limit, pages=read.pages
             )
-        case ModifyFilePayload(modify_file=modify):
+        case payloads.ModifyFilePayload(modify_file=modify):
             return _edit(own, modify)
-        case CodeSearchPayload(code_search=search):
+        case payloads.CodeSearchPayload(code_search=search):
             return _search(search)
-        case HttpRequestPayload(http_request=request) if request.query is not None:
+        case payloads.HttpRequestPayload(http_request=request) if request.query is not None:
             return _call("WebSearch", query=request.query)
-        case HttpRequestPayload(http_request=request):
+        case payloads.HttpRequestPayload(http_request=request):
             return _call("WebFetch", url=request.url, prompt=request.prompt)
-        case SubagentTaskPayload(subagent_task=task):
+        case payloads.SubagentTaskPayload(subagent_task=task):
             return _call(
                 "Task", description=task.description, prompt=task.prompt, subagent_type=task.subagent_type
             )
-        case CreateTaskPayload(create_task=created):
+        case payloads.CreateTaskPayload(create_task=created):
             return _call("TaskCreate", subject=created.title, description=created.description)
-        case ManageTodosPayload(manage_todos=todos) if todos.operation == "write":
+        case payloads.ManageTodosPayload(manage_todos=todos) if todos.operation == "write":
             return Call("TodoWrite", {"todos": _todos(todos)})
-        case ShowPlanPayload(show_plan=plan):
+        case payloads.ShowPlanPayload(show_plan=plan):
             return (
                 _call("EnterPlanMode")
                 if plan.operation == "enter"
                 else _call("ExitPlanMode", plan=plan.plan or "")
             )
-        case AskUserPayload(ask_user=asked):
+        case payloads.AskUserPayload(ask_user=asked):
             return Call("AskUserQuestion", {"questions": questions_of(asked)})
-        case McpToolPayload(mcp_tool=tool):
+        case payloads.McpToolPayload(mcp_tool=tool):
             return Call(f"mcp__{tool.server}__{tool.tool}", tool.input)
-        case GenericPayload(generic=generic):
+        case payloads.GenericPayload(generic=generic):
             given = generic.input
             return Call(own, given if isinstance(given, dict) else {} if given is None else {"input": given})
-        case MiscPayload(misc=misc):
+        case payloads.MiscPayload(misc=misc):
             return _call(own, label=misc.label, details=misc.details)
         case _:
             return Call(own, _arguments(payload))
@@ -101,7 +88,7 @@ def questions_of(asked: AskUser) -> list[JsonObject]:
     ]
 
 
-def result_of(payload: NormalizedPayload | None, error: str | None) -> str:
+def result_of(payload: payloads.NormalizedPayload | None, error: str | None) -> str:
     """Return a call's result as text: the readable form if there is one, otherwise JSON."""
     said = None if payload is None else _said(payload)
     if said and error:
@@ -109,10 +96,10 @@ def result_of(payload: NormalizedPayload | None, error: str | None) -> str:
     return said or error or ""
 
 
-def structured_of(payload: NormalizedPayload | None) -> JsonObject | None:
+def structured_of(payload: payloads.NormalizedPayload | None) -> JsonObject | None:
     """Return `tool_use_result` of a command in Claude Code's form; None for other calls."""
     match payload:
-        case ShellExecPayload(shell_exec=shell) if shell.output is not None:
+        case payloads.ShellExecPayload(shell_exec=shell) if shell.output is not None:
             given = shell.output
             result: JsonObject = {
                 "stdout": given.stdout or "",
@@ -208,36 +195,40 @@ def _todos(todos: ManageTodos) -> list[JsonObject]:
     ]
 
 
-def _body(payload: NormalizedPayload) -> JsonObject:
+def _body(payload: payloads.NormalizedPayload) -> JsonObject:
     found: JsonObject = msgspec.to_builtins(payload)[payload.kind]
     return found
 
 
-def _arguments(payload: NormalizedPayload) -> JsonObject:
+def _arguments(payload: payloads.NormalizedPayload) -> JsonObject:
     return {name: value for name, value in _body(payload).items() if name not in RESULTS}
 
 
-def _said(payload: NormalizedPayload) -> str:
+def _said(payload: payloads.NormalizedPayload) -> str:
     match payload:
-        case ShellExecPayload(shell_exec=shell) if shell.output is not None:
+        case payloads.ShellExecPayload(shell_exec=shell) if shell.output is not None:
             return "\n".join(part for part in (shell.output.stdout, shell.output.stderr) if part)
-        case ReadFilePayload(read_file=read) if read.output is not None and read.output.content is not None:
+        case payloads.ReadFilePayload(read_file=read) if (
+            read.output is not None and read.output.content is not None
+        ):
             return read.output.content
-        case HttpRequestPayload(http_request=request) if request.response is not None:
+        case payloads.HttpRequestPayload(http_request=request) if request.response is not None:
             return request.response
-        case SubagentTaskPayload(subagent_task=task) if (
+        case payloads.SubagentTaskPayload(subagent_task=task) if (
             task.output is not None and task.output.text is not None
         ):
             return task.output.text
-        case ModifyFilePayload(modify_file=modified) if (
+        case payloads.ModifyFilePayload(modify_file=modified) if (
             modified.output is not None and modified.output.message
         ):
             return modified.output.message
-        case GenericPayload(generic=generic) if isinstance(generic.output, str):
+        case payloads.GenericPayload(generic=generic) if isinstance(generic.output, str):
             return generic.output
-        case McpToolPayload(mcp_tool=tool) if tool.output is not None:
+        case payloads.McpToolPayload(mcp_tool=tool) if tool.output is not None:
             return "\n".join(part.text for part in tool.output if part.text)
-        case CodeSearchPayload(code_search=search) if search.output is not None and search.output.matches:
+        case payloads.CodeSearchPayload(code_search=search) if (
+            search.output is not None and search.output.matches
+        ):
             return "\n".join(
                 f"{match.file or ''}:{'' if match.line is None else match.line}:{match.text}"
                 for match in search.output.matches
