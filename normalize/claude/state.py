@@ -13,7 +13,7 @@ from turnwire.normalize.claude.turns.uuids import Commit
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.common.event_context import EventContext
 from turnwire.protocol.claude.blocks import Usage
-from turnwire.protocol.claude.control import AnyRequest
+from turnwire.protocol.claude.requests import AnyRequest
 
 
 class ClaudeState:

@@ -20,15 +20,7 @@ from turnwire.protocol.claude.blocks import (
     UnknownBlock,
     Usage,
 )
-from turnwire.protocol.claude.control import (
-    CanUseTool,
-    ControlCancelRequest,
-    ControlRequest,
-    ControlResponse,
-    HookCallback,
-    Interrupt,
-    UnknownRequest,
-)
+from turnwire.protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
 from turnwire.protocol.claude.decode import decode, message_of
 from turnwire.protocol.claude.incidents import ModelRefusalFallback
 from turnwire.protocol.claude.messages import Assistant, StreamEvent, Unknown, User
@@ -42,6 +34,7 @@ from turnwire.protocol.claude.notices import (
     ToolProgress,
     TranscriptMirror,
 )
+from turnwire.protocol.claude.requests import CanUseTool, HookCallback, Interrupt, UnknownRequest
 from turnwire.protocol.claude.results import Result
 from turnwire.protocol.claude.stream import (
     ContentBlockDelta,

@@ -10,14 +10,7 @@ from turnwire.protocol.claude.control import (
     ControlCancelRequest,
     ControlRequest,
     ControlResponse,
-    Initialize,
-    Interrupt,
     ResponseBody,
-    SetMaxThinkingTokens,
-    SetModel,
-    SetPermissionMode,
-    StopTask,
-    UnknownRequest,
     failure,
     success,
 )
@@ -25,6 +18,15 @@ from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.encode import EncodeError, checked_input, encode, encode_input
 from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
 from turnwire.protocol.claude.notices import KeepAlive
+from turnwire.protocol.claude.requests import (
+    Initialize,
+    Interrupt,
+    SetMaxThinkingTokens,
+    SetModel,
+    SetPermissionMode,
+    StopTask,
+    UnknownRequest,
+)
 from turnwire.protocol.claude.results import Result
 from turnwire.protocol.claude.stream import ContentBlockDelta, TextDelta
 from turnwire.protocol.claude.system import Init, UnknownSystem

@@ -5,10 +5,11 @@ import json
 from cases import for_each
 from recordings import Recording, recordings
 from turnwire.protocol.claude.blocks import UnknownBlock
-from turnwire.protocol.claude.control import ControlRequest, UnknownRequest
+from turnwire.protocol.claude.control import ControlRequest
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.encode import encode
 from turnwire.protocol.claude.messages import Assistant, StreamEvent, Unknown, User
+from turnwire.protocol.claude.requests import UnknownRequest
 from turnwire.protocol.claude.stream import ContentBlockDelta, UnknownApiEvent, UnknownDelta
 from turnwire.protocol.claude.system import System, UnknownSystem
 from turnwire.protocol.framing import LineFramer

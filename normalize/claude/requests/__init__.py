@@ -26,7 +26,7 @@ from turnwire.normalize.events import (
 from turnwire.normalize.inputs import Decision
 from turnwire.normalize.payloads import AskUserPayload, ShowPlanPayload
 from turnwire.normalize.vocabulary import VoidReason
-from turnwire.protocol.claude import control
+from turnwire.protocol.claude import control, requests
 from turnwire.protocol.claude.answers import Deny, read_permission
 from turnwire.protocol.json_values import JsonObject, text_at
 
@@ -77,7 +77,7 @@ class Requests:
         """Requests that were published as a question or a permission request."""
         return tuple(name for name, pending in self._pending.items() if pending.kind != "hook")
 
-    def on_request(self, request_id: str, request: control.AnyRequest) -> list[AgentEvent]:
+    def on_request(self, request_id: str, request: requests.AnyRequest) -> list[AgentEvent]:
         """The CLI asks; a request of a kind that needs no human gives no event."""
         if request_id in self._pending or request_id in self._settled:
             return []  # listed as still waiting while its end was on its way
@@ -89,13 +89,13 @@ class Requests:
             )
         return self._ahead.settle(events, self.on_decision)
 
-    def _published(self, request_id: str, request: control.AnyRequest) -> list[AgentEvent]:
+    def _published(self, request_id: str, request: requests.AnyRequest) -> list[AgentEvent]:
         match request:
-            case control.CanUseTool():
+            case requests.CanUseTool():
                 return self._tool(request_id, request)
-            case control.HookCallback():
+            case requests.HookCallback():
                 return [self._hook(request_id, request)]
-            case control.Elicitation():
+            case requests.Elicitation():
                 # it does not say whose it is: a background subagent waits for it beyond the result, and the rest the
                 # CLI takes back itself, with the call that asked
                 self._pending[request_id] = Pending(request_id, "question", background=True)
@@ -111,7 +111,7 @@ class Requests:
                         mcp_server=request.mcp_server_name or None,
                     )
                 ]
-            case control.RequestUserDialog():
+            case requests.RequestUserDialog():
                 self._pending[request_id] = Pending(
                     request_id, "question", request.tool_use_id, background=True
                 )
@@ -227,7 +227,7 @@ class Requests:
             self._settled.put(request_id, None)
         return pending
 
-    def _tool(self, request_id: str, request: control.CanUseTool) -> list[AgentEvent]:
+    def _tool(self, request_id: str, request: requests.CanUseTool) -> list[AgentEvent]:
         call = self._calls.find(request.tool_use_id, request.tool_name, request.input)
         if call is not None:
             call.permission_outcome = "asked"
@@ -293,7 +293,7 @@ class Requests:
             return []
         return [*self._calls.edited(pending.tool_call_id, arguments)]
 
-    def _hook(self, request_id: str, request: control.HookCallback) -> HookActivity:
+    def _hook(self, request_id: str, request: requests.HookCallback) -> HookActivity:
         pending = Pending(
             request_id,
             "hook",

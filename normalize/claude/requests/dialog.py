@@ -19,7 +19,7 @@ from turnwire.normalize.payloads import (
 )
 from turnwire.normalize.payloads.titles import title_of_request
 from turnwire.normalize.payloads.work import ShowPlan
-from turnwire.protocol.claude.control import CanUseTool
+from turnwire.protocol.claude.requests import CanUseTool
 
 ActionType = Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"]
 

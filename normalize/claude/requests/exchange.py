@@ -6,7 +6,7 @@ from turnwire.normalize.claude.turns import lifecycle
 from turnwire.normalize.events import AgentEvent, Withdrawn
 from turnwire.normalize.inputs import Message
 from turnwire.normalize.vocabulary import VoidReason
-from turnwire.protocol.claude import control
+from turnwire.protocol.claude import control, requests
 from turnwire.protocol.claude.messages import User
 from turnwire.protocol.json_values import text_at
 
@@ -39,9 +39,9 @@ def response(state: ClaudeState, message: control.ControlResponse) -> list[Agent
     if isinstance(payload, dict) and isinstance(models := payload.get("models"), list):
         state.session.models(models)
     match request:
-        case control.SetPermissionMode():
+        case requests.SetPermissionMode():
             events += state.session.mode(text_at(payload, "mode"))
-        case control.CancelAsyncMessage(message_uuid=uuid) if isinstance(payload, dict) and payload.get(
+        case requests.CancelAsyncMessage(message_uuid=uuid) if isinstance(payload, dict) and payload.get(
             "cancelled"
         ):
             # 2.1.330 has told so before, by the prompt's lifecycle: it does not wait any more then.
@@ -72,6 +72,6 @@ def _our_request(state: ClaudeState, message: control.ControlRequest) -> list[Ag
     while len(state.sent_requests) >= _REMEMBERED:
         del state.sent_requests[next(iter(state.sent_requests))]
     state.sent_requests[message.request_id] = message.request
-    if isinstance(message.request, control.Interrupt) and state.turns.current is not None:
+    if isinstance(message.request, requests.Interrupt) and state.turns.current is not None:
         state.turns.current.interrupted = True
     return []

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from turnwire.normalize.claude.requests.suggestions import suggestions
-from turnwire.protocol.claude.control import CanUseTool
+from turnwire.protocol.claude.requests import CanUseTool
 
 RULE = {"type": "addRules", "behavior": "allow", "destination": "localSettings"}
 

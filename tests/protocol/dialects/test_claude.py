@@ -3,10 +3,11 @@ import json
 import pytest
 
 from turnwire.protocol.claude.blocks import AnyBlock, ThinkingBlock, UnknownBlock
-from turnwire.protocol.claude.control import ControlRequest, Interrupt
+from turnwire.protocol.claude.control import ControlRequest
 from turnwire.protocol.claude.encode import EncodeError
 from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, StreamEvent, Unknown, User
 from turnwire.protocol.claude.notices import KeepAlive
+from turnwire.protocol.claude.requests import Interrupt
 from turnwire.protocol.claude.results import Result
 from turnwire.protocol.claude.system import Status, UnknownSystem
 from turnwire.protocol.dialects import CLAUDE

@@ -6,16 +6,10 @@ from hypothesis import strategies as st
 
 from turnwire.protocol.claude.blocks import TextBlock
 from turnwire.protocol.claude.control import (
-    CanUseTool,
     ControlCancelRequest,
     ControlRequest,
     ControlResponse,
-    GetStatus,
-    Initialize,
-    Interrupt,
     ResponseBody,
-    SetModel,
-    UnknownRequest,
     failure,
     success,
 )
@@ -23,6 +17,14 @@ from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.encode import EncodeError
 from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
 from turnwire.protocol.claude.notices import KeepAlive
+from turnwire.protocol.claude.requests import (
+    CanUseTool,
+    GetStatus,
+    Initialize,
+    Interrupt,
+    SetModel,
+    UnknownRequest,
+)
 from turnwire.protocol.claude.results import Result
 from turnwire.protocol.claude.system import Init, UnknownSystem
 from turnwire.protocol.dialects import JSON_RPC

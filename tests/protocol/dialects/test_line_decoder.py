@@ -8,9 +8,10 @@ from cases import for_each
 from recordings import Recording, recordings
 from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.claude.blocks import TextBlock, ToolResultBlock
-from turnwire.protocol.claude.control import ControlRequest, Interrupt
+from turnwire.protocol.claude.control import ControlRequest
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
+from turnwire.protocol.claude.requests import Interrupt
 from turnwire.protocol.claude.results import Result
 from turnwire.protocol.dialects.line_decoder import LineDecoder
 from turnwire.protocol.framing import OversizeLine

@@ -11,16 +11,10 @@ from turnwire.protocol.claude.blocks import (
     Usage,
 )
 from turnwire.protocol.claude.control import (
-    CanUseTool,
     ControlCancelRequest,
     ControlRequest,
     ControlResponse,
-    GetStatus,
-    Initialize,
-    Interrupt,
     ResponseBody,
-    SetModel,
-    UnknownRequest,
     failure,
     success,
 )
@@ -33,6 +27,14 @@ from turnwire.protocol.claude.messages import (
     Unknown,
     User,
     UserBody,
+)
+from turnwire.protocol.claude.requests import (
+    CanUseTool,
+    GetStatus,
+    Initialize,
+    Interrupt,
+    SetModel,
+    UnknownRequest,
 )
 from turnwire.protocol.claude.results import Result, ResultText
 from turnwire.protocol.claude.system import Init, Status

@@ -3,9 +3,10 @@ import pytest
 from cases import for_each
 from recordings import Recording, recordings
 from turnwire.protocol.claude.blocks import ToolResultBlock
-from turnwire.protocol.claude.control import ControlRequest, Initialize, Interrupt, success
+from turnwire.protocol.claude.control import ControlRequest, success
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.messages import User, UserBody
+from turnwire.protocol.claude.requests import Initialize, Interrupt
 from turnwire.protocol.dialects import AUTOMATIC, recognise
 from turnwire.protocol.miriad.system import SystemFailure
 

@@ -5,10 +5,11 @@ import json
 import pytest
 
 from turnwire.protocol.claude.blocks import TextBlock, ToolResultBlock, ToolUseBlock, Usage
-from turnwire.protocol.claude.control import ControlRequest, ControlResponse, GetStatus, Interrupt
+from turnwire.protocol.claude.control import ControlRequest, ControlResponse
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.encode import encode, encode_input
 from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, User, UserBody
+from turnwire.protocol.claude.requests import GetStatus, Interrupt
 from turnwire.protocol.claude.results import Result
 from turnwire.protocol.dialects import CLAUDE, DIALECTS, JSON_RPC, MIRIAD
 from turnwire.protocol.json_values import Json

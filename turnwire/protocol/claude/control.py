@@ -1,64 +1,14 @@
 """The control protocol: requests of both sides, and their answers.
 
-The bodies of requests are in `turnwire.protocol.claude.requests` and can be imported from here. Answers exist in
+The bodies of requests are in `turnwire.protocol.claude.requests`. Answers exist in
 three shapes: the official one (`response.request_id`, `response.response`), one with `request_id` beside `response`
 and the payload under `result`, and both at once. CLIs obey only the first; `ControlResponse` reads all of them.
 """
 
 from msgspec import Struct, field
 
-from turnwire.protocol.claude.requests import (
-    AnyRequest,
-    CancelAsyncMessage,
-    CanUseTool,
-    Elicitation,
-    EndSession,
-    GetContextUsage,
-    GetStatus,
-    HookCallback,
-    Initialize,
-    Interrupt,
-    McpMessage,
-    McpStatus,
-    Request,
-    RequestUserDialog,
-    RewindFiles,
-    SetMaxThinkingTokens,
-    SetModel,
-    SetPermissionMode,
-    StopTask,
-    UnknownRequest,
-)
+from turnwire.protocol.claude.requests import AnyRequest, UnknownRequest
 from turnwire.protocol.json_values import Json, JsonObject
-
-__all__ = [
-    "AnyRequest",
-    "CanUseTool",
-    "CancelAsyncMessage",
-    "ControlCancelRequest",
-    "ControlRequest",
-    "ControlResponse",
-    "Elicitation",
-    "EndSession",
-    "GetContextUsage",
-    "GetStatus",
-    "HookCallback",
-    "Initialize",
-    "Interrupt",
-    "McpMessage",
-    "McpStatus",
-    "Request",
-    "RequestUserDialog",
-    "ResponseBody",
-    "RewindFiles",
-    "SetMaxThinkingTokens",
-    "SetModel",
-    "SetPermissionMode",
-    "StopTask",
-    "UnknownRequest",
-    "failure",
-    "success",
-]
 
 
 class ControlRequest(Struct, frozen=True, gc=False, tag_field="type", tag="control_request"):

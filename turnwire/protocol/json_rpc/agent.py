@@ -10,10 +10,11 @@ from itertools import count
 
 from msgspec import Struct
 
-from turnwire.protocol.claude.control import ControlRequest, ControlResponse, UnknownRequest
+from turnwire.protocol.claude.control import ControlRequest, ControlResponse
 from turnwire.protocol.claude.decode import NOT_AN_OBJECT, message_of
 from turnwire.protocol.claude.encode import as_value
 from turnwire.protocol.claude.messages import Message, Unknown, User, UserBody
+from turnwire.protocol.claude.requests import UnknownRequest
 from turnwire.protocol.claude.results import Result
 from turnwire.protocol.dialects.base import Exchange
 from turnwire.protocol.json_rpc import envelope

@@ -22,15 +22,13 @@ from turnwire.protocol.claude.control import (
     ControlCancelRequest,
     ControlRequest,
     ControlResponse,
-    GetStatus,
-    Interrupt,
-    UnknownRequest,
     failure,
     success,
 )
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.encode import EncodeError, as_value, encode, encode_input, to_json
 from turnwire.protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
+from turnwire.protocol.claude.requests import GetStatus, Interrupt, UnknownRequest
 from turnwire.protocol.claude.results import Result
 from turnwire.protocol.claude.system import Init, Status, System
 from turnwire.protocol.dialects.base import Dialect, Exchange

@@ -2,7 +2,7 @@
 
 import os
 
-from turnwire.protocol.claude.control import (
+from turnwire.protocol.claude.requests import (
     AnyRequest,
     CancelAsyncMessage,
     GetStatus,

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import msgspec
 
 from turnwire.protocol.claude.blocks import TextBlock
-from turnwire.protocol.claude.control import AnyRequest, ControlRequest, ControlResponse, failure
+from turnwire.protocol.claude.control import ControlRequest, ControlResponse, failure
 from turnwire.protocol.claude.encode import to_json
 from turnwire.protocol.claude.messages import Message, User
+from turnwire.protocol.claude.requests import AnyRequest
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.protocol.malformed import Malformed
