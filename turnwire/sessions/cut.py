@@ -1,15 +1,13 @@
 """Find the events that going back or forking leaves behind, and copy the remaining ones."""
 
-from collections.abc import AsyncIterator
 from typing import Literal
 
 from msgspec import Struct, field, structs
 
 from turnwire.journal.base import Entry, Journal
 from turnwire.normalize import events as ev
-from turnwire.normalize.events import AgentEvent, from_json, to_json
-from turnwire.normalize.events.envelope import Cursor
-from turnwire.sessions.records.recovery import OpenAtEnd
+from turnwire.normalize.events import AgentEvent, to_json
+from turnwire.sessions.records.recovery import OpenAtEnd, logged, number_of
 from turnwire.sessions.rewind import names
 
 Reason = Literal["rewind", "retry"]
@@ -47,11 +45,11 @@ async def cut_at(journal: Journal, session: str, at: str) -> LogCut:
     """Find what going back to a message leaves behind in a session's log. Raises JournalError."""
     found = LogCut(at, None)
     turn: str | None = None
-    async for seq, event in events_of(journal, session):
+    async for seq, event in logged(journal, session):
         _before(found, event)
         if isinstance(event, ev.TurnStarted):
             turn = event.operation_id
-            found.turns = max(found.turns, _number(turn or ""))
+            found.turns = max(found.turns, number_of(turn))
             if found.seq is not None and turn is not None:
                 found.void.append(turn)
         # A turn that failed names the same message again: the first that does is where it was said.
@@ -68,11 +66,11 @@ async def cut_of_last_turn(journal: Journal, session: str, at: str | None) -> Lo
     """Find what going back to before the last turn leaves behind. Raises JournalError."""
     found = LogCut(at, None)
     last: str | None = None
-    async for _, event in events_of(journal, session):
+    async for _, event in logged(journal, session):
         _before(found, event)
         if isinstance(event, ev.TurnStarted) and event.operation_id is not None:
             last = event.operation_id
-            found.turns = max(found.turns, _number(last))
+            found.turns = max(found.turns, number_of(last))
     found.void = [last] if last is not None and last not in found.before else []
     return found
 
@@ -100,7 +98,7 @@ async def copy_to(journal: Journal, session: str, fork: str, cut: LogCut) -> Non
     if cut.seq is None:
         return
     left, batch = OpenAtEnd(), list[Entry]()
-    async for seq, event in events_of(journal, session):
+    async for seq, event in logged(journal, session):
         if seq > cut.seq:
             break
         if event.operation_id in cut.before or not _is_copied(event):
@@ -136,24 +134,3 @@ def _is_copied(event: AgentEvent) -> bool:
             return False
         case _:
             return True
-
-
-async def events_of(journal: Journal, session: str) -> AsyncIterator[tuple[int, AgentEvent]]:
-    """Yield the events of a log with their numbers; skip events that cannot be read. Raises JournalError."""
-    await journal.flush()
-    cursor = Cursor(journal.epoch, 0)
-    while True:
-        page = await journal.read_after(session, cursor)
-        for envelope in page.envelopes:
-            try:
-                yield envelope.seq, from_json(envelope.event)
-            except ValueError:
-                continue
-        if page.cursor.seq >= page.last:
-            return
-        cursor = page.cursor
-
-
-def _number(operation_id: str) -> int:
-    digits = operation_id.rpartition("-")[2]
-    return int(digits) if digits.isdecimal() else 0

@@ -48,7 +48,7 @@ class OpenAtEnd:
             case ev.TurnStarted():
                 self._turns[event.operation_id] = None
                 self._served(event.prompts)
-                self.turns = max(self.turns, _number(event.operation_id))
+                self.turns = max(self.turns, number_of(event.operation_id))
             case ev.Complete():
                 self._turns.pop(event.operation_id, None)
             case ev.ToolCall():
@@ -126,8 +126,8 @@ def _ended(call: ev.ToolCall, reason: str) -> ev.ToolUpdate:
     )
 
 
-def _number(operation_id: str | None) -> int:
-    """`turn-17` -> 17."""
+def number_of(operation_id: str | None) -> int:
+    """Return the number of a turn: `turn-17` -> 17; 0 for a turn without one."""
     digits = (operation_id or "").rpartition("-")[2]
     return int(digits) if digits.isdecimal() else 0
 

@@ -19,34 +19,11 @@ AGENTS = {"claude": "Claude Code", "codex": "Codex"}
 _ALONE = frozenset({"-h", "--help", "-v", "-V", "--version", "-p", "--print"})
 """Arguments of calls that open no interface."""
 
-_COMMANDS = frozenset(
-    {
-        *(
-            "agents",
-            "apply",
-            "app-server",
-            "auth",
-            "cloud",
-            "completion",
-            "config",
-            "debug",
-            "doctor",
-            "exec",
-        ),
-        *(
-            "features",
-            "help",
-            "install",
-            "login",
-            "logout",
-            "mcp",
-            "mcp-server",
-            "migrate-installer",
-            "plugin",
-        ),
-        *("proto", "review", "sandbox", "setup-token", "update", "upgrade"),
-    }
-)
+_COMMANDS = frozenset({
+    "agents", "apply", "app-server", "auth", "cloud", "completion", "config", "debug", "doctor", "exec", "features", "help",
+    "install", "login", "logout", "mcp", "mcp-server", "migrate-installer", "plugin", "proto", "review", "sandbox",
+    "setup-token", "update", "upgrade",
+})  # fmt: skip
 """Commands of these agents that open no interface."""
 
 
