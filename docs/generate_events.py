@@ -34,7 +34,8 @@ from turnwire.normalize.families import recorded_core
 from turnwire.normalize.model import Published
 from turnwire.normalize.payloads import NormalizedPayload, Payload
 from turnwire.normalize.recordings.lines import LineReader
-from turnwire.recordings.reading import read, timed_happenings
+from turnwire.recordings.reading import read
+from turnwire.recordings.recorded import timed_happenings
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "events.md"

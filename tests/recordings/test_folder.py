@@ -8,7 +8,8 @@ import pytest
 
 from turnwire.normalize.inputs import Ended, Received, Sent
 from turnwire.recordings.folder import LARGEST_FILE, FolderRecorder, Workspace
-from turnwire.recordings.reading import RecordingError, length, read
+from turnwire.recordings.reading import length, read
+from turnwire.recordings.recorded import RecordingError
 
 
 def rows(folder: Path) -> list[dict[str, object]]:

@@ -25,10 +25,10 @@ from turnwire.normalize.families import FAMILIES, new_core
 from turnwire.normalize.inputs import SessionInput
 from turnwire.normalize.recordings.session_files import ConversationSummary, SessionFiles
 from turnwire.protocol.claude import session_lines
-from turnwire.recordings.reading import is_session_file, length, name_of, read
+from turnwire.recordings.reading import length, name_of, read
 from turnwire.recordings.redaction.redact import redact_file
 from turnwire.recordings.redaction.redaction import Redaction
-from turnwire.recordings.session_file import format_of, read_session_file, survey_of
+from turnwire.recordings.session_file import format_of, is_session_file, read_session_file, survey_of
 
 
 @dataclass

@@ -10,7 +10,8 @@ from recordings import Recording, recordings
 from turnwire.normalize.inputs import Received
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.dialects import DIALECTS
-from turnwire.recordings.reading import RecordingError, length, name_of, read
+from turnwire.recordings.reading import length, name_of, read
+from turnwire.recordings.recorded import RecordingError
 
 
 def received(path: Path) -> list[Received]:

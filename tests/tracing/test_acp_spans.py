@@ -14,7 +14,8 @@ from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import Received, SessionInput
 from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.claude.decode import decode
-from turnwire.recordings.reading import Timed, read
+from turnwire.recordings.reading import read
+from turnwire.recordings.recorded import Timed
 from turnwire.tracing.metrics.measurements import DURATION, FIRST_CHUNK, TOKEN_USAGE, Measurer
 from turnwire.tracing.spans.genai_spans import GenAiSpans
 from turnwire.tracing.spans.maker import SpanMaker

@@ -15,7 +15,8 @@ from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.inputs import Received, Sent
 from turnwire.protocol.claude.control import ControlRequest, ControlResponse
 from turnwire.protocol.claude.messages import StreamEvent
-from turnwire.recordings.reading import Timed, read
+from turnwire.recordings.reading import read
+from turnwire.recordings.recorded import Timed
 from turnwire.tracing.spans.maker import SpanMaker
 
 

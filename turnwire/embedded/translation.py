@@ -10,8 +10,8 @@ from turnwire.normalize.inputs import Ended
 from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.framing import LineFramer
 from turnwire.protocol.wrapped import Unwrapper
-from turnwire.recordings.reading import read, timed_happenings
-from turnwire.recordings.recorded import unread
+from turnwire.recordings.reading import read
+from turnwire.recordings.recorded import timed_happenings, unread
 
 
 def translate(source: str | PathLike[str] | bytes | Iterable[bytes]) -> Iterator[AgentEvent]:

@@ -8,8 +8,8 @@ from turnwire.history.index import SHOWN, HistoryError, ListedConversation
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import recorded_core
 from turnwire.recordings.filters.inspection import EPOCH_S, bill_session, inspect
-from turnwire.recordings.reading import is_rows, read, timed_happenings
-from turnwire.recordings.recorded import Timed
+from turnwire.recordings.reading import is_rows, read
+from turnwire.recordings.recorded import Timed, timed_happenings
 from turnwire.recordings.session_file import KeptFormat, format_of, read_session_file, survey_of
 from turnwire.tracing.prices import Prices
 

@@ -31,29 +31,14 @@ from turnwire.recordings.recorded import (
     foreign,
     lines,
     missing,
-    timed_happenings,
     unread,
 )
 from turnwire.recordings.session_file import (
     format_of,
     is_session_file,
-    is_session_line,
     read_session_file,
 )
 from turnwire.recordings.timeline import read_timeline
-
-__all__ = [
-    "RecordingError",
-    "Timed",
-    "is_rows",
-    "is_session_file",
-    "is_session_line",
-    "length",
-    "lines",
-    "name_of",
-    "read",
-    "timed_happenings",
-]
 
 
 class Row(msgspec.Struct, kw_only=True, omit_defaults=True):

@@ -20,7 +20,7 @@ from turnwire.normalize.events import AgentEvent, to_json
 from turnwire.normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from turnwire.protocol.parsing.depth import is_too_deep
 from turnwire.recordings.pieces import CONTINUES, number_of, set_aside
-from turnwire.recordings.reading import RecordingError
+from turnwire.recordings.recorded import RecordingError
 from turnwire.recordings.timestamps import format_ts
 
 log = logging.getLogger(__name__)

@@ -65,7 +65,7 @@ def test_a_row_that_a_killed_recorder_left_half_is_told_and_the_rest_is_read(tmp
 
 @pytest.mark.parametrize("missing", ["timeline.jsonl", "stdout.jsonl", "stdin.jsonl"])
 def test_a_folder_that_lacks_a_file_says_which(missing: str, tmp_path: Path) -> None:
-    from turnwire.recordings.reading import RecordingError
+    from turnwire.recordings.recorded import RecordingError
 
     for name in {"timeline.jsonl", "stdout.jsonl", "stdin.jsonl"} - {missing}:
         (tmp_path / name).touch()

@@ -14,7 +14,8 @@ from turnwire.protocol.claude.messages import Assistant, Message, StreamEvent, U
 from turnwire.protocol.claude.results import Result
 from turnwire.protocol.claude.system import Init
 from turnwire.protocol.dialects.base import AgentPeer, Dialect, Exchange, Peer
-from turnwire.protocol.json_rpc.dialect import JsonRpcAgent, JsonRpcHost
+from turnwire.protocol.json_rpc.agent import JsonRpcAgent
+from turnwire.protocol.json_rpc.host import JsonRpcHost
 from turnwire.protocol.miriad.dialect import MiriadAgent, MiriadHost
 from turnwire.protocol.miriad.system import Consolidation, Injected, Queued, SystemFailure, SystemToolResult
 

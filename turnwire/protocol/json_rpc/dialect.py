@@ -8,8 +8,6 @@ from turnwire.protocol.dialects.base import Dialect
 from turnwire.protocol.json_rpc.agent import JsonRpcAgent
 from turnwire.protocol.json_rpc.host import JsonRpcHost
 
-__all__ = ["JSON_RPC", "JsonRpcAgent", "JsonRpcHost"]
-
 JSON_RPC = Dialect(
     "json_rpc",
     JsonRpcHost,

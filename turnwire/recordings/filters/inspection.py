@@ -18,7 +18,7 @@ from turnwire.normalize.families import model_calls, recorded_core
 from turnwire.normalize.inputs import Received, SessionInput
 from turnwire.normalize.model_calls import PartSaid, Tokens
 from turnwire.normalize.recordings.session_files import ConversationSummary, TokenCounts
-from turnwire.recordings.reading import Timed, timed_happenings
+from turnwire.recordings.recorded import Timed, timed_happenings
 from turnwire.tracing.prices import Prices
 
 STALLED_S = 30.0

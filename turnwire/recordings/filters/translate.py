@@ -23,14 +23,16 @@ from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import LineFramer
 from turnwire.protocol.visible import escaped_lines
 from turnwire.protocol.wrapped import Unwrapper
-from turnwire.recordings.reading import (
-    is_rows,
-    is_session_file,
-    is_session_line,
-    read,
+from turnwire.recordings.reading import is_rows, read
+from turnwire.recordings.recorded import (
+    Unread,
+    check_file,
+    check_unpacked,
+    in_database,
     timed_happenings,
+    unread,
 )
-from turnwire.recordings.recorded import Unread, check_file, check_unpacked, in_database, unread
+from turnwire.recordings.session_file import is_session_file, is_session_line
 
 CHUNK = 1 << 16
 """Bytes read at a time: what a processor keeps near, and an allocator in its arenas."""

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from turnwire.normalize.inputs import SessionInput
-from turnwire.recordings.reading import Timed
+from turnwire.recordings.recorded import Timed
 
 BATCH = 256
 """Inputs that are fed at a time when there is no pace to keep."""

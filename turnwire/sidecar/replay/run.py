@@ -20,7 +20,8 @@ from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import SessionInput
 from turnwire.protocol.visible import escaped_line, ordered
 from turnwire.recordings.pieces import distinct
-from turnwire.recordings.reading import RecordingError, length, name_of, read, timed_happenings
+from turnwire.recordings.reading import length, name_of, read
+from turnwire.recordings.recorded import RecordingError, timed_happenings
 from turnwire.sessions.metrics import Metrics
 from turnwire.sidecar.process.supervision import supervised
 from turnwire.sidecar.replay.player import BATCH, Player

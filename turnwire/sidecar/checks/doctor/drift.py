@@ -21,7 +21,8 @@ from turnwire.protocol.claude.system import UnknownSystem
 from turnwire.protocol.json_values import Foreign
 from turnwire.protocol.malformed import Malformed
 from turnwire.protocol.parsing.generic import load
-from turnwire.recordings.reading import read, timed_happenings
+from turnwire.recordings.reading import read
+from turnwire.recordings.recorded import timed_happenings
 from turnwire.sidecar.checks.doctor.finding import Finding
 
 SEEN = "seen_fields.txt"
