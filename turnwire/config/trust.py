@@ -13,27 +13,12 @@ from pathlib import Path
 PROJECT_FILE = "turnwire.toml"
 """Name of the file in the current directory."""
 
-HARMLESS = frozenset(
-    {
-        "port",
-        "compression",
-        "max_connections",
-        "durability",
-        "field_limit",
-        "model",
-        "stall_after_s",
-        "agent_start_timeout_s",
-        "agent_answer_timeout_s",
-        "agent_exit_timeout_s",
-        "max_attachments",
-        "max_attachment_bytes",
-        "max_sessions",
-        "max_processes",
-        "max_pending",
-        "trace_fold_deltas",
-        "trace_spans",
-    }
-)
+HARMLESS = frozenset({
+    "port", "compression", "max_connections", "durability", "field_limit", "model", "stall_after_s",
+    "agent_start_timeout_s", "agent_answer_timeout_s", "agent_exit_timeout_s", "max_attachments",
+    "max_attachment_bytes", "max_sessions", "max_processes", "max_pending", "trace_fold_deltas",
+    "trace_spans",
+})  # fmt: skip
 """Settings that run, permit and delete nothing, grant no access, and write or send nothing elsewhere."""
 
 

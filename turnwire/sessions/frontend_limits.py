@@ -29,17 +29,10 @@ STRICTNESS = ("supervised", "cli", "plan", "autonomous")
 MODES = frozenset({"default", "plan", "dontAsk", "acceptEdits"})
 """Permission modes that still ask about commands. `acceptEdits` allows no more than an "always" answer gives."""
 
-FREE_OPTIONS = frozenset(
-    {
-        "append_system_prompt",
-        "checkpointing",
-        "disallowed_tools",
-        "effort",
-        "fallback_model",
-        "output_schema",
-        "system_prompt",
-    }
-)
+FREE_OPTIONS = frozenset({
+    "append_system_prompt", "checkpointing", "disallowed_tools", "effort", "fallback_model", "output_schema",
+    "system_prompt",
+})  # fmt: skip
 """Options of sessions that start nothing, reach nothing and permit nothing."""
 
 BOUNDED_OPTIONS = frozenset({"max_budget_usd", "max_turns"})
@@ -54,23 +47,11 @@ SUBAGENT_FIELDS = frozenset(
 """Members that a frontend's subagents may have. Subagents can also have hooks, MCP servers and a permission mode, which are
 refused."""
 
-CONTROLS = frozenset(
-    {
-        "cancel_async_message",
-        "generate_session_title",
-        "get_context_usage",
-        "interrupt",
-        "mcp_reconnect",
-        "mcp_status",
-        "mcp_toggle",
-        "rewind_files",
-        "set_max_thinking_tokens",
-        "set_model",
-        "set_permission_mode",
-        "status",
-        "stop_task",
-    }
-)
+CONTROLS = frozenset({
+    "cancel_async_message", "generate_session_title", "get_context_usage", "interrupt", "mcp_reconnect",
+    "mcp_status", "mcp_toggle", "rewind_files", "set_max_thinking_tokens", "set_model", "set_permission_mode",
+    "status", "stop_task",
+})  # fmt: skip
 """Control requests that are no way around: others run commands, read files, add directories or servers."""
 
 

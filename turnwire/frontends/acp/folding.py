@@ -7,16 +7,10 @@ from turnwire.client.values import JsonObject
 PIECE = 64 * 1024
 """Characters of text after which a further piece begins."""
 
-STATES = frozenset(
-    {
-        "available_commands_update",
-        "config_option_update",
-        "current_mode_update",
-        "plan",
-        "state_update",
-        "usage_update",
-    }
-)
+STATES = frozenset({
+    "available_commands_update", "config_option_update", "current_mode_update", "plan", "state_update",
+    "usage_update",
+})  # fmt: skip
 """Updates that the next of their kind makes void: `Encoder.state()` and `Activity` have the last."""
 
 

@@ -15,26 +15,11 @@ from turnwire.normalize.vocabulary import Role
 from turnwire.protocol.json_values import text_at
 from turnwire.protocol.parsing.depth import TOO_DEEP, is_too_deep, outermost
 
-VIEW_COMMANDS = frozenset(
-    {
-        "hello",
-        "ping",
-        "subscribe",
-        "unsubscribe",
-        "session.list",
-        "payload.get",
-        "events.get",
-        "library.list",
-        "library.search",
-        "library.export",
-        "library.usage",
-        "port.list",
-        "port.open",
-        "push.key",
-        "push.subscribe",
-        "push.unsubscribe",
-    }
-)
+VIEW_COMMANDS = frozenset({
+    "hello", "ping", "subscribe", "unsubscribe", "session.list", "payload.get", "events.get", "library.list",
+    "library.search", "library.export", "library.usage", "port.list", "port.open", "push.key",
+    "push.subscribe", "push.unsubscribe",
+})  # fmt: skip
 """Commands that the role view may send. It may see the conversation, but not the workspace's other files."""
 
 NEWCOMER_COMMANDS = frozenset({"hello"})

@@ -9,52 +9,21 @@ from pathlib import Path
 
 from turnwire.protocol.errors import TurnwireError
 
-FLAGS = frozenset(
-    {
-        *(
-            "--verbose",
-            "--print",
-            "--continue",
-            "--include-partial-messages",
-            "--replay-user-messages",
-            "--mcp-debug",
-        ),
-        *(
-            "--fork-session",
-            "--ide",
-            "--strict-mcp-config",
-            "--version",
-            "--help",
-            "--dangerously-skip-permissions",
-        ),
-        *(
-            "--allow-dangerously-skip-permissions",
-            "--ax-screen-reader",
-            "--bg",
-            "--background",
-            "--bare",
-            "--brief",
-        ),
-        *("--chrome", "--no-chrome", "--desktop", "--disable-slash-commands", "--forward-subagent-text"),
-        *("--exclude-dynamic-system-prompt-sections", "--include-hook-events", "--no-session-persistence"),
-        *("--restricted", "--safe-mode", "--tmux", "--init", "--init-only", "--maintenance"),
-    }
-)
+FLAGS = frozenset({
+    "--verbose", "--print", "--continue", "--include-partial-messages", "--replay-user-messages",
+    "--mcp-debug", "--fork-session", "--ide", "--strict-mcp-config", "--version", "--help",
+    "--dangerously-skip-permissions", "--allow-dangerously-skip-permissions", "--ax-screen-reader", "--bg",
+    "--background", "--bare", "--brief", "--chrome", "--no-chrome", "--desktop", "--disable-slash-commands",
+    "--forward-subagent-text", "--exclude-dynamic-system-prompt-sections", "--include-hook-events",
+    "--no-session-persistence", "--restricted", "--safe-mode", "--tmux", "--init", "--init-only",
+    "--maintenance",
+})  # fmt: skip
 """Options without a value, of 1.0.120 to 2.1.330. `-p`, `-c`, `-h` and `-v` may be combined."""
 
-LISTS = frozenset(
-    {
-        *(
-            "--allowedTools",
-            "--allowed-tools",
-            "--disallowedTools",
-            "--disallowed-tools",
-            "--tools",
-            "--mcp-config",
-        ),
-        *("--add-dir", "--betas", "--file"),
-    }
-)
+LISTS = frozenset({
+    "--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--tools", "--mcp-config",
+    "--add-dir", "--betas", "--file",
+})  # fmt: skip
 """Options that take all words up to the next option."""
 
 _SHORT_FLAGS = re.compile("-[pchv]+")

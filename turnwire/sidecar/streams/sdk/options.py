@@ -17,58 +17,20 @@ from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.sidecar.streams.stdio.bridge import HINTS
 
-PASSED_OVER = frozenset(
-    {
-        "allow-dangerously-skip-permissions",
-        "debug",
-        "debug-to-stderr",
-        "no-session-persistence",
-        "print",
-        "setting-sources",
-        "strict-mcp-config",
-        "verbose",
-        "permission-prompt-tool",
-        "input-format",
-        "output-format",
-    }
-)
+PASSED_OVER = frozenset({
+    "allow-dangerously-skip-permissions", "debug", "debug-to-stderr", "no-session-persistence", "print",
+    "setting-sources", "strict-mcp-config", "verbose", "permission-prompt-tool", "input-format",
+    "output-format",
+})  # fmt: skip
 """Options that request nothing of an agent, or are handled elsewhere."""
 
-TAKES_A_VALUE = frozenset(
-    {
-        "add-dir",
-        "agents",
-        "allowedTools",
-        "append-system-prompt",
-        "betas",
-        "disallowedTools",
-        "effort",
-        "fallback-model",
-        "input-format",
-        "json-schema",
-        "max-budget-usd",
-        "max-thinking-tokens",
-        "max-turns",
-        "mcp-config",
-        "model",
-        "output-format",
-        "permission-mode",
-        "permission-prompt-tool",
-        "plugin-dir",
-        "resume",
-        "resume-drops-turn",
-        "resume-session-at",
-        "session-id",
-        "setting-sources",
-        "settings",
-        "system-prompt",
-        "system-prompt-file",
-        "task-budget",
-        "thinking",
-        "thinking-display",
-        "tools",
-    }
-)
+TAKES_A_VALUE = frozenset({
+    "add-dir", "agents", "allowedTools", "append-system-prompt", "betas", "disallowedTools", "effort",
+    "fallback-model", "input-format", "json-schema", "max-budget-usd", "max-thinking-tokens", "max-turns",
+    "mcp-config", "model", "output-format", "permission-mode", "permission-prompt-tool", "plugin-dir",
+    "resume", "resume-drops-turn", "resume-session-at", "session-id", "setting-sources", "settings",
+    "system-prompt", "system-prompt-file", "task-budget", "thinking", "thinking-display", "tools",
+})  # fmt: skip
 """Options of Claude Code whose value can be a separate argument."""
 
 SPELLINGS = {

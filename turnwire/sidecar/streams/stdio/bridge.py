@@ -62,16 +62,10 @@ OUR_MATCHER: JsonObject = {"matcher": None, "hookCallbackIds": [OUR_HOOK]}
 PROMPT_BLOCKS = TextBlock | ImageBlock | DocumentBlock | ToolResultBlock
 """The blocks that a prompt may contain. The API answers anything else with an error, or with nothing at a cost."""
 
-HINTS = frozenset(
-    {
-        "agentProgressSummaries",
-        "excludeDynamicSections",
-        "forwardSubagentText",
-        "promptSuggestions",
-        "supportedDialogKinds",
-        "title",
-    }
-)
+HINTS = frozenset({
+    "agentProgressSummaries", "excludeDynamicSections", "forwardSubagentText", "promptSuggestions",
+    "supportedDialogKinds", "title",
+})  # fmt: skip
 """Fields of `initialize` that an agent may ignore, because they do not change its work."""
 
 
