@@ -61,6 +61,14 @@ class TaskOwner:
         return task
 
 
+def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the first error inside a group: a task group wraps errors, and callers want the error itself."""
+    found: BaseException = group
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found
+
+
 def heed_cancellation() -> None:
     """Raise CancelledError if the running task was cancelled and its awaited call swallowed that.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from turnwire._runtime.task_owner import TaskOwner
+from turnwire._runtime.task_owner import TaskOwner, first_of
 from turnwire.hub.config import HubConfig
 from turnwire.hub.delivery.feed import Feeds
 from turnwire.hub.delivery.frontends import FrontendRegistry
@@ -62,14 +62,6 @@ async def _contained(work: Coroutine[None, None, None]) -> None:
         await work
     except Exception:
         log.exception("A task of the hub failed.")
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the first error inside a group: the hub's task group wraps errors, and callers want the error itself."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 class Hub:
@@ -164,7 +156,7 @@ class Hub:
             try:
                 await self._life
             except BaseExceptionGroup as group:
-                raise _first(group) from None
+                raise first_of(group) from None
         return self.url(self.tokens.control)
 
     async def delivered(self, limit_s: float) -> None:
@@ -186,7 +178,7 @@ class Hub:
         try:
             await asyncio.shield(self._life)
         except BaseExceptionGroup as group:
-            raise _first(group) from None
+            raise first_of(group) from None
 
     async def stop(self) -> None:
         """Close the port and all connections, and cancel running commands."""

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
+from turnwire._runtime.task_owner import first_of
 from turnwire.adapter.family import Opener
 from turnwire.adapter.options import CommandError, SessionOptions
 from turnwire.adapter.process.cli import ProgramNotFound
@@ -188,7 +189,7 @@ class RunExecution:
                         self._let_go(session, tasks)
                 beginning.cancel()
         except* OutputLost as lost:
-            raise _first(lost) from None
+            raise first_of(lost) from None
         return None
 
     async def _begin(self, session: AgentSession) -> None:
@@ -286,10 +287,3 @@ class RunExecution:
             self._is_stopping = True
         if (text := self._conversation.on_notice(notice)) is not None:
             self._streams.notes.add(diag_line(self._run.id, "warn", text))
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    found: BaseException = group
-    while isinstance(found, BaseExceptionGroup):
-        found = found.exceptions[0]
-    return found

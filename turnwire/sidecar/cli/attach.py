@@ -5,12 +5,16 @@ import sys
 from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from turnwire.sidecar.cli.application import app, check_address, examples, fail, plain_errors
 from turnwire.sidecar.cli.options import ConfigOption, StateDir, configured
+
+if TYPE_CHECKING:
+    from turnwire.config.settings import Settings
+    from turnwire.frontends.terminal.command import Hub
 
 
 @app.command(
@@ -57,8 +61,7 @@ def attach_command(
     """Attach this terminal to a session: follow it, write prompts, answer what it asks."""
     import asyncio
 
-    from turnwire.config.running import running
-    from turnwire.frontends.terminal.command import Hub, Native, attach
+    from turnwire.frontends.terminal.command import Native, attach
     from turnwire.frontends.terminal.guard import guarded
     from turnwire.frontends.terminal.problems import NotAttached
     from turnwire.sidecar.process import garbage
@@ -66,12 +69,7 @@ def attach_command(
     settings = configured(context)
     url = target if target is not None and "://" in target else connect
     session = None if target is None or "://" in target else target
-    if url is not None:
-        check_address(url, "the URL" if url == target else "--connect")
-        token = None if settings.token is None or "#" in url else settings.token.get_secret_value()
-        hubs = [Hub(url, token)]
-    else:
-        hubs = [Hub(address, token) for address, token in running(settings)]
+    hubs = hubs_at(settings, url, "the URL" if url == target else "--connect")
     garbage.started()
     if native:
         if url is not None:
@@ -91,6 +89,17 @@ def attach_command(
         fail(missing)
     with plain_errors(NotAttached), nullcontext() if simple else guarded():
         raise typer.Exit(asyncio.run(attach(hubs, session, folder=str(Path.cwd()), plain=simple)))
+
+
+def hubs_at(settings: "Settings", url: str | None, option: str = "--connect") -> "list[Hub]":
+    """Return the hub at an address that an option names, with the configured token; without one those that run here."""
+    from turnwire.config.running import running
+    from turnwire.frontends.terminal.command import Hub
+
+    if url is None:
+        return [Hub(address, token) for address, token in running(settings)]
+    check_address(url, option)
+    return [Hub(url, None if settings.token is None or "#" in url else settings.token.get_secret_value())]
 
 
 def is_simple() -> bool:

@@ -13,6 +13,7 @@ def serving(work: Coroutine[None, None, None]) -> None:
     """Run the sidecar's event loop. Errors that the user can fix become one sentence."""
     import asyncio
 
+    from turnwire._runtime.task_owner import first_of
     from turnwire.config.settings import ConfigurationError
     from turnwire.fleet.errors import NameTaken
     from turnwire.hub.hub import CertificateError
@@ -55,11 +56,3 @@ def _loop_factory() -> "Callable[[], asyncio.AbstractEventLoop] | None":
     except ImportError:
         return None
     return uvloop.new_event_loop
-
-
-def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the first error of a group of groups."""
-    found: BaseException = group
-    while isinstance(found, BaseExceptionGroup):
-        found = found.exceptions[0]
-    return found

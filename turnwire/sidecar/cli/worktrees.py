@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from turnwire.sidecar.cli.application import app, check_address, examples, plain_errors
+from turnwire.sidecar.cli.application import app, examples, plain_errors
+from turnwire.sidecar.cli.attach import hubs_at
 from turnwire.sidecar.cli.options import ConfigOption, StateDir, configured
 
 
@@ -40,18 +41,10 @@ def worktrees_command(
     """
     import asyncio
 
-    from turnwire.config.running import running
-    from turnwire.frontends.terminal.command import Hub
     from turnwire.frontends.terminal.problems import NotAttached
     from turnwire.frontends.terminal.worktrees import worktrees
 
-    settings = configured(context)
-    if connect is not None:
-        check_address(connect)
-        token = None if settings.token is None or "#" in connect else settings.token.get_secret_value()
-        hubs = [Hub(connect, token)]
-    else:
-        hubs = [Hub(address, token) for address, token in running(settings)]
+    hubs = hubs_at(configured(context), connect)
     with plain_errors(NotAttached):
         lines, is_done = asyncio.run(worktrees(hubs, remove=remove or (), unused=unused))
         for line in lines:
