@@ -54,10 +54,11 @@ async def working(
     store = FleetStore(settings.redis_url, settings.redis_prefix)
     if settings.quotas:
         host.quotas.spending = FleetSpending(store, is_hub=False)
+    archive = "" if settings.archive_after_s is None else identity_of(settings.archive_folder)
     worker = Worker(
         store,
         WorkerSessions(name, host, journal),
-        partial(_about, settings, name, host, _archive_of(settings)),
+        partial(_about, settings, name, host, archive),
         place_of(settings.state_dir),
         Timing(lease_s=settings.fleet_lease_s),
     )
@@ -111,10 +112,6 @@ def place_of(state_dir: Path) -> str:
         with os.fdopen(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
             file.write(known)
     return known
-
-
-def _archive_of(settings: Settings) -> str:
-    return "" if settings.archive_after_s is None else identity_of(settings.archive_folder)
 
 
 def _about(settings: Settings, name: str, host: LiveHost, archive: str) -> WorkerSummary:

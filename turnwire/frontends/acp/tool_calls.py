@@ -252,17 +252,18 @@ def _content(payload: payloads.NormalizedPayload) -> _Shown:
         case payloads.HttpRequestPayload(http_request=body):
             return _http(body)
         case payloads.SubagentTaskPayload(subagent_task=body):
-            return _subagent(body)
+            return _texts(body.output.text if body.output else body.prompt), []
         case payloads.CreateTaskPayload(create_task=body):
-            return _create_task(body)
+            return _texts(body.description), []
         case payloads.ManageTodosPayload(manage_todos=body):
-            return _todos(body)
+            items = (f"- {item.description} ({item.status or 'unchanged'})" for item in body.items)
+            return _texts("\n".join(items)), []
         case payloads.ShowPlanPayload(show_plan=body):
-            return _plan(body)
+            return _texts(body.plan, body.feedback), [{"path": body.file_path}] if body.file_path else []
         case payloads.AskUserPayload(ask_user=body):
             return _ask(body)
         case payloads.McpToolPayload(mcp_tool=body):
-            return _mcp(body)
+            return _parts(body.output), []
         case payloads.GenericPayload(generic=body):
             return _generic(body)
         case payloads.MiscPayload(misc=body):
@@ -343,33 +344,11 @@ def _http(body: payloads.HttpRequest) -> _Shown:
     return _texts(body.response, "\n".join(hits)), []
 
 
-def _subagent(body: payloads.SubagentTask) -> _Shown:
-    return _texts(body.output.text if body.output else body.prompt), []
-
-
-def _create_task(body: payloads.CreateTask) -> _Shown:
-    return _texts(body.description), []
-
-
-def _todos(body: payloads.ManageTodos) -> _Shown:
-    return _texts(
-        "\n".join(f"- {item.description} ({item.status or 'unchanged'})" for item in body.items)
-    ), []
-
-
-def _plan(body: payloads.ShowPlan) -> _Shown:
-    return _texts(body.plan, body.feedback), [{"path": body.file_path}] if body.file_path else []
-
-
 def _ask(body: payloads.AskUser) -> _Shown:
     answers = body.answers or {}
     return _texts(
         *(f"{each.question}\n\n{answers.get(each.question, '')}".strip() for each in body.questions)
     ), []
-
-
-def _mcp(body: payloads.McpTool) -> _Shown:
-    return _parts(body.output), []
 
 
 def _generic(body: payloads.Generic) -> _Shown:

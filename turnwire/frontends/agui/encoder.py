@@ -134,7 +134,7 @@ class Run:
         """Report that the session's log started over: all earlier events are void."""
         self._thread.clear()
         told = self._close_all()
-        return [*told, self._emptied(), self._snapshot(None), *self._state()]
+        return [*told, self._emptied(), self._snapshot(None), self._whole_state()]
 
     def rest(self) -> list[agui.BaseEvent]:
         """Nothing comes for the moment: end here when a human must answer first, or when there is nothing to wait for."""
@@ -169,7 +169,7 @@ class Run:
             case ToolReturned():
                 return self._returned(change)
             case MessagesReplaced():
-                return [*self._close_all(), *self._rewritten()]
+                return [*self._close_all(), self._snapshot(None)]
             case StateChanged():
                 return [self._put(change)]
             case RequestOpened():
@@ -295,17 +295,14 @@ class Run:
         # `add` takes the place of a member that is there (RFC 6902, 4.1)
         return _patch({"op": "add", "path": path, "value": put.value})
 
-    def _state(self) -> list[agui.BaseEvent]:
-        return [_patch({"op": "add", "path": "/turnwire", "value": dict(self._thread.state)})]
+    def _whole_state(self) -> agui.BaseEvent:
+        return _patch({"op": "add", "path": "/turnwire", "value": dict(self._thread.state)})
 
     def _other(self, event: events.AgentEvent) -> list[agui.BaseEvent]:
         said = fitting(msgspec.to_builtins(event))
         if isinstance(event, events.Unknown | events.Malformed):
             return [agui.RawEvent(event=said, source="turnwire")]
         return [self.note(event.type, said)]
-
-    def _rewritten(self) -> list[agui.BaseEvent]:
-        return [self._snapshot(None)]
 
     def _emptied(self) -> agui.BaseEvent:
         """Leave the client without messages: those of thinking go only when a snapshot has such a message."""

@@ -22,20 +22,6 @@ def document(what: What) -> dict[str, JsonValue]:
     return _DOCUMENTS[what]()
 
 
-def _events() -> Schema:
-    return _titled("events", "An event of a session; `type` tells which.", as_sent(AgentEvent))
-
-
-def _frames() -> Schema:
-    return _titled("frames", "A frame the hub sends; `type` tells which.", as_sent(OutFrame))
-
-
-def _commands() -> Schema:
-    return _titled(
-        "commands", "A frame a frontend sends; `type` tells which.", as_received(commands, AnyCommand)
-    )
-
-
 def _results() -> Schema:
     roots, definitions = all_as_sent(list(RESULTS.values()))
     schema: Schema = {
@@ -57,9 +43,11 @@ def _titled(what: str, description: str, schema: Schema) -> Schema:
 
 
 _DOCUMENTS: dict[What, Callable[[], Schema]] = {
-    "events": _events,
-    "commands": _commands,
+    "events": lambda: _titled("events", "An event of a session; `type` tells which.", as_sent(AgentEvent)),
+    "commands": lambda: _titled(
+        "commands", "A frame a frontend sends; `type` tells which.", as_received(commands, AnyCommand)
+    ),
     "results": _results,
-    "frames": _frames,
+    "frames": lambda: _titled("frames", "A frame the hub sends; `type` tells which.", as_sent(OutFrame)),
     "asyncapi": asyncapi,
 }

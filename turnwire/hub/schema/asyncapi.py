@@ -3,7 +3,7 @@
 from pydantic import JsonValue
 from pydantic.alias_generators import to_camel
 
-from turnwire.hub.schema.shapes import Schema, as_received, as_sent
+from turnwire.hub.schema.shapes import Schema, as_received, as_sent, members_of
 from turnwire.hub.wire.codes import CLOSE_CODES, HTTP_CODES, REPLY_CODES
 from turnwire.hub.wire.frames import AnyCommand, commands
 from turnwire.hub.wire.frames_out import OutFrame
@@ -23,7 +23,7 @@ then `caught_up`, then what happens, without gap or repeat. Every command carrie
 def asyncapi(version: str = "1.0.0") -> Schema:
     """Return the document; the version is the wire's."""
     received, sent = as_received(commands, AnyCommand, IN_COMPONENTS), as_sent(OutFrame, IN_COMPONENTS)
-    command_names, frame_names = _members(received), _members(sent)
+    command_names, frame_names = members_of(received), members_of(sent)
     schemas: Schema = {**_definitions(received), **_definitions(sent)}
     channel = "#/channels/frontend"
     return {
@@ -157,15 +157,6 @@ def _message(type_: str, name: str, schemas: Schema) -> Schema:
 
 def _list(meanings: dict[str, str]) -> str:
     return " ".join(f"`{code}`: {meaning}" for code, meaning in meanings.items())
-
-
-def _members(schema: Schema) -> dict[str, str]:
-    """Return the union's members: discriminating value to name of the definition."""
-    discriminator = schema["discriminator"]
-    assert isinstance(discriminator, dict), "a tagged union"
-    mapping = discriminator["mapping"]
-    assert isinstance(mapping, dict), "a tagged union"
-    return {tag: str(path).rpartition("/")[2] for tag, path in mapping.items()}
 
 
 def _definitions(schema: Schema) -> Schema:

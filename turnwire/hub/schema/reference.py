@@ -7,6 +7,7 @@ from pydantic import JsonValue
 from turnwire.hub.config import Limits
 from turnwire.hub.schema import document
 from turnwire.hub.schema.field_docs import model_docs
+from turnwire.hub.schema.shapes import members_of
 from turnwire.hub.wire.codes import CLOSE_CODES, FINAL_CLOSE_CODES, HTTP_CODES, REPLY_CODES
 from turnwire.hub.wire.commands import VIEW_COMMANDS
 
@@ -132,22 +133,14 @@ def _definitions(schema: dict[str, JsonValue]) -> dict[str, dict[str, JsonValue]
     return {name: value for name, value in definitions.items() if isinstance(value, dict)}
 
 
-def _mapping(schema: dict[str, JsonValue]) -> dict[str, str]:
-    discriminator = schema["discriminator"]
-    assert isinstance(discriminator, dict), "a tagged union"
-    mapping = discriminator["mapping"]
-    assert isinstance(mapping, dict), "a tagged union"
-    return {tag: str(path).rpartition("/")[2] for tag, path in mapping.items()}
-
-
 def _rows(schema: dict[str, JsonValue]) -> list[str]:
     definitions = _definitions(schema)
-    return [f"| `{tag}` | {_line(definitions[name])} |\n" for tag, name in _mapping(schema).items()]
+    return [f"| `{tag}` | {_line(definitions[name])} |\n" for tag, name in members_of(schema).items()]
 
 
 def _members(schema: dict[str, JsonValue]) -> list[str]:
     definitions = _definitions(schema)
-    return [_section(f"`{tag}`", definitions[name]) for tag, name in _mapping(schema).items()]
+    return [_section(f"`{tag}`", definitions[name]) for tag, name in members_of(schema).items()]
 
 
 def _results() -> list[str]:
@@ -156,7 +149,7 @@ def _results() -> list[str]:
     assert isinstance(types, dict), "an object's schema"
     return [
         f"| `{tag}` | {'nothing' if types.get(tag) == {'type': 'null'} else _type(types.get(tag, {}))} |\n"
-        for tag in _mapping(document("commands"))
+        for tag in members_of(document("commands"))
     ]
 
 

@@ -20,6 +20,15 @@ Schema = dict[str, JsonValue]
 IN_PLACE = "#/$defs/{model}"
 
 
+def members_of(schema: Schema) -> dict[str, str]:
+    """Return the members of a union: discriminating value -> name of the definition."""
+    discriminator = schema["discriminator"]
+    assert isinstance(discriminator, dict), "a tagged union"
+    mapping = discriminator["mapping"]
+    assert isinstance(mapping, dict), "a tagged union"
+    return {tag: str(path).rpartition("/")[2] for tag, path in mapping.items()}
+
+
 def as_sent(union: UnionType, references: str = IN_PLACE) -> Schema:
     """Return the schema of what the hub sends: a union of tagged structs."""
     (root,), definitions = all_as_sent([union], references)

@@ -4,7 +4,7 @@ A frame is checked in steps of rising cost. The first failing step ends the chec
 frame cost as much as one. Commands that a role may not send are refused before their fields are validated.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 from pydantic import ValidationError
@@ -64,7 +64,7 @@ def parse(frame: str | bytes, role: Role | None = "control") -> AnyCommand | Rep
         message = first["msg"].removeprefix("Invalid JSON: ")
         return refusal(command_id, "bad_frame", f"The frame is not JSON: {message}.")
     # The first part of the location is the tag of the union: the command's own name.
-    field = _path(first["loc"][1:])
+    field = _shown(".".join(map(str, first["loc"][1:])))
     return refusal(command_id, "invalid_params", f"`{field}`: {first['msg']}.", field)
 
 
@@ -122,10 +122,6 @@ def _why(error: Exception) -> str:
             return (
                 f"{text} (a string that does not end, or a lone surrogate)" if "truncated" in text else text
             )
-
-
-def _path(location: Sequence[int | str]) -> str:
-    return _shown(".".join(str(part) for part in location))
 
 
 def _shown(name: str) -> str:

@@ -4,8 +4,6 @@ Several of them have lines of type `system` or `result`, too, with another meani
 and translates nothing of it. An agent whose wire is read by a family (normalize/families.py) has no entry here.
 """
 
-from collections.abc import Iterable
-
 from msgspec import Struct
 
 from turnwire.protocol.json_values import Json
@@ -50,8 +48,4 @@ def foreign_wire(value: Json) -> str | None:
     """Return the name of the wire whose line an object is; None for what is read, and for what tells nothing."""
     if not isinstance(value, dict):
         return None
-    return next((wire.name for wire in WIRES if _any_fits(wire.lines, value)), None)
-
-
-def _any_fits(lines: Iterable[LineShape], value: dict[str, Json]) -> bool:
-    return any(line.fits(value) for line in lines)
+    return next((wire.name for wire in WIRES if any(line.fits(value) for line in wire.lines)), None)

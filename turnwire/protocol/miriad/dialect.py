@@ -66,7 +66,9 @@ class MiriadHost:
         """Write to the agent, or answer in its place."""
         match message:
             case User():
-                return Exchange(lines=[encode_input(_plain(message))])
+                return Exchange(
+                    lines=[encode_input(User(message=message.message, session_id=message.session_id))]
+                )
             case ControlRequest(request_id, request):
                 return self._request(request_id, request.subtype)
             case ControlResponse():
@@ -286,10 +288,6 @@ def _status_of(message: Status) -> JsonObject:
         "queued_messages": message.queued_messages,
     }
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def _plain(message: User) -> User:
-    return User(message=message.message, session_id=message.session_id)
 
 
 def _plain_assistant(message: Assistant) -> Assistant | None:

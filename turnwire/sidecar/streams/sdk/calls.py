@@ -70,7 +70,7 @@ def call_of(
         case payloads.MiscPayload(misc=misc):
             return _call(own, label=misc.label, details=misc.details)
         case _:
-            return Call(own, _arguments(payload))
+            return Call(own, {name: value for name, value in _body(payload).items() if name not in RESULTS})
 
 
 def questions_of(asked: AskUser) -> list[JsonObject]:
@@ -198,10 +198,6 @@ def _todos(todos: ManageTodos) -> list[JsonObject]:
 def _body(payload: payloads.NormalizedPayload) -> JsonObject:
     found: JsonObject = msgspec.to_builtins(payload)[payload.kind]
     return found
-
-
-def _arguments(payload: payloads.NormalizedPayload) -> JsonObject:
-    return {name: value for name, value in _body(payload).items() if name not in RESULTS}
 
 
 def _said(payload: payloads.NormalizedPayload) -> str:
