@@ -20,8 +20,7 @@ from turnwire.config.settings import Settings
 from turnwire.hub.host import CommandRefused
 from turnwire.journal.sessions import SessionRecord
 from turnwire.normalize.model import JsonObject
-from turnwire.sessions.records.options import RecordOptions, asked_folder
-from turnwire.sessions.records.sandbox import sandbox_of
+from turnwire.sessions.records.options import RecordOptions, asked_folder, sandbox_of
 
 STRICTNESS = ("supervised", "cli", "plan", "autonomous")
 """Policies, the strictest first; `cli` is none, `plan` allows everything but the plan itself."""

@@ -39,8 +39,7 @@ from turnwire.sessions.hosted import refuse
 from turnwire.sessions.launch import family_of
 from turnwire.sessions.live import LiveSession
 from turnwire.sessions.prompt_history import SentPrompt
-from turnwire.sessions.records.options import RecordOptions
-from turnwire.sessions.records.sandbox import sandbox_of
+from turnwire.sessions.records.options import RecordOptions, sandbox_of
 from turnwire.sessions.records.take_up import ReadTo
 from turnwire.sessions.terminal_state import OpenRequest, TerminalProcess, TerminalState, WaitingPrompt
 

@@ -25,9 +25,8 @@ from turnwire.hub.wire.agent_options import AgentOptions
 from turnwire.journal.sessions import SessionRecord
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.vocabulary import Policy
-from turnwire.sessions.records.options import RecordOptions
+from turnwire.sessions.records.options import RecordOptions, sandbox_of
 from turnwire.sessions.records.resume_point import ResumePoint
-from turnwire.sessions.records.sandbox import sandbox_of
 
 CANNOT_START = (
     AgentNotFoundError,

@@ -37,10 +37,9 @@ from turnwire.sessions.hosted import timestamp
 from turnwire.sessions.launch import family_of
 from turnwire.sessions.pipeline import Pipeline
 from turnwire.sessions.prompt_history import PromptHistory
-from turnwire.sessions.records.options import RecordOptions, with_options
+from turnwire.sessions.records.options import RecordOptions, sandbox_of, with_options
 from turnwire.sessions.records.recovery import close_left_open
 from turnwire.sessions.records.resume_point import NEW, ResumePoint
-from turnwire.sessions.records.sandbox import sandbox_of
 from turnwire.sessions.services import SessionServices
 from turnwire.sessions.state import ObservedState, short
 from turnwire.sessions.trace_context import Caller, context_event, headers, variables

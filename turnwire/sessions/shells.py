@@ -16,7 +16,7 @@ from turnwire.hub.host import Frontend
 from turnwire.hub.wire import frames
 from turnwire.sessions.hosted import refuse
 from turnwire.sessions.live import LiveSession
-from turnwire.sessions.records.sandbox import sandbox_of
+from turnwire.sessions.records.options import sandbox_of
 from turnwire.sessions.workspaces import workspace_of
 
 MOST_SHELLS = 4

@@ -6,8 +6,12 @@ A record may be of an older or newer turnwire, or damaged. A wrong value counts 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 
+from turnwire.adapter.sandbox.settings import LEVELS
+from turnwire.config.agents import sandbox_named
+from turnwire.config.settings import Settings
 from turnwire.journal.sessions import SessionRecord
 from turnwire.normalize.model import JsonObject
+from turnwire.normalize.vocabulary import SandboxLevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +98,13 @@ def asked_folder(record: SessionRecord) -> str | None:
     """Return the folder that a session was asked for: of one with a worktree its repository. What it may do there follows from it."""
     made = RecordOptions.from_record(record).worktree
     return record.workspace if made is None else str(made.get("repository"))
+
+
+def sandbox_of(record: SessionRecord, settings: Settings) -> SandboxLevel:
+    """Return the sandbox of a session: the one it was begun with, or the configured one."""
+    kept = RecordOptions.from_record(record).sandbox
+    configured = sandbox_named(record.agent or settings.agent, settings.agents, settings.sandbox)
+    return next((level for level in LEVELS if level == kept), configured)
 
 
 def _object(value: object) -> JsonObject | None:
