@@ -62,7 +62,7 @@ from turnwire.adapter.session.loop import (
     hook_environment,
     permission_settings,
     run_session,
-    session_executor,
+    start_agent,
 )
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.normalize.acp.core import AcpCore
@@ -142,7 +142,7 @@ def _parts(
 
     def on_sent(item: Sent) -> None:
         opened.on_sent(item.message)
-        executor.handle(item)
+        started.executor.handle(item)
 
     client = AcpClient(process, on_sent=on_sent, line_limit=options.line_limit)
     output = _Output(
@@ -152,11 +152,20 @@ def _parts(
         opened=opened,
         hooks=hooks,
         turn_hooks=turn_hooks,
-        on_judged=lambda judged: judgement.on_judged(executor, judged),
+        on_judged=lambda judged: judgement.on_judged(started.executor, judged),
     )
     judgement = _HookVerdicts(opened, output, settings, context.audit)
-    executor = session_executor(
-        context, wire, output, options=options, settings=settings, process=process, tasks=tasks
+    started = start_agent(
+        context,
+        wire,
+        output,
+        options=options,
+        argv=options.executable,
+        settings=settings,
+        process=process,
+        client=client,
+        inbox=inbox,
+        tasks=tasks,
     )
     services = _services(options, tasks, context.watchdog)
     served = ClientRequests(
@@ -167,27 +176,11 @@ def _parts(
         most=options.max_pending,
         notify=context.notify,
     )
-    session = AcpSession(
-        options,
-        process=process,
-        argv=options.executable,
-        client=client,
-        inbox=inbox,
-        executor=executor,
-        hooks=turn_hooks,
-        notify=context.notify,
-    )
-
-    def on_exit(reason: ProcessGone) -> None:
-        session.refuse(reason)
-        served.close()
-        session.withdraw_all()
-
+    session = AcpSession(started, hooks=turn_hooks, notify=context.notify)
     return FamilyParts(
         session=session,
-        client=client,
         on_received=lambda received: _answer(received, client, opened, served),
-        on_exit=on_exit,
+        on_exit=served.close,
         background=[
             _begin(session, client, services, hooks=turn_hooks, notify=context.notify, graces=graces),
             session.serve(),

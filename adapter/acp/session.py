@@ -18,10 +18,7 @@ from turnwire.adapter.acp.client import AcpClient
 from turnwire.adapter.acp.handshake import BEFORE, AgentFacts, Choice, Conversation, capabilities, named
 from turnwire.adapter.acp.turn_hooks import TurnHooks
 from turnwire.adapter.capabilities import Capabilities
-from turnwire.adapter.options import SessionOptions
-from turnwire.adapter.process.cli import CliProcess
-from turnwire.adapter.process.transport import ProcessGone
-from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
+from turnwire.adapter.session.agent import RequestFailed
 from turnwire.adapter.session.attachments import (
     Attachment,
     AttachmentFolder,
@@ -29,44 +26,24 @@ from turnwire.adapter.session.attachments import (
     check,
     sniff,
 )
-from turnwire.adapter.session.executor import SessionExecutor
-from turnwire.adapter.session.inbox import Inbox
-from turnwire.adapter.session.lines import fail
 from turnwire.adapter.session.notices import Notify, SessionNotice
-from turnwire.adapter.session.prompts import Prompt, PromptQueue
-from turnwire.adapter.session.running_agent import RunningAgent
-from turnwire.normalize.events import Queued, Withdrawn
-from turnwire.normalize.inputs import Announced
+from turnwire.adapter.session.prompts import Prompt
+from turnwire.adapter.session.running_agent import RunningAgent, StartedAgent
 from turnwire.normalize.vocabulary import Priority
 from turnwire.protocol.json_values import Json, JsonObject, text_at
 
 
-class AcpSession(RunningAgent):
+class AcpSession(RunningAgent[AcpClient]):
     """A running agent."""
 
-    def __init__(
-        self,
-        options: SessionOptions,
-        *,
-        process: CliProcess,
-        argv: Sequence[str],
-        client: AcpClient,
-        inbox: Inbox,
-        executor: SessionExecutor,
-        hooks: TurnHooks,
-        notify: Notify,
-    ) -> None:
-        super().__init__(
-            options, process=process, argv=argv, lines=client.lines, inbox=inbox, executor=executor
-        )
+    interrupt_name = "session/cancel"
+
+    def __init__(self, started: StartedAgent[AcpClient], *, hooks: TurnHooks, notify: Notify) -> None:
+        super().__init__(started)
         self.version: str | None = None
         """The agent's version; None until it has said it."""
-        self._client = client
         self._hooks = hooks
         self._notify = notify
-        self._queue = PromptQueue()
-        self._is_saying = False
-        """Whether a prompt is on the wire, or what belongs before and after it."""
         self._held: Prompt | None = None
         """The prompt that hooks look at before it is said."""
         self._interrupts = 0
@@ -88,15 +65,6 @@ class AcpSession(RunningAgent):
         self._facts, self._conversation, self._never_asks = facts, conversation, never_asks
         self.version = facts.release
 
-    def begin(self) -> None:
-        """Let prompts go on: the conversation is as it was wanted."""
-        if not self.initialized.done():
-            self.initialized.set_result({})
-
-    def refuse(self, error: Exception) -> None:
-        """Fail everything that waits for the conversation to be open."""
-        fail(self.initialized, error)
-
     async def exit(self, seconds: float) -> None:
         """Wait for the exit of an agent that takes no more input, so long at most: how it ended says more than a closed pipe."""
         if await self.process.exits_within(seconds):
@@ -115,7 +83,6 @@ class AcpSession(RunningAgent):
 
         Raises:
             AttachmentRefused: an attachment is not taken.
-            TooManyPrompts: too many wait already.
             ProcessGone, RequestTimeout, RequestFailed: there is no agent that could be spoken to.
         """
         await asyncio.shield(self.initialized)
@@ -135,11 +102,7 @@ class AcpSession(RunningAgent):
             )
             self._put(Prompt(uuid, blocks, priority, trace=trace or {}))
         if priority == "now" and self.busy:
-            try:
-                await self.interrupt()
-            except BaseException:
-                await self.withdraw(uuid)  # it is refused, so it must not be said later
-                raise
+            await self._interrupt_for(uuid)
         return uuid
 
     async def say(self, words: bytes) -> None:
@@ -155,31 +118,11 @@ class AcpSession(RunningAgent):
         async with self._composing:
             self._put(Prompt(str(uuid4()), blocks))
 
-    def _put(self, prompt: Prompt) -> None:
-        if self.process.has_exited:
-            raise ProcessGone("the agent has exited")
-        place = self._queue.put(prompt)
-        # the first one is said at once where none is being said
-        place -= not self._is_saying
-        if place:
-            self.executor.handle(
-                Announced(Queued(position=place, prompt=prompt.uuid, text=prompt.text or None))
-            )
-
     async def serve(self) -> None:
         """Say the prompts, one after another, until the agent is gone; the one task that does."""
-        try:
-            await asyncio.shield(self.initialized)
-            _, conversation = await self._open()
-            while True:
-                prompt = await self._queue.next()
-                self._is_saying = True
-                await self._serve(conversation.session_id, prompt)
-                self._is_saying = False
-        except (ProcessGone, RequestFailed, RequestTimeout):
-            pass  # told by whoever opened the conversation, or by the agent's end
+        await self._serve(self._say)
 
-    async def _serve(self, session_id: str, prompt: Prompt) -> None:
+    async def _say(self, prompt: Prompt) -> None:
         """Say a prompt unless a hook keeps it back, and send the agent back once where it stops too soon."""
         interrupts = self._interrupts
         self._held = prompt
@@ -187,51 +130,56 @@ class AcpSession(RunningAgent):
         if not self._let_go(prompt):
             return  # it was taken back meanwhile
         if self.stopping is not None:
-            self.executor.handle(Announced(Withdrawn(prompt=prompt.uuid)))
+            self._taken_back(prompt.uuid)
             return
         if blocked is not None:
-            self.executor.handle(Announced(Withdrawn(prompt=prompt.uuid)))
+            self._taken_back(prompt.uuid)
             self._notify(SessionNotice("prompt_blocked", f"a prompt was not said, by a hook: {blocked}"))
             return
-        if await self._say(session_id, prompt) != "end_turn":
+        if await self._ask(prompt) != "end_turn":
             return
         reason = await self._hooks.stopped(is_repeated=False)
         # who waits for their turn is heard first, and the end of that turn is looked at
         if reason is None or not self._may_be_sent_back(interrupts):
             return
         back = Prompt(str(uuid4()), ({"type": "text", "text": reason},), is_own=True)
-        if await self._say(session_id, back) == "end_turn":
+        if await self._ask(back) == "end_turn":
             await self._hooks.stopped(is_repeated=True)
 
     def _may_be_sent_back(self, interrupts: int) -> bool:
         """Tell whether the session goes on: no interrupt since, no stop, and no prompt that waits."""
         return self._interrupts == interrupts and self.stopping is None and not len(self._queue)
 
-    async def _say(self, session_id: str, prompt: Prompt) -> str:
+    async def _ask(self, prompt: Prompt) -> str:
         """Say a prompt, and return why the agent stopped; "" where it does not say."""
+        _, conversation = await self._open()
         meta: JsonObject = {"turnwire/prompt": prompt.uuid, **prompt.trace}
         if prompt.is_own:
             meta["turnwire/synthetic"] = True
-        params: JsonObject = {"sessionId": session_id, "prompt": list(prompt.content), "_meta": meta}
+        params: JsonObject = {
+            "sessionId": conversation.session_id,
+            "prompt": list(prompt.content),
+            "_meta": meta,
+        }
         try:
-            return text_at(await self._client.request("session/prompt", params, None), "stopReason")
+            return text_at(await self.client.request("session/prompt", params, None), "stopReason")
         except RequestFailed:
             return ""  # the core has published it as the turn's end
 
-    def withdraw_all(self) -> None:
-        """Take back what waits: the agent is gone and will hear nothing more."""
-        held = [self._held] if self._held is not None else []
-        self._held = None
-        for prompt in [*held, *self._queue.clear()]:
-            self.executor.handle(Announced(Withdrawn(prompt=prompt.uuid)))
+    def refuse(self, reason: Exception) -> None:
+        """Fail and take back everything that waits for the agent, and what its hooks look at."""
+        held, self._held = self._held, None
+        if held is not None:
+            self._taken_back(held.uuid)
+        super().refuse(reason)
 
     async def withdraw(self, uuid: str) -> bool:
         """Take back a prompt that still waits, and tell whether it did."""
         held = self._held
-        is_held = held is not None and held.uuid == uuid and self._let_go(held)
-        if not is_held and not self._queue.withdraw(uuid):
-            return False
-        self.executor.handle(Announced(Withdrawn(prompt=uuid)))
+        if held is None or held.uuid != uuid:
+            return await super().withdraw(uuid)
+        self._held = None
+        self._taken_back(uuid)
         return True
 
     def _let_go(self, prompt: Prompt) -> bool:
@@ -244,23 +192,18 @@ class AcpSession(RunningAgent):
     async def interrupt(
         self, deadline: float | None = None, *, escalate_after: float | None = None
     ) -> JsonObject:
-        """Stop the running turn; what waits goes on after it. Raises RequestTimeout and ProcessGone.
-
-        With `escalate_after`, the whole agent is stopped when the turn has not ended so many seconds later.
-        """
+        """Stop the running turn, and do not send the agent back; see RunningAgent."""
         self._interrupts += 1
-        turn = self._turns.running
-        if turn is None or self._conversation is None:
-            return {}
+        return await super().interrupt(deadline, escalate_after=escalate_after)
+
+    @property
+    def _turn_to_stop(self) -> int | None:
+        return None if self._conversation is None else self._turns.running
+
+    async def _stop_turn(self) -> None:
         # the core takes what waits for a human for cancelled from here on, and the agent is told so
-        await self._client.notify("session/cancel", {"sessionId": self._conversation.session_id})
-        patience = escalate_after or deadline or self.options.control_deadline
-        if await self._turns.over_within(patience, turn):
-            return {}
-        if escalate_after is None:
-            raise RequestTimeout("session/cancel", patience)
-        await self.stop("hung")
-        return {}
+        _, conversation = await self._open()
+        await self.client.notify("session/cancel", {"sessionId": conversation.session_id})
 
     async def control(self, request: JsonObject, deadline: float | None = None) -> JsonObject:
         """Make a request of the agent: {"subtype": …, …}; raises RequestTimeout, RequestFailed and ProcessGone.
@@ -281,7 +224,7 @@ class AcpSession(RunningAgent):
                 _, conversation = await self._open()
                 params: JsonObject = {"sessionId": conversation.session_id, **rest}
                 patience = deadline or self.options.control_deadline
-                return _object(await self._client.request(subtype, params, patience))
+                return _object(await self.client.request(subtype, params, patience))
             case _:
                 raise RequestFailed(
                     f"an agent of the Agent Client Protocol has no control request {request.get('subtype')!r}; there are "
@@ -334,18 +277,8 @@ class AcpSession(RunningAgent):
             raise RequestFailed(f"the agent has no {what} {value!r}; it has: {named(choice.options)}")
         _, conversation = await self._open()
         params = choice.params(conversation.session_id, value)
-        said = await self._client.request(choice.method, params, deadline or self.options.control_deadline)
+        said = await self.client.request(choice.method, params, deadline or self.options.control_deadline)
         return _object(said)
-
-    async def _end_turn(self) -> None:
-        turn = self._turns.running
-        if turn is None or self._conversation is None:
-            return
-        try:
-            await self._client.notify("session/cancel", {"sessionId": self._conversation.session_id})
-        except ProcessGone:
-            return
-        await self._turns.over(turn)
 
 
 def compose(

@@ -4,7 +4,6 @@ import asyncio
 
 from turnwire.adapter.claude.client import ClaudeClient
 from turnwire.adapter.mcp.mcp_host import McpHost, refuse
-from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.normalize.inputs import Received
 from turnwire.protocol.claude.control import ControlCancelRequest, ControlRequest, success
@@ -47,7 +46,7 @@ class McpRequests:
             case _:
                 pass
 
-    def on_exit(self, reason: ProcessGone) -> None:  # noqa: ARG002 - whatever the reason
+    def on_exit(self) -> None:
         """Answer nothing more."""
         for task in self._answering.values():
             task.cancel()

@@ -32,7 +32,7 @@ from turnwire.adapter.session.loop import (
     SessionContext,
     permission_settings,
     run_session,
-    session_executor,
+    start_agent,
 )
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.normalize.core import Core
@@ -114,7 +114,7 @@ async def _parts(
     inbox, wire = Inbox(options.ahead), ClaudeWire()
 
     def on_message(item: Sent | Received) -> None:
-        executor.handle(item)
+        started.executor.handle(item)
 
     client = ClaudeClient(
         process,
@@ -123,13 +123,16 @@ async def _parts(
         peer=dialect.host(),
         line_limit=options.line_limit,
     )
-    executor = session_executor(
+    started = start_agent(
         context,
         wire,
         _Output(client, wire, inbox),
         options=options,
         settings=settings,
+        argv=argv,
         process=process,
+        client=client,
+        inbox=inbox,
         tasks=tasks,
     )
 
@@ -145,14 +148,9 @@ async def _parts(
         watchdog=context.watchdog,
     )
     session = ClaudeSession(
-        options,
-        process=process,
-        argv=argv,
+        started,
         version=None if version is None else str(version),
         capabilities=capabilities,
-        client=client,
-        inbox=inbox,
-        executor=executor,
     )
     requests = McpRequests(client, mcp, tasks=tasks, max_answering=options.max_pending, notify=context.notify)
     greeting = _initialize(
@@ -160,7 +158,6 @@ async def _parts(
     )
     return FamilyParts(
         session=session,
-        client=client,
         on_received=requests.on_received,
         on_exit=requests.on_exit,
         background=[greeting],
@@ -266,7 +263,7 @@ async def _initialize(
     """The first request to the CLI. Prompts wait for the answer, so that no tool runs before the hooks are set."""
     options = session.options
     if not options.initialize or session.capabilities.is_early:
-        session.initialized.set_result({})
+        session.begin()
         return
     request = Initialize(
         hooks=hook_table(settings) if session.capabilities.hooks else None,
@@ -282,7 +279,7 @@ async def _initialize(
         return
     if settings.policy == "plan" and settings.asks_despite_hooks:
         await _keep_classifier_out(client, options.control_deadline, notify)
-    session.initialized.set_result(response.payload if isinstance(response.payload, dict) else {})
+    session.begin(response.payload if isinstance(response.payload, dict) else None)
 
 
 async def _keep_classifier_out(client: ClaudeClient, deadline: float, notify: Notify) -> None:

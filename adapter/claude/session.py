@@ -7,14 +7,9 @@ from uuid import uuid4
 from turnwire.adapter.claude.attachments import compose
 from turnwire.adapter.claude.client import ClaudeClient
 from turnwire.adapter.claude.version import ClaudeCapabilities
-from turnwire.adapter.options import SessionOptions
-from turnwire.adapter.process.cli import CliProcess
-from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
 from turnwire.adapter.session.attachments import Attachment
-from turnwire.adapter.session.executor import SessionExecutor
-from turnwire.adapter.session.inbox import Inbox
-from turnwire.adapter.session.running_agent import RunningAgent
+from turnwire.adapter.session.running_agent import RunningAgent, StartedAgent
 from turnwire.normalize.vocabulary import Priority
 from turnwire.protocol.claude.messages import User, UserBody
 from turnwire.protocol.claude.requests import (
@@ -28,29 +23,17 @@ from turnwire.protocol.claude.requests import (
 from turnwire.protocol.json_values import JsonObject
 
 
-class ClaudeSession(RunningAgent):
+class ClaudeSession(RunningAgent[ClaudeClient]):
     """A running CLI."""
 
     def __init__(
-        self,
-        options: SessionOptions,
-        *,
-        process: CliProcess,
-        argv: Sequence[str],
-        version: str | None,
-        capabilities: ClaudeCapabilities,
-        client: ClaudeClient,
-        inbox: Inbox,
-        executor: SessionExecutor,
+        self, started: StartedAgent[ClaudeClient], *, version: str | None, capabilities: ClaudeCapabilities
     ) -> None:
-        super().__init__(
-            options, process=process, argv=argv, lines=client.lines, inbox=inbox, executor=executor
-        )
+        super().__init__(started)
         self.version = version
         """The CLI's version; None when it does not say."""
         self.capabilities = capabilities
         """What it can do."""
-        self._client = client
         self._prompting = asyncio.Lock()
 
     async def prompt(
@@ -87,14 +70,14 @@ class ClaudeSession(RunningAgent):
                 # 1.0 and 2.0 know no priorities: there a prompt always waits its turn
                 priority=None if priority == "next" else priority,
             )
-            await self._client.send(message)
+            await self.client.send(message)
         return uuid
 
     async def say(self, words: bytes) -> None:
         """Say a user message as it stands on the wire, without its newline; raises as `prompt` does."""
         await asyncio.shield(self.initialized)
         async with self._prompting:
-            await self._client.post_line(words)
+            await self.client.post_line(words)
 
     async def interrupt(
         self, deadline: float | None = None, *, escalate_after: float | None = None
@@ -106,7 +89,7 @@ class ClaudeSession(RunningAgent):
         # a prompt that waits may begin the next turn before the answer is seen: that one was not to be stopped
         turn = self._turns.running
         try:
-            answer = await self._client.request(Interrupt(), deadline or self.options.control_deadline)
+            answer = await self.client.request(Interrupt(), deadline or self.options.control_deadline)
         except RequestTimeout:
             if escalate_after is None:
                 raise
@@ -146,15 +129,8 @@ class ClaudeSession(RunningAgent):
         answer = await self._request(CancelAsyncMessage(message_uuid=uuid))
         return answer.get("cancelled") is True
 
-    async def _end_turn(self) -> None:
-        turn = self._turns.running
-        if turn is None:
-            return
-        try:
-            await self._client.exchange(Interrupt(), self.options.stop.interrupt)
-        except (ProcessGone, RequestTimeout):
-            return
-        await self._turns.over(turn)
+    async def _stop_turn(self) -> None:
+        await self.client.exchange(Interrupt(), self.options.stop.interrupt)
 
     async def _request(self, request: AnyRequest, deadline: float | None = None) -> JsonObject:
-        return await self._client.request(request, deadline or self.options.control_deadline)
+        return await self.client.request(request, deadline or self.options.control_deadline)

@@ -27,7 +27,7 @@ from turnwire.adapter.session.loop import (
     SessionContext,
     permission_settings,
     run_session,
-    session_executor,
+    start_agent,
 )
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.normalize.codex.family import CODEX_APP_SERVER
@@ -87,20 +87,23 @@ def _parts(
     inbox, wire = Inbox(options.ahead), CodexWire(core)
 
     def on_sent(item: Sent) -> None:
-        executor.handle(item)
+        started.executor.handle(item)
 
     client = CodexClient(process, CODEX_APP_SERVER.wire(), on_sent=on_sent, line_limit=options.line_limit)
     output = _Output(client, wire, inbox)
-    executor = session_executor(
+    started = start_agent(
         context,
         wire,
         output,
         options=options,
         settings=permission_settings(options, judges_requests=True),
+        argv=options.executable,
         process=process,
+        client=client,
+        inbox=inbox,
         tasks=tasks,
     )
-    session = CodexSession(options, process=process, client=client, inbox=inbox, executor=executor)
+    session = CodexSession(started)
 
     def on_received(received: Received) -> None:
         if isinstance(received.message, JsonLine):
@@ -114,9 +117,7 @@ def _parts(
 
     return FamilyParts(
         session=session,
-        client=client,
         on_received=on_received,
-        on_exit=session.refuse,
         background=[_begin(session, client, context.notify), session.serve(), session.end_left_commands()],
     )
 

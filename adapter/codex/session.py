@@ -15,8 +15,6 @@ import msgspec
 from turnwire.adapter.capabilities import Capabilities
 from turnwire.adapter.codex.client import CodexClient
 from turnwire.adapter.codex.policies import MODES, NEVER_ASKS, PLAN, safety, without_untrusted
-from turnwire.adapter.options import SessionOptions
-from turnwire.adapter.process.cli import CliProcess
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
 from turnwire.adapter.session.attachments import (
@@ -26,13 +24,8 @@ from turnwire.adapter.session.attachments import (
     check,
     sniff,
 )
-from turnwire.adapter.session.executor import SessionExecutor
-from turnwire.adapter.session.inbox import Inbox
-from turnwire.adapter.session.lines import fail
-from turnwire.adapter.session.prompts import Prompt, PromptQueue
-from turnwire.adapter.session.running_agent import RunningAgent
-from turnwire.normalize.events import Queued, Withdrawn
-from turnwire.normalize.inputs import Announced
+from turnwire.adapter.session.prompts import Prompt
+from turnwire.adapter.session.running_agent import RunningAgent, StartedAgent
 from turnwire.normalize.vocabulary import Priority
 from turnwire.protocol.codex import methods, requests
 from turnwire.protocol.json_values import JsonObject, text_at
@@ -55,36 +48,19 @@ CAPABILITIES = Capabilities(
 """What Codex 0.169.0 can do."""
 
 
-class CodexSession(RunningAgent):
+class CodexSession(RunningAgent[CodexClient]):
     """A running Codex."""
 
-    def __init__(
-        self,
-        options: SessionOptions,
-        *,
-        process: CliProcess,
-        client: CodexClient,
-        inbox: Inbox,
-        executor: SessionExecutor,
-    ) -> None:
-        super().__init__(
-            options,
-            process=process,
-            argv=options.executable,
-            lines=client.lines,
-            inbox=inbox,
-            executor=executor,
-        )
+    interrupt_name = methods.TURN_INTERRUPT
+
+    def __init__(self, started: StartedAgent[CodexClient]) -> None:
+        super().__init__(started)
         self.capabilities = CAPABILITIES
         """What it can do."""
         self.version: str | None = None
         """Its version; None until it has said it."""
         self.model: str | None = None
         """The model that its configuration has."""
-        self._client = client
-        self._queue = PromptQueue()
-        self._is_saying = False
-        """Whether a prompt is on the wire, or its turn runs."""
         self._composing = asyncio.Lock()
         self._thread = ""
         self._turn: str | None = None
@@ -100,9 +76,9 @@ class CodexSession(RunningAgent):
         self._has_left = asyncio.Event()
         self._is_closing = False
         """Whether nothing more will be said, once what waits is done."""
-        command = options.command
+        command = self.options.command
         self._chosen_model, self._effort = command.model, command.effort
-        self._mode: str | None = PLAN if options.policy == "plan" else command.permission_mode
+        self._mode: str | None = PLAN if self.options.policy == "plan" else command.permission_mode
         self._has_untrusted = True
         """Whether this version knows `untrusted`."""
         self._safety = self._wanted_safety()
@@ -125,7 +101,7 @@ class CodexSession(RunningAgent):
     def opened(self, thread: str, model: str | None) -> None:
         """Take in which thread is open; prompts go on."""
         self._thread, self.model = thread, model
-        self.initialized.set_result({})
+        self.begin()
 
     def heard(self, value: JsonObject, answers: str) -> None:
         """Take in what a line says of turns; `answers` is the method of our request that it answers, if any."""
@@ -182,7 +158,6 @@ class CodexSession(RunningAgent):
 
         Raises:
             AttachmentRefused: an attachment is not taken.
-            TooManyPrompts: too many wait already.
             ProcessGone, RequestTimeout, RequestFailed: there is no agent that could be spoken to.
         """
         del trace
@@ -198,13 +173,9 @@ class CodexSession(RunningAgent):
                 self.options.attachments,
                 workspace=self.options.workspace,
             )
-            await self._put(Prompt(uuid, said, priority))
+            await self._steer_or_put(Prompt(uuid, said, priority))
         if priority == "now" and self.busy:
-            try:
-                await self.interrupt()
-            except BaseException:
-                await self.withdraw(uuid)  # it is refused, so it must not be said later
-                raise
+            await self._interrupt_for(uuid)
         return uuid
 
     async def say(self, words: bytes) -> None:
@@ -212,30 +183,19 @@ class CodexSession(RunningAgent):
         await asyncio.shield(self.initialized)
         said = msgspec.json.decode(words, type=tuple[JsonObject, ...])
         async with self._composing:
-            await self._put(Prompt(str(uuid4()), said))
+            await self._steer_or_put(Prompt(str(uuid4()), said))
 
-    async def _put(self, prompt: Prompt) -> None:
-        if self.process.has_exited:
-            raise ProcessGone("the agent has exited")
+    async def _steer_or_put(self, prompt: Prompt) -> None:
         joins = prompt.priority == "next" and self._turn is not None and not len(self._queue)
-        if not (joins and await self._steer(prompt)):
-            self._wait(prompt)
-
-    def _wait(self, prompt: Prompt) -> None:
-        place = self._queue.put(prompt)
-        # the first one is said at once where none is being said
-        place -= not self._is_saying
-        if place:
-            self.executor.handle(
-                Announced(Queued(position=place, prompt=prompt.uuid, text=prompt.text or None))
-            )
+        if not (joins and not self.process.has_exited and await self._steer(prompt)):
+            self._put(prompt)
 
     async def _steer(self, prompt: Prompt) -> bool:
         """Say a prompt to the turn that runs, and tell whether it was taken."""
         turn = self._turn or ""
         self._steered[prompt.uuid] = prompt
         try:
-            await self._client.request(
+            await self.client.request(
                 methods.TURN_STEER,
                 requests.steer(self._thread, turn, prompt.uuid, prompt.content),
                 self.options.control_deadline,
@@ -247,16 +207,12 @@ class CodexSession(RunningAgent):
 
     async def serve(self) -> None:
         """Say the prompts, one after another, until the agent is gone; the one task that does."""
-        try:
-            await asyncio.shield(self.initialized)
-            while True:
-                prompt = await self._queue.next()
-                self._is_saying = True
-                await self._say(prompt)
-                self._is_saying = False
-                self._close_if_done()
-        except (ProcessGone, RequestFailed, RequestTimeout):
-            pass  # told by whoever opened the thread, or by the agent's end
+        await self._serve(self._say_and_close)
+
+    async def _say_and_close(self, prompt: Prompt) -> None:
+        await self._say(prompt)
+        if self._is_closing:
+            self._close_if_done()
 
     async def end_left_commands(self) -> None:
         """End what interrupts leave running (0.169.0), until the agent is gone; the one task that does."""
@@ -272,18 +228,18 @@ class CodexSession(RunningAgent):
 
     async def _end_commands(self, items: Collection[str]) -> None:
         deadline = self.options.control_deadline
-        listed = await self._client.request(methods.TERMINALS_LIST, {"threadId": self._thread}, deadline)
+        listed = await self.client.request(methods.TERMINALS_LIST, {"threadId": self._thread}, deadline)
         terminals = listed.get("data")
         for one in terminals if isinstance(terminals, list) else []:
             if text_at(one, "itemId") in items:
                 ended: JsonObject = {"threadId": self._thread, "processId": text_at(one, "processId")}
-                self._client.post(methods.TERMINALS_TERMINATE, ended)
+                self.client.post(methods.TERMINALS_TERMINATE, ended)
 
     async def _say(self, prompt: Prompt) -> None:
         # a turn that Codex has begun by itself, such as one that compacts
         await self._turns.over(self._turns.running)
         if self.stopping is not None:
-            self.executor.handle(Announced(Withdrawn(prompt=prompt.uuid)))
+            self._taken_back(prompt.uuid)
             return
         wanted = self._wanted_safety()
         wish = requests.TurnWish(
@@ -296,7 +252,7 @@ class CodexSession(RunningAgent):
         self._safety = wanted
         params = requests.turn(self._thread, prompt.uuid, prompt.content, wish)
         try:
-            await self._client.request(methods.TURN_START, params, None)
+            await self.client.request(methods.TURN_START, params, None)
         except RequestFailed:
             return  # the core has published it as the turn's end
         while self._turn is not None and (joins := self._queue.take("next")) is not None:
@@ -304,53 +260,24 @@ class CodexSession(RunningAgent):
                 self._queue.put(msgspec.structs.replace(joins, priority="now"))
         await self._turns.over(self._turns.running)
 
-    def withdraw_all(self) -> None:
-        """Take back what waits: the agent is gone and will hear nothing more."""
-        left, self._steered = [*self._steered.values()], {}
-        for prompt in [*left, *self._queue.clear()]:
-            self.executor.handle(Announced(Withdrawn(prompt=prompt.uuid)))
-
     def refuse(self, reason: Exception) -> None:
-        """Let go what waits for the agent: no thread can be opened, or it has gone."""
-        fail(self.initialized, reason)
-        self.withdraw_all()
-
-    async def withdraw(self, uuid: str) -> bool:
-        """Take back a prompt that still waits, and tell whether it did."""
-        if not self._queue.withdraw(uuid):
-            return False
-        self.executor.handle(Announced(Withdrawn(prompt=uuid)))
-        return True
+        """Fail and take back everything that waits for the agent, and what its turn has not taken in."""
+        left, self._steered = self._steered, {}
+        for uuid in left:
+            self._taken_back(uuid)
+        super().refuse(reason)
 
     def close_input(self) -> None:
         """Say that nothing more will be said, once what waits is done: Codex ends at once when its input does."""
         self._is_closing = True
-        self._close_if_done()
+        if not self._is_saying:
+            self._close_if_done()
 
     def _close_if_done(self) -> None:
-        if self._is_closing and not self._is_saying and not len(self._queue):
+        if not len(self._queue):
             self.process.close_input()
 
     # Commands
-
-    async def interrupt(
-        self, deadline: float | None = None, *, escalate_after: float | None = None
-    ) -> JsonObject:
-        """Stop the running turn; what waits goes on after it. Raises RequestTimeout and ProcessGone.
-
-        With `escalate_after`, the whole agent is stopped when the turn has not ended so many seconds later.
-        """
-        turn = self._turns.running
-        if turn is None:
-            return {}
-        self._stop_turn()
-        patience = escalate_after or deadline or self.options.control_deadline
-        if await self._turns.over_within(patience, turn):
-            return {}
-        if escalate_after is None:
-            raise RequestTimeout(methods.TURN_INTERRUPT, patience)
-        await self.stop("hung")
-        return {}
 
     async def control(self, request: JsonObject, deadline: float | None = None) -> JsonObject:
         """Make a request of Codex: {"subtype": …, …}; raises RequestTimeout, RequestFailed and ProcessGone.
@@ -375,7 +302,7 @@ class CodexSession(RunningAgent):
             case {"subtype": str() as subtype, **rest} if "/" in subtype:
                 await asyncio.shield(self.initialized)
                 params: JsonObject = {"threadId": self._thread, **rest}
-                return await self._client.request(subtype, params, deadline or self.options.control_deadline)
+                return await self.client.request(subtype, params, deadline or self.options.control_deadline)
             case _:
                 raise RequestFailed(
                     f"Codex has no control request {request.get('subtype')!r}; there are interrupt, set_model, "
@@ -394,19 +321,13 @@ class CodexSession(RunningAgent):
         self._mode = mode
         return {}
 
-    async def _end_turn(self) -> None:
-        turn = self._turns.running
-        if turn is not None:
-            self._stop_turn()
-            await self._turns.over(turn)
-
-    def _stop_turn(self) -> None:
+    async def _stop_turn(self) -> None:
         self._is_stopping_turn = True
         if self._turn is not None:
             self._post_interrupt(self._turn)
 
     def _post_interrupt(self, turn: str) -> None:
-        self._client.post(methods.TURN_INTERRUPT, {"threadId": self._thread, "turnId": turn})
+        self.client.post(methods.TURN_INTERRUPT, {"threadId": self._thread, "turnId": turn})
 
 
 def compose(

@@ -5,7 +5,8 @@ import msgspec
 from turnwire.adapter.one_shot.client import OneShotClient
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.session.agent import RequestFailed
-from turnwire.adapter.streams.json_agent import JsonAgent, StartedAgent
+from turnwire.adapter.streams.json_agent import JsonAgent
+from turnwire.normalize.vocabulary import Priority
 from turnwire.protocol.json_values import JsonObject
 
 PATIENCE = 2.0
@@ -15,12 +16,10 @@ PATIENCE = 2.0
 class OneShotSession(JsonAgent[OneShotClient]):
     """A running agent that takes one prompt and exits."""
 
-    def __init__(self, started: StartedAgent[OneShotClient]) -> None:
-        super().__init__(started)
-        self._is_told = False
+    _is_told = False
 
-    async def _prompt(self, text: str, uuid: str, *, at_once: bool) -> None:
-        del at_once
+    async def _prompt(self, text: str, uuid: str, priority: Priority) -> None:
+        del priority
         if self._is_told:
             raise RequestFailed(
                 "this agent takes one prompt and exits; wait for the end of its turn, then prompt again"
@@ -28,7 +27,7 @@ class OneShotSession(JsonAgent[OneShotClient]):
         if self.process.has_exited:
             raise ProcessGone("the agent has exited")
         self._is_told = True
-        await self._client.prompt(text, uuid)
+        await self.client.prompt(text, uuid)
         self.close_input()
 
     async def say(self, words: bytes) -> None:
@@ -40,7 +39,7 @@ class OneShotSession(JsonAgent[OneShotClient]):
     ) -> JsonObject:
         """Stop the turn and the process: by SIGINT, and if that has no effect, as any agent is stopped."""
         if self._turns.running is not None:
-            self._client.interrupted()
+            self.client.interrupted()
         return await super().interrupt(deadline, escalate_after=escalate_after)
 
     def _patience(self, wanted: float | None) -> float:

@@ -7,7 +7,7 @@ defines the order in which everything starts, reads, writes, waits and ends. It 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -25,28 +25,13 @@ from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent_wire import AgentWire
 from turnwire.adapter.session.core import SessionCore
 from turnwire.adapter.session.executor import Output, SessionExecutor
+from turnwire.adapter.session.inbox import Inbox
 from turnwire.adapter.session.notices import Notify, SessionNotice
-from turnwire.adapter.session.running_agent import RunningAgent
+from turnwire.adapter.session.running_agent import Client, RunningAgent, StartedAgent
 from turnwire.normalize.core import Core
 from turnwire.normalize.inputs import Ended, Received
 
-Agent = TypeVar("Agent", bound=RunningAgent)
-
-
-class AgentClient(Protocol):
-    """An agent's lines as messages, both ways."""
-
-    def batches(self) -> AsyncIterator[list[Received]]:
-        """Yield the agent's lines until its output ends, in lists of bounded size."""
-        ...
-
-    async def write_posted(self) -> None:
-        """Write the queue until the agent accepts no more."""
-        ...
-
-    def give_up(self, reason: ProcessGone) -> None:
-        """Fail everything that waits and every later write or request: the agent is gone."""
-        ...
+Agent = TypeVar("Agent", bound=RunningAgent[Any])
 
 
 async def _nothing_to_close() -> None:
@@ -58,10 +43,8 @@ class FamilyParts(Struct, Generic[Agent], frozen=True, kw_only=True):
 
     session: Agent
     """The session."""
-    client: AgentClient
-    """Reads and writes."""
-    on_exit: Callable[[ProcessGone], None]
-    """Releases what waits for the agent, which has exited."""
+    on_exit: Callable[[], None] = lambda: None
+    """Ends what the family has begun beside the session, once the agent has exited."""
     on_received: Callable[[Received], None] = lambda _: None
     """Handles a line beside the core. Never waits."""
     background: Sequence[Coroutine[Any, Any, None]] = ()
@@ -112,7 +95,7 @@ async def run_session(
         parts = await build_session(process, tasks)
         session = parts.session
         reader = tasks.create_task(_read(parts, notify))
-        helpers = [tasks.create_task(one) for one in (parts.client.write_posted(), *parts.background)]
+        helpers = [tasks.create_task(one) for one in (session.client.write_posted(), *parts.background)]
         if options.stall_after is not None:
             watch = session.executor.turns.report(options.stall_after, lambda: session.executor.waits, notify)
             helpers.append(tasks.create_task(watch))
@@ -134,7 +117,7 @@ async def run_session(
 async def _read(parts: FamilyParts[Agent], notify: Notify) -> None:
     """Read everything, and tell how the agent ended."""
     session, process = parts.session, parts.session.process
-    async for batch in parts.client.batches():
+    async for batch in session.client.batches():
         session.executor.receive(batch, parts.on_received)
         await session.inbox.room()
     deadline = session.options.exit_deadline
@@ -145,8 +128,9 @@ async def _read(parts: FamilyParts[Agent], notify: Notify) -> None:
         process.kill()
     exit_ = await process.wait()
     gone = ProcessGone(f"the agent has exited ({exit_.signal or f'code {exit_.code}'})")
-    parts.client.give_up(gone)
-    parts.on_exit(gone)
+    session.client.give_up(gone)
+    session.refuse(gone)
+    parts.on_exit()
     ended = Ended(session.stopping or "exited", exit_.code, exit_.signal, process.stderr_tail)
     session.executor.handle(ended)
 
@@ -156,17 +140,20 @@ def hook_environment(options: SessionOptions, process: CliProcess) -> dict[str, 
     return {**options.environment, MARK: process.identity.mark}
 
 
-def session_executor(
+def start_agent(
     context: SessionContext,
     wire: AgentWire,
     output: Output,
     *,
     options: SessionOptions,
+    argv: Sequence[str],
     settings: PermissionSettings,
     process: CliProcess,
+    client: Client,
+    inbox: Inbox,
     tasks: asyncio.TaskGroup,
-) -> SessionExecutor:
-    """Join a family's core and wire with the permission machine and the executor."""
+) -> StartedAgent[Client]:
+    """Join a family's core, wire and client with the permission machine and the executor."""
     known = () if context.grants is None else context.grants.load(options.workspace)
     core = SessionCore(
         context.core,
@@ -186,7 +173,9 @@ def session_executor(
     )
     if options.box is not None:
         executor.guard(options.box.gate, options.box.profile)
-    return executor
+    return StartedAgent(
+        options=options, argv=argv, process=process, client=client, inbox=inbox, executor=executor
+    )
 
 
 def permission_settings(

@@ -8,16 +8,12 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from turnwire.adapter.session.agent import RequestFailed
 from turnwire.normalize.vocabulary import Priority
-from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_values import JsonObject, text_at
 
 MAX_WAITING = 256
 """Prompts that may wait at a time."""
-
-
-class TooManyPrompts(TurnwireError):
-    """No more prompts can wait."""
 
 
 class Prompt(Struct, frozen=True):
@@ -52,14 +48,14 @@ class PromptQueue:
         return len(self._waiting)
 
     def check_room(self) -> None:
-        """Raise TooManyPrompts when no other prompt can wait."""
+        """Raise RequestFailed when no other prompt can wait."""
         if len(self._waiting) >= self._limit:
-            raise TooManyPrompts(
+            raise RequestFailed(
                 f"{self._limit} prompts already wait, the maximum; wait until some are sent, or take some back"
             )
 
     def put(self, prompt: Prompt) -> int:
-        """Have a prompt wait, and return its place, from 1; raises TooManyPrompts."""
+        """Have a prompt wait, and return its place, from 1; raises RequestFailed when too many wait."""
         self.check_room()
         order = {"now": 0, "next": 1, "later": 2}
         place = sum(order[other.priority] <= order[prompt.priority] for other in self._waiting)

@@ -27,11 +27,12 @@ from turnwire.adapter.session.loop import (
     SessionContext,
     permission_settings,
     run_session,
-    session_executor,
+    start_agent,
 )
 from turnwire.adapter.session.notices import Notify
+from turnwire.adapter.session.running_agent import StartedAgent
 from turnwire.adapter.streams.client import StreamClient
-from turnwire.adapter.streams.json_agent import Client, JsonAgent, StartedAgent
+from turnwire.adapter.streams.json_agent import Client, JsonAgent
 from turnwire.adapter.streams.session import StreamSession
 from turnwire.adapter.streams.wire import StreamWire
 from turnwire.adapter.streams.words import Words
@@ -55,7 +56,7 @@ class JsonAgents(Struct, Generic[Client], frozen=True, kw_only=True):
     """Makes the reader and writer of their lines, as StreamClient."""
     wire: Callable[[StreamCore], AgentWire]
     """Makes the reader of their permission requests."""
-    session: Callable[[StartedAgent[Client]], JsonAgent[Client]]
+    session: Callable[[StartedAgent[Client], Capabilities], JsonAgent[Client]]
     """Makes a session."""
 
 
@@ -80,7 +81,7 @@ def stream_agents(family: Family, words: Words, capabilities: Capabilities) -> A
             argv=lambda options: options.executable,
             client=StreamClient,
             wire=lambda core: StreamWire(core, words),
-            session=lambda started: StreamSession(started, words),
+            session=partial(StreamSession, words=words),
         )
     )
 
@@ -110,32 +111,23 @@ async def _open(
         inbox, wire = Inbox(options.ahead), agents.wire(own)
 
         def on_sent(item: Sent) -> None:
-            executor.handle(item)
+            started.executor.handle(item)
 
         client = agents.client(process, agents.family.wire(), on_sent=on_sent, line_limit=options.line_limit)
-        executor = session_executor(
+        started = start_agent(
             context,
             wire,
             _Output(client, wire, inbox),
             options=options,
             settings=permission_settings(options),
+            argv=argv,
             process=process,
+            client=client,
+            inbox=inbox,
             tasks=tasks,
         )
-        session = agents.session(
-            StartedAgent(
-                options=options,
-                argv=argv,
-                process=process,
-                client=client,
-                capabilities=agents.capabilities,
-                inbox=inbox,
-                executor=executor,
-            )
-        )
-        return FamilyParts(
-            session=session, client=client, on_exit=session.gone, background=session.background()
-        )
+        session = agents.session(started, agents.capabilities)
+        return FamilyParts(session=session, background=session.background())
 
     async with run_session(options, context, argv, build_session) as session:
         yield session

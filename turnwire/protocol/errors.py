@@ -30,7 +30,6 @@ class TurnwireError(Exception):
             turnwire.adapter.acp.handshake.LoginNeeded
         turnwire.adapter.session.agent.RequestTimeout
         turnwire.adapter.session.attachments.AttachmentRefused
-        turnwire.adapter.session.prompts.TooManyPrompts
         turnwire.adapter.workspace.changes.UnknownFile
         turnwire.adapter.workspace.files.NotShown
         turnwire.adapter.workspace.git.Changed

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from turnwire.adapter.session.prompts import Prompt, PromptQueue, TooManyPrompts
+from turnwire.adapter.session.agent import RequestFailed
+from turnwire.adapter.session.prompts import Prompt, PromptQueue
 from turnwire.normalize.vocabulary import Priority
 
 
@@ -50,7 +51,7 @@ async def test_no_more_prompts_wait_than_are_allowed() -> None:
     queue = PromptQueue(limit=2)
     queue.put(_prompt("a"))
     queue.put(_prompt("b"))
-    with pytest.raises(TooManyPrompts, match="2 prompts already wait"):
+    with pytest.raises(RequestFailed, match="2 prompts already wait"):
         queue.put(_prompt("c"))
     assert [prompt.uuid for prompt in queue.clear()] == ["a", "b"]
 
