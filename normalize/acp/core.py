@@ -139,10 +139,12 @@ class AcpCore:
             else:
                 handler = session_updates.HANDLERS[type(update)]
             events = handler(self._state, session, update)
-            if session.calls.has_due and handler is not session_updates.call:
-                events = [*session_updates.settled(session), *events]
-            if session.suppresses_replay and session.history and handler in session_updates.OF_THE_PAST:
+            is_silent = session.suppresses_replay and session.history
+            if is_silent and handler in session_updates.OF_THE_PAST:
                 events = []
+            if session.calls.has_due and handler is not session_updates.call:
+                ends = session_updates.settled(session)
+                events = events if is_silent else [*ends, *events]
             if message.params.meta is not None and handler is session_updates.call and not session.history:
                 events = [*events, *session.usage.context(message.params.meta)]
             if events:

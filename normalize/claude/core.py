@@ -175,7 +175,7 @@ class ClaudeCore:
         """Translate a message that is not a stream event."""
         state, stats, kind = self._state, self.stats, type(message)
         handler = HANDLERS.get(kind)
-        if line in self._recent and self._is_again(line):
+        if line in self._recent and (self._is_again(line) or self._is_repeated(message, line)):
             self._doubled = True
             stats.counted += 1
             return []
@@ -206,6 +206,14 @@ class ClaudeCore:
             if before == line and before is not line:
                 return True
         return False
+
+    def _is_repeated(self, message: Message, line: bytes | None) -> bool:
+        """Return whether a line without a UUID, as 1.0.60 writes them, is the duplicate of the line just before it."""
+        before = self._recent[self._oldest - 1]
+        named = isinstance(message, results.Result) or (
+            isinstance(message, messages.Assistant) and message.message.id is not None
+        )
+        return named and before == line and before is not line
 
     def _on_announced(self, event: AgentEvent) -> list[AgentEvent]:
         """Publish an event of the sidecar itself. A process that continues a conversation is not a new one."""

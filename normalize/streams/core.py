@@ -13,6 +13,7 @@ from turnwire.normalize.common.outcomes import DecidedAhead
 from turnwire.normalize.core import Stats
 from turnwire.normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
 from turnwire.normalize.inputs import Announced, Decision, Ended, Message, Received, Sent, SessionInput
+from turnwire.normalize.payloads.fields import fields
 from turnwire.normalize.streams import told
 from turnwire.normalize.streams.conversation import Conversation
 from turnwire.normalize.streams.observations import (
@@ -20,12 +21,18 @@ from turnwire.normalize.streams.observations import (
     PermissionAsked,
     Prompt,
     QuestionAsked,
+    SessionStarted,
+    TurnEnded,
     TurnStarted,
+    Usage,
 )
 from turnwire.normalize.streams.reader import Reader
 from turnwire.protocol import malformed
 from turnwire.protocol.json_values import JsonObject, text_at
 from turnwire.protocol.json_wire import JsonLine
+
+_ONCE = (SessionStarted, Prompt, TurnStarted, TurnEnded, Usage)
+"""A line that tells one of these does not come twice in a row, but for a log that has it twice."""
 
 
 class StreamCore:
@@ -45,6 +52,12 @@ class StreamCore:
         """Such a prompt has begun a turn, and the agent has not said so."""
         self._asked: list[PermissionAsked | QuestionAsked] = []
         """The requests in the newest message."""
+        self._before: bytes | None = None
+        """The newest line, if its like could be a duplicate."""
+        self._is_doubled = False
+        """Lines are written twice, as two writers to one file do."""
+        self._is_once = False
+        """The newest line told something of `_ONCE`."""
 
     @property
     def turns(self) -> int:
@@ -74,6 +87,7 @@ class StreamCore:
             case Received():
                 return self.receive(happened.message, happened.line)
             case Sent(message=JsonLine(value={told.PROMPT: str(words), **rest})):
+                self._before = None  # an agent may answer each prompt with the same lines
                 self._echo, self._is_begun = words.strip(), True
                 return self._conversation.take(Prompt(words, text_at(rest, "id") or None))
             case Sent(message=JsonLine(value={told.INTERRUPT: True})):
@@ -103,7 +117,11 @@ class StreamCore:
         if not isinstance(message, JsonLine):
             stats.unknown += 1
             return [self._unknown("", {}, line)]
+        if line is not None and self._is_again(message.value, line):
+            stats.counted += 1
+            return []
         seen = self._reader.received(message.value)
+        self._is_once = any(isinstance(one, _ONCE) for one in seen or ())
         if seen is None:
             stats.unknown += 1
             return [self._unknown(_type_of(message.value), message.value, line)]
@@ -117,6 +135,18 @@ class StreamCore:
         else:
             stats.counted += 1
         return events
+
+    def _is_again(self, value: JsonObject, line: bytes) -> bool:
+        """Return whether a line is the duplicate of the one just before, and remember it."""
+        before, self._before = self._before, line
+        if before != line or before is line:
+            return False
+        is_certain = self._is_once or _has_id(value)
+        if not is_certain and self._is_doubled:
+            self._before = None  # of three such lines, the third is new
+            return True
+        self._is_doubled |= is_certain
+        return is_certain
 
     def _is_echo(self, one: Observation) -> bool:
         """Tell whether an agent repeats the prompt that it was told as text, or says that its turn begins; it does so once."""
@@ -138,6 +168,7 @@ class StreamCore:
         events = self._told(self._reader.ended(end)) if conversation.turn is not None else []
         events += conversation.process_over(end)
         self._reader = self._make()
+        self._before = None
         self._echo, self._is_begun = None, False
         status: ProcessStatus = exited(conversation.place.session_id, end)
         return [*events, status]
@@ -154,6 +185,17 @@ class StreamCore:
     def _unknown(self, kind: str, value: JsonObject, line: bytes | None) -> AgentEvent:
         raw = json.dumps(value) if line is None else line.decode("utf-8", "replace")
         return Unknown(**self._conversation.place.here, message_type=kind[:200], raw=raw)
+
+
+def _has_id(value: JsonObject) -> bool:
+    """Tell whether a line has an id, its own or its item's, so that the same line after it has nothing new."""
+    inside = (
+        value,
+        fields(value.get("part")),
+        fields(value.get("item")),
+        fields(fields(value.get("params")).get("item")),
+    )
+    return any("id" in one for one in inside)
 
 
 def _type_of(value: JsonObject) -> str:

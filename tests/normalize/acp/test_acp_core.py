@@ -373,6 +373,14 @@ def test_a_past_that_is_known_is_not_shown_again() -> None:
     assert types(talk.text("New.")) == ["message_chunk"]
 
 
+def test_a_call_of_a_known_past_that_is_told_in_one_line_has_no_end_either() -> None:
+    talk = Talk(first_turn=4)
+    talk.sends(2, "session/load", sessionId="s", cwd="/w", mcpServers=[])
+    assert talk.update("tool_call", toolCallId="c", title="bash", kind="execute", status="completed") == []
+    assert types(talk.update("usage_update", used=5, size=10)) == ["context_window"]
+    assert "tool_update" not in types(talk.prompt(3))
+
+
 def test_what_comes_after_the_answer_belongs_to_no_turn() -> None:
     talk = Talk()
     talk.prompt(1)

@@ -118,3 +118,26 @@ def test_what_logs_put_around_lines_changes_no_event(before: bytes, after: bytes
         wrapped = [before + line + after for line in plain]
         wrapped[0] = at_first + wrapped[0]
         assert as_json(told(wrapped)[0]) == as_json(told(plain)[0]), str(recording)
+
+
+@pytest.mark.parametrize("recording", one_of_each(), ids=str)
+def test_a_log_that_has_each_line_twice_tells_it_once(recording: NativeRecording) -> None:
+    lines = recording.lines()
+    doubled = [copy for line in lines for copy in (line, bytes(bytearray(line)))]
+    assert as_json(told(doubled)[0]) == as_json(told(lines)[0])
+
+
+@pytest.mark.parametrize("recording", one_of_each(), ids=str)
+def test_a_line_that_comes_twice_neither_begins_nor_ends_a_turn_again(recording: NativeRecording) -> None:
+    lines = recording.lines()
+    plain = _turns(told(lines)[0])
+    for at, line in enumerate(lines[:40]):
+        copied = [*lines[:at], line, bytes(bytearray(line)), *lines[at + 1 :]]
+        assert _turns(told(copied)[0]) == plain, line
+
+
+def _turns(events: Sequence[AgentEvent]) -> list[tuple[str, object]]:
+    """Return what is told of turns: their beginnings, and their ends with their tokens."""
+    return [
+        (one.type, getattr(one, "data", None)) for one in events if one.type in ("turn_started", "complete")
+    ]
