@@ -6,6 +6,7 @@ Claude's, by the kind of the call, so that one set of rules holds for every agen
 
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.normalize.common.command_line import command_line
+from turnwire.normalize.payloads.fields import fields
 from turnwire.normalize.vocabulary import ToolKind
 from turnwire.protocol.acp.content import Diff
 from turnwire.protocol.acp.updates import ToolCallUpdate
@@ -28,7 +29,7 @@ _KINDS: dict[str, tuple[ToolKind, str]] = {
 def call_of(update: ToolCallUpdate) -> ToolCall:
     """Return a call as rules and policies see it, from everything that its agent reports about it."""
     kind, tool = _KINDS.get(update.kind or "", ("other", ""))
-    arguments: JsonObject = dict(update.raw_input) if isinstance(update.raw_input, dict) else {}
+    arguments: JsonObject = dict(fields(update.raw_input))
     untold: tuple[str, ...] = ()
     if kind == "execute":
         command = command_line(arguments.get("command"))
@@ -52,5 +53,5 @@ def call_of(update: ToolCallUpdate) -> ToolCall:
 
 
 def _own_name(update: ToolCallUpdate) -> str:
-    meta = update.meta if isinstance(update.meta, dict) else {}
+    meta = fields(update.meta)
     return update.name or text_at(meta.get("claudeCode"), "toolName")

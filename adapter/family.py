@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from turnwire.adapter.capabilities import Capabilities
-from turnwire.adapter.options import CommandError, SessionOptions
+from turnwire.adapter.options import CommandError, SessionOptions, check_executable
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.grants import GrantStore
 from turnwire.adapter.process.watchdog import Watchdog
@@ -84,6 +84,18 @@ class AgentFamily(Struct, frozen=True):
     """
     interface_hooks: Callable[[], "InterfaceHooks"] | None = None
     """Loads how the agent's own interface tells what it asks; None where it does not."""
+
+
+def check_resumes_by_id(name: str, options: SessionOptions) -> None:
+    """Raise CommandError for what agents have no place for that resume a conversation by its id alone."""
+    check_executable(options.executable)
+    if options.command.resume_at is not None:
+        resume_at_unsupported(name, options.command.resume_at, None)
+    if options.command.continue_latest:
+        raise CommandError(
+            "continue_latest",
+            f"an agent that speaks {name} resumes a conversation by its id only; give the id",
+        )
 
 
 def resume_at_unsupported(name: str, message: str, version: str | None) -> None:  # noqa: ARG001 - whatever the message

@@ -91,6 +91,14 @@ class CommandOptions(Struct, frozen=True, kw_only=True):
     """Add no arguments: the agent is not the CLI and uses its protocol by default."""
 
 
+def check_executable(executable: Sequence[str]) -> None:
+    """Raise CommandError for a command that cannot be started."""
+    if not executable or not executable[0]:
+        raise CommandError("executable", "no program to run; give the agent's command")
+    if any("\0" in argument for argument in executable):
+        raise CommandError("executable", "an argument contains a NUL character")
+
+
 class SessionOptions(Struct, frozen=True, kw_only=True):
     """Everything about one run of a CLI; the rest is decided while it runs."""
 

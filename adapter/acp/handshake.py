@@ -16,6 +16,7 @@ from turnwire.adapter.acp.client import AcpClient, AgentError
 from turnwire.adapter.capabilities import Capabilities
 from turnwire.adapter.session.agent import RequestFailed
 from turnwire.normalize.acp.agents import agent_info
+from turnwire.normalize.payloads.fields import fields, objects
 from turnwire.protocol.json_values import Json, JsonObject, text_at
 
 FIRST, LATEST = 1, 2
@@ -202,12 +203,13 @@ async def initialize(
 
 def read_facts(said: Json) -> AgentFacts:
     """Return what an answer to `initialize` says; what is missing or of another shape cannot be done."""
-    version = said.get("protocolVersion") if isinstance(said, dict) else None
-    if version == LATEST and _object(said, "capabilities"):
+    said = fields(said)
+    version = said.get("protocolVersion")
+    if version == LATEST and fields(said.get("capabilities")):
         return _read_latest(said)
-    info, able = agent_info(said), _object(said, "agentCapabilities")
+    info, able = agent_info(said), fields(said.get("agentCapabilities"))
     session, prompts, mcp = (
-        _object(able, name) for name in ("sessionCapabilities", "promptCapabilities", "mcpCapabilities")
+        fields(able.get(name)) for name in ("sessionCapabilities", "promptCapabilities", "mcpCapabilities")
     )
     return AgentFacts(
         # an agent that does not say, or repeats what it was offered, speaks the version whose words it uses
@@ -227,11 +229,11 @@ def read_facts(said: Json) -> AgentFacts:
     )
 
 
-def _read_latest(said: Json) -> AgentFacts:
+def _read_latest(said: JsonObject) -> AgentFacts:
     """Read what an agent of version 2 says: one that has sessions goes on with them, lists and closes them."""
-    info, able = agent_info(said), _object(said, "capabilities")
-    session = _object(able, "session")
-    prompts, mcp = _object(session, "prompt"), _object(session, "mcp")
+    info, able = agent_info(said), fields(said.get("capabilities"))
+    session = fields(able.get("session"))
+    prompts, mcp = fields(session.get("prompt")), fields(session.get("mcp"))
     has_sessions = isinstance(able.get("session"), dict)
     return AgentFacts(
         version=LATEST,
@@ -249,10 +251,10 @@ def _read_latest(said: Json) -> AgentFacts:
     )
 
 
-def _logins(said: Json) -> tuple[str, ...]:
+def _logins(said: JsonObject) -> tuple[str, ...]:
     return tuple(
         text_at(method, "name") or text_at(method, "id") or text_at(method, "methodId")
-        for method in _objects(said, "authMethods")
+        for method in objects(said, "authMethods")
     )
 
 
@@ -308,7 +310,8 @@ def _method(facts: AgentFacts, wanted: ConversationStart) -> str:
 
 def read_conversation(session_id: str, said: Json) -> Conversation:
     """Return what the answer to session/new, load, resume or fork says can be chosen."""
-    configured = [(name, option) for option in _objects(said, "configOptions") if (name := _id(option))]
+    said = fields(said)
+    configured = [(name, option) for option in objects(said, "configOptions") if (name := _id(option))]
     options = {
         name: Choice(
             "session/set_config_option",
@@ -325,18 +328,18 @@ def read_conversation(session_id: str, said: Json) -> Conversation:
         text_at(option, "category"): name
         for name, option in sorted(configured, key=lambda one: one[0] == text_at(one[1], "category"))
     }
-    modes = _modes(_object(said, "modes"))
+    modes = _modes(fields(said.get("modes")))
     mode_option = next(
-        (option for option in _objects(said, "configOptions") if text_at(option, "category") == "mode"), None
+        (option for option in objects(said, "configOptions") if text_at(option, "category") == "mode"), None
     )
     return Conversation(
         session_id,
         modes=modes or options.get(by_category.get("mode", "")),
-        offered=_offered(_objects(_object(said, "modes"), "availableModes"), "id")
+        offered=_offered(objects(fields(said.get("modes")), "availableModes"), "id")
         if modes
-        else _offered(_objects(mode_option, "options"), "value"),
-        models=options.get(by_category.get("model", "")) or _models(_object(said, "models")),
-        options={**_effort(_object(said, "models")), **options},
+        else _offered(objects(mode_option or {}, "options"), "value"),
+        models=options.get(by_category.get("model", "")) or _models(fields(said.get("models"))),
+        options={**_effort(fields(said.get("models"))), **options},
     )
 
 
@@ -380,7 +383,7 @@ def named(options: Sequence[str]) -> str:
 
 
 def _modes(found: JsonObject) -> Choice | None:
-    options = tuple(filter(None, (text_at(mode, "id") for mode in _objects(found, "availableModes"))))
+    options = tuple(filter(None, (text_at(mode, "id") for mode in objects(found, "availableModes"))))
     current = text_at(found, "currentModeId") or None
     return Choice("session/set_mode", "modeId", options, current) if options else None
 
@@ -394,7 +397,7 @@ def _offered(modes: Sequence[JsonObject], name: str) -> tuple[OfferedMode, ...]:
 
 
 def _models(found: JsonObject) -> Choice | None:
-    options = tuple(filter(None, (text_at(model, "modelId") for model in _objects(found, "availableModels"))))
+    options = tuple(filter(None, (text_at(model, "modelId") for model in objects(found, "availableModels"))))
     current = text_at(found, "currentModelId") or None
     return Choice("session/set_model", "modelId", options, current) if options else None
 
@@ -402,8 +405,8 @@ def _models(found: JsonObject) -> Choice | None:
 def _effort(found: JsonObject) -> dict[str, Choice]:
     """Return the efforts of the model in use, where the agent names them beside the model."""
     current = text_at(found, "currentModelId")
-    for model in _objects(found, "availableModels"):
-        about = _object(model, "_meta")
+    for model in objects(found, "availableModels"):
+        about = fields(model.get("_meta"))
         options = tuple(_values(about.get("reasoningEfforts")))
         if text_at(model, "modelId") == current and options:
             now = text_at(about, "reasoningEffort") or None
@@ -423,17 +426,4 @@ def _values(options: Json) -> list[str]:
 
 
 def _pairs(table: Json) -> list[Json]:
-    return [
-        {"name": name, "value": str(value)}
-        for name, value in (table.items() if isinstance(table, dict) else ())
-    ]
-
-
-def _object(value: Json, name: str) -> JsonObject:
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def _objects(value: Json, name: str) -> list[JsonObject]:
-    found = value.get(name) if isinstance(value, dict) else None
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [{"name": name, "value": str(value)} for name, value in fields(table).items()]

@@ -8,14 +8,14 @@ from itertools import islice
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire.adapter.acp.client import AcpClient, messages_of
 from turnwire.adapter.acp.handshake import client_capabilities, initialize
-from turnwire.adapter.acp.opening import check_options
 from turnwire.adapter.family import KeptConversation
-from turnwire.adapter.options import SessionOptions
-from turnwire.adapter.process.cli import CliProcess, find_program
+from turnwire.adapter.options import SessionOptions, check_executable
+from turnwire.adapter.process.cli import CliProcess
 from turnwire.adapter.process.shutdown import kill_on_exit, shut_down
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import RequestFailed
+from turnwire.normalize.payloads.fields import fields, objects
 from turnwire.protocol.acp.messages import Request
 from turnwire.protocol.json_values import Json, JsonObject, text_at
 
@@ -33,8 +33,7 @@ async def list_conversations(
     options: SessionOptions, most: int, watchdog: Watchdog | None = None
 ) -> Sequence[KeptConversation]:
     """Return what an agent lists, in its order, at most so many; raises what an Opener does, RequestFailed and ProcessGone."""
-    check_options(options)
-    find_program(options.executable[0], options.environment)
+    check_executable(options.executable)
     process = await CliProcess.spawn(
         options.executable,
         workspace=options.workspace,
@@ -83,7 +82,6 @@ async def _list(client: AcpClient, options: SessionOptions, most: int) -> list[K
 
 def _read_page(said: Json) -> list[KeptConversation]:
     """Return what a page has; what is of another shape is skipped."""
-    told = said.get("sessions") if isinstance(said, dict) else None
     return [
         KeptConversation(
             id=name,
@@ -91,6 +89,6 @@ def _read_page(said: Json) -> list[KeptConversation]:
             title=text_at(one, "title")[:LONGEST] or None,
             updated=text_at(one, "updatedAt") or None,
         )
-        for one in (told if isinstance(told, list) else [])
-        if isinstance(one, dict) and 0 < len(name := text_at(one, "sessionId")) <= LONGEST
+        for one in objects(fields(said), "sessions")
+        if 0 < len(name := text_at(one, "sessionId")) <= LONGEST
     ]

@@ -35,7 +35,8 @@ from turnwire.adapter.acp.session import AcpSession
 from turnwire.adapter.acp.terminals import Terminals
 from turnwire.adapter.acp.turn_hooks import EVENTS, TurnHooks
 from turnwire.adapter.acp.wire import AcpWire, cancelled, is_for_a_human
-from turnwire.adapter.options import CommandError, SessionOptions
+from turnwire.adapter.family import check_resumes_by_id
+from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.decisions import Answered, Asked, PermissionAnswer
@@ -50,7 +51,7 @@ from turnwire.adapter.permissions.requests import (
     Reply,
     UnreadableRequest,
 )
-from turnwire.adapter.process.cli import CliProcess, find_program
+from turnwire.adapter.process.cli import CliProcess
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
@@ -102,8 +103,7 @@ async def open_acp_session(
 
     The other arguments and errors are those of an Opener (adapter/families.py).
     """
-    check_options(options)
-    find_program(options.executable[0], options.environment)
+    check_resumes_by_id("acp", options)
     own = core if isinstance(core, AcpCore) else AcpCore()
     environment = options.environment
     if options.policy == "supervised":
@@ -188,22 +188,6 @@ def _parts(
         ],
         close=services.close,
     )
-
-
-def check_options(options: SessionOptions) -> None:
-    """Raise CommandError for what the protocol has no place for."""
-    if not options.executable or not options.executable[0]:
-        raise CommandError("executable", "no program to run; give the agent's command")
-    if any("\0" in argument for argument in options.executable):
-        raise CommandError("executable", "an argument contains a NUL character")
-    if options.command.resume_at is not None:
-        raise CommandError(
-            "resume_at", "an agent that speaks acp cannot go back to a message; resume without it"
-        )
-    if options.command.continue_latest:
-        raise CommandError(
-            "continue_latest", "an agent that speaks acp resumes a conversation by its id only; give the id"
-        )
 
 
 class _Output:
@@ -356,14 +340,7 @@ async def _begin(
         await _choose(session, conversation, mode, notify)
         await hooks.started(conversation.session_id, "startup" if wanted.resume is None else "resume")
     except (RequestFailed, RequestTimeout, ProcessGone) as error:
-        if isinstance(error, ProcessGone):
-            await session.exit(options.stop.close)
-        session.refuse(error)
-        # who stops an agent that still begins need not be told that it has not begun
-        if session.stopping is None:
-            notify(SessionNotice("initialize_failed", str(session.initialized.exception() or error)))
-        # nothing can be said to it: the next prompt begins with a new one
-        await session.stop()
+        await session.fail_to_open(error, notify)
     else:
         session.begin()
 

@@ -16,6 +16,7 @@ from turnwire.adapter.acp.terminals import TerminalRefused, Terminals
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.normalize.acp.agents import TOLD_BY_REQUEST
+from turnwire.normalize.payloads.fields import fields
 from turnwire.protocol.acp.messages import Id, Request
 from turnwire.protocol.json_values import Json, JsonObject, text_at
 
@@ -114,7 +115,7 @@ class ClientRequests:
 
     async def _answer(self, request_id: Id, method: str, params: Json) -> None:
         try:
-            result = await self._do(method, params if isinstance(params, dict) else {})
+            result = await self._do(method, fields(params))
         except FileRefused as error:
             self._client.refuse(request_id, NOT_FOUND if error.missing else INVALID_PARAMS, str(error))
         except TerminalRefused as error:

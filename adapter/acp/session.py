@@ -29,8 +29,9 @@ from turnwire.adapter.session.attachments import (
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.adapter.session.prompts import Prompt
 from turnwire.adapter.session.running_agent import RunningAgent, StartedAgent
+from turnwire.normalize.payloads.fields import fields
 from turnwire.normalize.vocabulary import Priority
-from turnwire.protocol.json_values import Json, JsonObject, text_at
+from turnwire.protocol.json_values import JsonObject, text_at
 
 
 class AcpSession(RunningAgent[AcpClient]):
@@ -64,11 +65,6 @@ class AcpSession(RunningAgent[AcpClient]):
         """Take in that a conversation is open; `never_asks`: what the agent does without asking."""
         self._facts, self._conversation, self._never_asks = facts, conversation, never_asks
         self.version = facts.release
-
-    async def exit(self, seconds: float) -> None:
-        """Wait for the exit of an agent that takes no more input, so long at most: how it ended says more than a closed pipe."""
-        if await self.process.exits_within(seconds):
-            await asyncio.wait([self.initialized])  # the reader fails it, once all is read
 
     async def prompt(
         self,
@@ -224,7 +220,7 @@ class AcpSession(RunningAgent[AcpClient]):
                 _, conversation = await self._open()
                 params: JsonObject = {"sessionId": conversation.session_id, **rest}
                 patience = deadline or self.options.control_deadline
-                return _object(await self.client.request(subtype, params, patience))
+                return fields(await self.client.request(subtype, params, patience))
             case _:
                 raise RequestFailed(
                     f"an agent of the Agent Client Protocol has no control request {request.get('subtype')!r}; there are "
@@ -278,7 +274,7 @@ class AcpSession(RunningAgent[AcpClient]):
         _, conversation = await self._open()
         params = choice.params(conversation.session_id, value)
         said = await self.client.request(choice.method, params, deadline or self.options.control_deadline)
-        return _object(said)
+        return fields(said)
 
 
 def compose(
@@ -317,7 +313,3 @@ def _link(path: Path, attachment: Attachment, media_type: str | None) -> JsonObj
         "size": len(attachment.content),
     }
     return link if media_type is None else {**link, "mimeType": media_type}
-
-
-def _object(said: Json) -> JsonObject:
-    return said if isinstance(said, dict) else {}

@@ -22,6 +22,7 @@ from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.normalize.core import InputWithEvents
 from turnwire.normalize.events import ToolUpdate
 from turnwire.normalize.inputs import Received
+from turnwire.normalize.payloads.fields import fields
 from turnwire.protocol.acp.messages import SessionUpdate
 from turnwire.protocol.acp.updates import ToolCallUpdate
 from turnwire.protocol.json_values import Json, JsonObject, text_at
@@ -201,8 +202,7 @@ class TurnHooks:
 
     def _note_unheeded(self, event: str, output: JsonObject, *, can_block: bool) -> None:
         """Tell the user once of what a hook wants that cannot be done."""
-        specific = output.get("hookSpecificOutput")
-        wanted = {*output, *(specific if isinstance(specific, dict) else ())}
+        wanted = {*output, *fields(output.get("hookSpecificOutput"))}
         wanted -= {"hookSpecificOutput", "hookEventName", "suppressOutput"}
         for name in sorted(wanted - (_OBEYED if can_block else frozenset()))[:20]:
             message = (

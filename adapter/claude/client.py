@@ -15,6 +15,7 @@ from turnwire.adapter.process.transport import ProcessGone, Transport
 from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
 from turnwire.adapter.session.lines import Lines, fail
 from turnwire.normalize.inputs import Received, Sent
+from turnwire.normalize.payloads.fields import fields
 from turnwire.protocol.claude.control import ControlRequest, ControlResponse
 from turnwire.protocol.claude.decode import decode, malformed
 from turnwire.protocol.claude.encode import encode
@@ -104,7 +105,7 @@ class ClaudeClient:
         response = await self.exchange(request, deadline)
         if response.error is not None:
             raise RequestFailed(response.error)
-        return response.payload if isinstance(response.payload, dict) else {}
+        return fields(response.payload)
 
     async def exchange(self, request: AnyRequest, deadline: float) -> ControlResponse:
         """Ask the CLI and return its whole answer, be it an error; raises RequestTimeout and ProcessGone."""

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from turnwire.adapter.claude.version import PERMISSION_MODES, capabilities, check_resume_at
-from turnwire.adapter.options import CommandError, CommandOptions
+from turnwire.adapter.options import CommandError, CommandOptions, check_executable
 from turnwire.adapter.process.version import Version
 from turnwire.protocol.json_values import JsonObject
 
@@ -62,10 +62,7 @@ def build_command(
     executable: Sequence[str], options: CommandOptions, version: Version | None = None
 ) -> list[str]:
     """Return the argv; raises CommandError for options that contradict each other or that the version lacks."""
-    if not executable or not executable[0]:
-        raise CommandError("executable", "no program to run; give the CLI's command")
-    if any("\0" in argument for argument in executable):
-        raise CommandError("executable", "an argument contains a NUL character")
+    check_executable(executable)
     if options.bare:
         return list(executable)
     _check(options, version)

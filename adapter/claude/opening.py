@@ -38,6 +38,7 @@ from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.normalize.core import Core
 from turnwire.normalize.families import new_core
 from turnwire.normalize.inputs import Received, Sent
+from turnwire.normalize.payloads.fields import fields
 from turnwire.protocol.claude.requests import Initialize, McpMessage, UnknownRequest
 from turnwire.protocol.dialects import CLAUDE, Dialect
 from turnwire.protocol.json_values import JsonObject
@@ -279,7 +280,7 @@ async def _initialize(
         return
     if settings.policy == "plan" and settings.asks_despite_hooks:
         await _keep_classifier_out(client, options.control_deadline, notify)
-    session.begin(response.payload if isinstance(response.payload, dict) else None)
+    session.begin(fields(response.payload))
 
 
 async def _keep_classifier_out(client: ClaudeClient, deadline: float, notify: Notify) -> None:

@@ -30,6 +30,7 @@ from turnwire.normalize.claude.tool_kinds import kind_of
 from turnwire.normalize.claude.tools.plan import questions
 from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.inputs import Message
+from turnwire.normalize.payloads.fields import fields, objects
 from turnwire.normalize.vocabulary import ALWAYS_MODE
 from turnwire.protocol.claude import answers
 from turnwire.protocol.claude.control import (
@@ -50,7 +51,7 @@ from turnwire.protocol.claude.requests import (
     RequestUserDialog,
 )
 from turnwire.protocol.json_lines import line_of
-from turnwire.protocol.json_values import Json, JsonObject, text_at
+from turnwire.protocol.json_values import JsonObject, text_at
 from turnwire.protocol.malformed import Malformed
 
 HUMAN_REASONS = frozenset({"rule", "hook", "safetyCheck"})
@@ -174,20 +175,14 @@ def granted(changes: Iterable[JsonObject]) -> list[tuple[Grant, str]]:
         (Grant(text_at(rule, "toolName"), text_at(rule, "ruleContent")), text_at(change, "destination"))
         for change in changes
         if change.get("type") == "addRules" and change.get("behavior") == "allow"
-        for rule in _rules(change)
+        for rule in objects(change, "rules")
         if text_at(rule, "toolName")
     ]
 
 
-def _rules(change: JsonObject) -> Sequence[Json]:
-    rules = change.get("rules")
-    return rules if isinstance(rules, list) else ()
-
-
 def _hook(request_id: str, request: HookCallback) -> HookRequest:
     event, tool = text_at(request.input, "hook_event_name"), text_at(request.input, "tool_name")
-    arguments = request.input.get("tool_input")
-    call = ToolCall(tool, arguments if isinstance(arguments, dict) else {}, kind_of(tool))
+    call = ToolCall(tool, fields(request.input.get("tool_input")), kind_of(tool))
     return HookRequest(
         request_id=request_id,
         callback=request.callback_id,

@@ -13,6 +13,7 @@ from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
 from turnwire.adapter.session.lines import fail
 from turnwire.adapter.streams.client import StreamClient
 from turnwire.normalize.inputs import Sent
+from turnwire.normalize.payloads.fields import fields
 from turnwire.protocol.json_values import Json, JsonObject, text_at
 from turnwire.protocol.json_wire import Wire
 
@@ -63,8 +64,7 @@ class CodexClient(StreamClient):
             words = text_at(value["error"], "message") or "it does not say why"
             fail(answered, RequestFailed(f"Codex refuses {method}: {words}"))
         else:
-            result = value.get("result")
-            answered.set_result(result if isinstance(result, dict) else {})
+            answered.set_result(fields(value.get("result")))
         return method
 
     def give_up(self, reason: ProcessGone) -> None:

@@ -12,11 +12,12 @@ from turnwire.adapter.codex.client import CodexClient
 from turnwire.adapter.codex.policies import BY_SANDBOX, NEVER_ASKS
 from turnwire.adapter.codex.session import CodexSession
 from turnwire.adapter.codex.wire import CodexWire
-from turnwire.adapter.options import CommandError, SessionOptions
+from turnwire.adapter.family import check_resumes_by_id
+from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.grants import GrantStore
-from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
-from turnwire.adapter.process.cli import CliProcess, find_program
+from turnwire.adapter.permissions.requests import AgentRequest, UnreadableRequest
+from turnwire.adapter.process.cli import CliProcess
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.process.version import parse_version
 from turnwire.adapter.process.watchdog import Watchdog
@@ -30,8 +31,9 @@ from turnwire.adapter.session.loop import (
     start_agent,
 )
 from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.adapter.streams.opening import LineOutput
 from turnwire.normalize.codex.family import CODEX_APP_SERVER
-from turnwire.normalize.core import Core, InputWithEvents
+from turnwire.normalize.core import Core
 from turnwire.normalize.inputs import Received, Sent
 from turnwire.normalize.streams.core import StreamCore
 from turnwire.protocol.codex import answers, methods, requests
@@ -52,7 +54,7 @@ async def open_codex_session(
     notify: Notify = lambda _: None,
 ) -> AsyncIterator[CodexSession]:
     """Run Codex while the context is open; the arguments and errors are those of an Opener (adapter/family.py)."""
-    _check(options)
+    check_resumes_by_id(CODEX_APP_SERVER.name, options)
     own = core if isinstance(core, StreamCore) else CODEX_APP_SERVER.core()
     assert isinstance(own, StreamCore), "the family's core is one"
     context = SessionContext(core=own, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
@@ -62,19 +64,6 @@ async def open_codex_session(
 
     async with run_session(options, context, options.executable, build_session) as session:
         yield session
-
-
-def _check(options: SessionOptions) -> None:
-    """Raise CommandError for what Codex has no place for."""
-    if not options.executable or not options.executable[0]:
-        raise CommandError("executable", "no program to run; name the agent's")
-    if any("\0" in argument for argument in options.executable):
-        raise CommandError("executable", "an argument contains a NUL character")
-    if options.command.resume_at is not None:
-        raise CommandError("resume_at", "Codex cannot go back to a message; resume without it")
-    if options.command.continue_latest:
-        raise CommandError("continue_latest", "Codex goes on with a conversation by its id; name it")
-    find_program(options.executable[0], options.environment)
 
 
 def _parts(
@@ -122,36 +111,21 @@ def _parts(
     )
 
 
-class _Output:
+class _Output(LineOutput):
     """What is decided becomes lines; a request that nobody is asked about is refused."""
 
-    def __init__(self, client: CodexClient, wire: CodexWire, inbox: Inbox) -> None:
-        self._client = client
-        self._wire = wire
-        self._inbox = inbox
-        self._asked = False
-        """Whether the newest line asks something that will be answered."""
+    _asked = False
+    """Whether the newest line asks something that will be answered."""
 
     def on_asked(self, request: AgentRequest | UnreadableRequest) -> None:
         del request
         self._asked = True
-
-    def respond(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> None:
-        for message in self._wire.replies(request, reply):
-            if isinstance(message, JsonLine):
-                self._client.say(message.value)
 
     def refuse_unasked(self, name: Json, method: Json) -> None:
         """Refuse the newest line, if it is a request that nobody answers."""
         was_asked, self._asked = self._asked, False
         if name is not None and isinstance(method, str) and not was_asked:
             self._client.say(answers.error(name, answers.NO_METHOD, f"turnwire does not answer {method}"))
-
-    def publish(self, batch: list[InputWithEvents]) -> None:
-        self._inbox.put(batch)
-
-    def failed(self, error: Exception) -> None:
-        self._inbox.fail(error)
 
 
 async def _begin(session: CodexSession, client: CodexClient, notify: Notify) -> None:
@@ -177,13 +151,7 @@ async def _begin(session: CodexSession, client: CodexClient, notify: Notify) -> 
         if not thread:
             raise RequestFailed("Codex names no thread in its answer")
     except (RequestFailed, RequestTimeout, ProcessGone) as error:
-        if isinstance(error, ProcessGone) and await session.process.exits_within(options.stop.close):
-            await asyncio.wait([session.initialized])  # how it ended says more than a closed pipe
-        session.refuse(error)
-        # who stops an agent that still begins need not be told that it has not begun
-        if session.stopping is None:
-            notify(SessionNotice("initialize_failed", str(session.initialized.exception() or error)))
-        await session.stop()
+        await session.fail_to_open(error, notify)
         return
     if options.policy == "supervised":
         unasked = f"{', '.join(never_asks[:-1])} or {never_asks[-1]}"

@@ -26,6 +26,7 @@ from turnwire.adapter.session.attachments import (
 )
 from turnwire.adapter.session.prompts import Prompt
 from turnwire.adapter.session.running_agent import RunningAgent, StartedAgent
+from turnwire.normalize.payloads.fields import fields, objects
 from turnwire.normalize.vocabulary import Priority
 from turnwire.protocol.codex import methods, requests
 from turnwire.protocol.json_values import JsonObject, text_at
@@ -106,11 +107,10 @@ class CodexSession(RunningAgent[CodexClient]):
     def heard(self, value: JsonObject, answers: str) -> None:
         """Take in what a line says of turns; `answers` is the method of our request that it answers, if any."""
         if answers == methods.TURN_START:
-            told = value.get("result")
-            self._runs(text_at(told.get("turn") if isinstance(told, dict) else None, "id"))
+            self._runs(text_at(fields(value.get("result")).get("turn"), "id"))
             return
-        params = value.get("params")
-        if not isinstance(params, dict) or text_at(params, "threadId") != self._thread:
+        params = fields(value.get("params"))
+        if not params or text_at(params, "threadId") != self._thread:
             return
         match value.get("method"):
             case "turn/started":
@@ -229,8 +229,7 @@ class CodexSession(RunningAgent[CodexClient]):
     async def _end_commands(self, items: Collection[str]) -> None:
         deadline = self.options.control_deadline
         listed = await self.client.request(methods.TERMINALS_LIST, {"threadId": self._thread}, deadline)
-        terminals = listed.get("data")
-        for one in terminals if isinstance(terminals, list) else []:
+        for one in objects(listed, "data"):
             if text_at(one, "itemId") in items:
                 ended: JsonObject = {"threadId": self._thread, "processId": text_at(one, "processId")}
                 self.client.post(methods.TERMINALS_TERMINATE, ended)

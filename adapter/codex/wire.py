@@ -22,10 +22,11 @@ from turnwire.adapter.permissions.requests import (
 from turnwire.adapter.session.agent_wire import Asking
 from turnwire.adapter.streams.wire import tool_request
 from turnwire.normalize.inputs import Message
+from turnwire.normalize.payloads.fields import fields
 from turnwire.normalize.streams.core import StreamCore
 from turnwire.normalize.streams.observations import PermissionAsked, QuestionAsked
 from turnwire.protocol.codex import answers
-from turnwire.protocol.json_values import Json, JsonObject
+from turnwire.protocol.json_values import JsonObject
 from turnwire.protocol.json_wire import JsonLine
 
 
@@ -89,13 +90,12 @@ def _question(name: str, asked: QuestionAsked, value: JsonObject) -> AgentReques
 
 
 def _decided(asked: JsonObject, reply: Allow | Deny) -> JsonObject:
-    told = asked.get("params")
-    params: JsonObject = told if isinstance(told, dict) else {}
+    params = fields(asked.get("params"))
     option = _option(reply)
     match asked.get("method"):
         case "item/tool/requestUserInput":
-            given: Json = reply.arguments.get("answers") if isinstance(reply, Allow) else None
-            return answers.questions(params, given if isinstance(given, dict) else {})
+            given = reply.arguments.get("answers") if isinstance(reply, Allow) else None
+            return answers.questions(params, fields(given))
         case "item/permissions/requestApproval":
             return answers.permissions(params, allow=isinstance(reply, Allow))
         case "mcpServer/elicitation/request":

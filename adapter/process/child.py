@@ -227,10 +227,7 @@ class Supervised(asyncio.Protocol):
         return self._left == 0
 
     async def _wait_for_supervisor(self, seconds: float) -> None:
-        try:
-            async with suspend_aware.timeout(seconds):
-                await self._over.wait()
-        except TimeoutError:
+        if not await suspend_aware.within(seconds, self._over.wait()):
             self.kill_supervisor()
             await self._over.wait()
 

@@ -238,12 +238,7 @@ class CliProcess:
 
     async def exits_within(self, seconds: float) -> bool:
         """Wait until the process is gone, for so many seconds at most, and tell whether it is."""
-        try:
-            async with suspend_aware.timeout(seconds):
-                await self.exited()
-        except TimeoutError:
-            return False
-        return True
+        return await suspend_aware.within(seconds, self.exited())
 
     async def wait(self) -> Exit:
         """Wait for the exit of the process and the end of its output, end its leftovers, and say how it ended."""

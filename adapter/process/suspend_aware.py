@@ -1,7 +1,7 @@
 """asyncio.timeout that ignores time while the machine is suspended (adapter/process/suspend_aware_timer.py)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from turnwire.adapter.process.suspend_aware_timer import SuspendAwareTimer
@@ -39,3 +39,13 @@ async def timeout(seconds: float | None) -> AsyncIterator[None]:
             yield
         finally:
             cancel()
+
+
+async def within(seconds: float, awaited: Awaitable[object]) -> bool:
+    """Wait for something, for so many seconds at most, and tell whether it came."""
+    try:
+        async with timeout(seconds):
+            await awaited
+    except TimeoutError:
+        return False
+    return True

@@ -180,11 +180,7 @@ class TerminalProcess:
 
     async def _exits(self) -> None:
         """Wait for the exit, HANGUP_S seconds at most."""
-        try:
-            async with suspend_aware.timeout(HANGUP_S):
-                await self._running.exited.wait()
-        except TimeoutError:
-            pass  # it is killed next
+        await suspend_aware.within(HANGUP_S, self._running.exited.wait())  # otherwise it is killed next
 
     async def _readable(self, seconds: float | None) -> bool:
         """Wait until there may be something to read; False after so many seconds without."""

@@ -28,6 +28,7 @@ from turnwire.adapter.session.attachments import AttachmentFolder
 from turnwire.adapter.session.executor import SessionExecutor
 from turnwire.adapter.session.inbox import Inbox
 from turnwire.adapter.session.lines import Lines, fail
+from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.adapter.session.prompts import Prompt, PromptQueue
 from turnwire.normalize.core import InputWithEvents
 from turnwire.normalize.events import Queued, Withdrawn
@@ -145,6 +146,17 @@ class RunningAgent(ABC, Generic[Client]):
     def remove_attachments(self) -> None:
         """Remove the files that were saved for this session."""
         self._folder.remove()
+
+    async def fail_to_open(self, error: Exception, notify: Notify) -> None:
+        """End an agent with which no conversation can be opened: fail what waits, publish the reason, stop it."""
+        if isinstance(error, ProcessGone) and await self.process.exits_within(self.options.stop.close):
+            # how it ended says more than a closed pipe: the reader fails it, once all is read
+            await asyncio.wait([self.initialized])
+        self.refuse(error)
+        # who stops an agent that still begins need not be told that it has not begun
+        if self.stopping is None:
+            notify(SessionNotice("initialize_failed", str(self.initialized.exception() or error)))
+        await self.stop()
 
     # Turns
 

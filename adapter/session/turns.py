@@ -49,12 +49,7 @@ class TurnWatch:
 
     async def over_within(self, seconds: float, turn: int | None) -> bool:
         """Wait until a turn is over, for so many seconds at most, and tell whether it is."""
-        try:
-            async with suspend_aware.timeout(seconds):
-                await self.over(turn)
-        except TimeoutError:
-            return False
-        return True
+        return await suspend_aware.within(seconds, self.over(turn))
 
     async def watch(
         self,

@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from turnwire.adapter.capabilities import Capabilities
 from turnwire.adapter.family import AgentFamily, resume_at_unsupported
-from turnwire.adapter.options import CommandError, SessionOptions
+from turnwire.adapter.options import CommandError, SessionOptions, check_executable
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.grants import GrantStore
 from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
-from turnwire.adapter.process.cli import CliProcess, find_program
+from turnwire.adapter.process.cli import CliProcess
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent_wire import AgentWire
 from turnwire.adapter.session.inbox import Inbox
@@ -36,7 +36,7 @@ from turnwire.adapter.streams.json_agent import Client, JsonAgent
 from turnwire.adapter.streams.session import StreamSession
 from turnwire.adapter.streams.wire import StreamWire
 from turnwire.adapter.streams.words import Words
-from turnwire.normalize.core import Core, InputWithEvents
+from turnwire.normalize.core import Core
 from turnwire.normalize.family import Family
 from turnwire.normalize.inputs import Sent
 from turnwire.normalize.streams.core import StreamCore
@@ -98,9 +98,7 @@ async def _open(
     notify: Notify = lambda _: None,
 ) -> AsyncIterator[JsonAgent[Client]]:
     """Run an agent while the context is open; the arguments and errors are those of an Opener (adapter/family.py)."""
-    if not options.executable or not options.executable[0]:
-        raise CommandError("executable", "no program to run; give the agent's command")
-    find_program(options.executable[0], options.environment)
+    check_executable(options.executable)
     own = core if isinstance(core, StreamCore) else agents.family.core()
     if not isinstance(own, StreamCore):
         raise CommandError("family", f"{agents.family.name} has its own core and needs its own opener")
@@ -117,7 +115,7 @@ async def _open(
         started = start_agent(
             context,
             wire,
-            _Output(client, wire, inbox),
+            LineOutput(client, wire, inbox),
             options=options,
             settings=permission_settings(options),
             argv=argv,
@@ -133,19 +131,20 @@ async def _open(
         yield session
 
 
-class _Output:
+class LineOutput:
     """Writes decisions as lines."""
 
     def __init__(self, client: StreamClient, wire: AgentWire, inbox: Inbox) -> None:
         self._client = client
         self._wire = wire
-        self.publish: Callable[[list[InputWithEvents]], None] = inbox.put
-        self.failed: Callable[[Exception], None] = inbox.fail
+        self.publish = inbox.put
+        self.failed = inbox.fail
 
     def on_asked(self, request: AgentRequest | UnreadableRequest) -> None:
         """Note nothing: each request is answered once."""
 
     def respond(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> None:
+        """Write the reply to a request; never waits."""
         for message in self._wire.replies(request, reply):
             if isinstance(message, JsonLine):
                 self._client.say(message.value)

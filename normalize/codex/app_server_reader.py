@@ -13,7 +13,7 @@ from turnwire.normalize.codex.account import Limits, hook
 from turnwire.normalize.codex.models import Models
 from turnwire.normalize.codex.words import failure
 from turnwire.normalize.events import CompactBoundary
-from turnwire.normalize.payloads.fields import fields, flag, objects, text, whole
+from turnwire.normalize.payloads.fields import fields, flag, objects, text, texts, whole
 from turnwire.normalize.payloads.work import TodoItem
 from turnwire.normalize.streams.observations import (
     Answered,
@@ -296,8 +296,7 @@ class AppServerReader(OneWay):
         if name == self._spoken:
             self._spoken = None
         if kind == "collabAgentToolCall" and item.get("tool") == "spawnAgent":
-            threads = item.get("receiverThreadIds")
-            self._children.update((one, name) for one in _texts(threads))
+            self._children.update((one, name) for one in texts(item, "receiverThreadIds") or ())
         return items.completed(kind, item, parent=self._parent(told))
 
     def _prompted(self, told: JsonObject, item: JsonObject) -> Sequence[Observation]:
@@ -455,7 +454,3 @@ def _failure(error: JsonObject) -> Failure:
         return Failure(message=told.message, status=told.status, code=_CODES.get(info, told.code))
     status = next((whole(fields(one), "httpStatusCode") for one in fields(info).values()), None)
     return Failure(message=told.message, status=status or told.status, code=told.code)
-
-
-def _texts(value: Json) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []

@@ -301,7 +301,7 @@ def _named(update: ToolCall) -> str | None:
     word, colon, _ = title[:100].partition(": ")
     if _plain(word) in _KINDS and (colon or update.kind in (None, "other")) and _WORD.match(word):
         return word
-    given = update.raw_input.values() if isinstance(update.raw_input, dict) else ()
+    given = fields(update.raw_input).values()
     return (
         title if _NAME.match(title[:100]) and len(title) <= _LONGEST_NAME and title not in [*given] else None
     )
