@@ -8,6 +8,7 @@ TYPE_CHECKING = False  # known to type checkers; typing itself need not be loade
 if TYPE_CHECKING:
     from turnwire import client, events, payloads
     from turnwire.adapter.session.agent import AnswerRefused
+    from turnwire.adapter.session.attachments import Attachment
     from turnwire.embedded.asgi import User, asgi, user
     from turnwire.embedded.hub import Hub, open_hub
     from turnwire.embedded.session import Session, open_session
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnswerRefused",
+    "Attachment",
     "Hub",
     "Session",
     "TurnwireError",
@@ -32,6 +34,7 @@ __all__ = [
 
 _HOMES = {
     "AnswerRefused": "turnwire.adapter.session.agent",
+    "Attachment": "turnwire.adapter.session.attachments",
     "Hub": "turnwire.embedded.hub",
     "Session": "turnwire.embedded.session",
     "TurnwireError": "turnwire.protocol.errors",

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -158,8 +158,11 @@ async def test_a_session_is_prompted_and_answered_turn_after_turn(script: list[s
             assert (said.strip(), end.data.outcome) == (text, "completed")
         assert not session.busy
         session.finish()
+        with pytest.raises(turnwire.TurnwireError, match="takes no more prompts"):
+            await session.prompt("and then")
         left = [event.type async for event in session]
         assert left[-1:] == ["process_status"]
+        assert "turn_started" not in left
 
 
 async def test_a_question_is_declined(script: list[str], tmp_path: Path) -> None:
@@ -239,6 +242,47 @@ async def test_an_agent_that_is_not_there_is_refused(tmp_path: Path) -> None:
         with pytest.raises(turnwire.TurnwireError, match="there is no"):
             async with turnwire.open_session(tmp_path, agent=agent):
                 pass
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"agent": []}, "agent: the command line is empty"),
+        ({"policy": "ask"}, "policy: 'ask' is none of autonomous, supervised, plan"),
+        ({"answer_timeout": -1}, "answer_timeout: -1 must be seconds above 0"),
+        ({"answer_timeout": float("nan")}, "answer_timeout: nan must be"),
+        ({"sandbox": "networks"}, "sandbox: 'networks' is none of off, files, network"),
+        ({"sandbox_hosts": "*.example.org"}, r"sandbox_hosts: give a list of hosts: \['\*.example.org'\]"),
+        ({"sandbox_hosts": ["https://example.org"]}, "sandbox_hosts: 'https://example.org' is not a host"),
+    ],
+)
+async def test_a_wrong_argument_of_a_session_is_named_before_anything_starts(
+    given: dict[str, Any], complaint: str, tmp_path: Path
+) -> None:
+    with pytest.raises(turnwire.TurnwireError, match=complaint):
+        async with turnwire.open_session(tmp_path, **{"agent": "demo", **given}):
+            pass
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 8
+
+
+async def test_files_go_with_a_prompt_and_each_session_removes_its_own(
+    script: list[str], tmp_path: Path
+) -> None:
+    async with asyncio.timeout(DEADLINE), turnwire.open_session(tmp_path, agent=script) as session:
+        with pytest.raises(turnwire.TurnwireError, match=r"empty.png has 0 bytes"):
+            await session.prompt("hi", attachments=[turnwire.Attachment(b"", "empty.png")])
+        files = [turnwire.Attachment(PNG, "shot.png"), turnwire.Attachment(b"a,b\n", "table.csv")]
+        await session.prompt("hi", attachments=files)
+        (said,) = [each async for each in until_complete(session) if each.type == "user_message"]
+        assert [each["media_type"] for each in json.loads(to_json(said))["parts"]] == ["image/png"]
+        assert [path.read_bytes() for path in tmp_path.rglob("*table.csv")] == [b"a,b\n"]
+        async with turnwire.open_session(tmp_path, agent=script) as other:
+            await other.prompt("hi", attachments=files[1:])
+            assert len([*tmp_path.rglob("*table.csv")]) == 2
+        assert len([*tmp_path.rglob("*table.csv")]) == 1
+    assert not [*tmp_path.rglob("*table.csv")]
 
 
 async def test_a_hub_serves_inside_a_program_and_leaves_its_signals(

@@ -1,21 +1,27 @@
 """A live agent in the caller's own process, without a hub and without a journal."""
 
+import math
 import os
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import get_args
+from uuid import uuid4
 
 from msgspec import structs
 
 from turnwire.adapter.families import FAMILIES
 from turnwire.adapter.families import open_session as run_agent
-from turnwire.adapter.options import CommandOptions, SessionOptions
+from turnwire.adapter.options import CommandError, CommandOptions, SessionOptions
 from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from turnwire.adapter.process.environment import ALLOWED, build_environment
+from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.process.watchdog import Watchdog
-from turnwire.adapter.sandbox.settings import SandboxSettings
+from turnwire.adapter.sandbox.hosts import HostList
+from turnwire.adapter.sandbox.settings import LEVELS, SandboxSettings
 from turnwire.adapter.session.agent import AgentSession
+from turnwire.adapter.session.attachments import Attachment
 from turnwire.config.agents import AgentSetting, find, with_agent_of_argv
 from turnwire.config.sandbox import own_packages
 from turnwire.normalize.events import AgentEvent
@@ -33,6 +39,7 @@ class Session:
         self._agent = agent
         self._batches = agent.batches()
         self._events = deque[AgentEvent]()
+        self._finished = False
 
     def __aiter__(self) -> AsyncIterator[AgentEvent]:
         """Return the session itself: a loop that was left can be continued by another one, no event is lost."""
@@ -55,9 +62,19 @@ class Session:
         """The ids of permission requests and questions that wait for an answer."""
         return self._agent.pending
 
-    async def prompt(self, text: str) -> str:
-        """Send a prompt and return its id, which `complete` names in `data.prompts`; waits until the agent has started."""
-        return await self._agent.prompt(text)
+    async def prompt(self, text: str, *, attachments: Sequence[Attachment] = ()) -> str:
+        """Send a prompt and return its id, which `complete` names in `data.prompts`; waits until the agent has started.
+
+        Args:
+            text: what to say.
+            attachments: files to go with it. Images reach the agent as such, other files are saved in the workspace for it.
+
+        Raises:
+            TurnwireError: an attachment is refused, or no agent can receive the prompt; the message says why.
+        """
+        if self._finished:
+            raise ProcessGone("the session takes no more prompts: finish() was called; open another session")
+        return await self._agent.prompt(text, attachments=attachments)
 
     def answer(
         self,
@@ -107,6 +124,7 @@ class Session:
 
     def finish(self) -> None:
         """Send no more prompts: the agent finishes its work and exits, and iteration ends."""
+        self._finished = True
         self._agent.close_input()
 
     async def _close(self) -> None:
@@ -141,13 +159,15 @@ async def open_session(
         sandbox_hosts: hosts that need no asking: `HOST`, `HOST:PORT`, `*.HOST` or `*`.
 
     Raises:
-        TurnwireError: the agent, or its sandbox, cannot be started; the message says why and what to do.
+        TurnwireError: an argument is wrong, or the agent or its sandbox cannot be started; the message says why and what to do.
     """
+    _check(policy, answer_timeout, sandbox, sandbox_hosts)
     started = _started_as(agent, environment or {})
     options = structs.replace(
         started,
         sandbox=structs.replace(started.sandbox, level=sandbox, hosts=sandbox_hosts),
         workspace=_whole(workspace),
+        name=f"program-{uuid4().hex}",  # sessions in one workspace keep their attachments apart
         command=CommandOptions(model=model, resume=resume),
         policy=policy,
         answer_timeout=answer_timeout,
@@ -162,6 +182,27 @@ async def open_session(
             running.remove_attachments()
 
 
+def _check(policy: str | None, answer_timeout: float | None, sandbox: str, hosts: Sequence[str]) -> None:
+    """Raise CommandError for an argument that is none of those that count: a wrong sandbox must not be a weaker one."""
+    if policy is not None and policy not in get_args(Policy):
+        raise CommandError(
+            "policy",
+            f"{policy!r} is none of {', '.join(get_args(Policy))}; leave it out for the agent's own rules",
+        )
+    if answer_timeout is not None and not (answer_timeout > 0 and math.isfinite(answer_timeout)):
+        raise CommandError(
+            "answer_timeout", f"{answer_timeout!r} must be seconds above 0; leave it out to wait without end"
+        )
+    if sandbox not in LEVELS:
+        raise CommandError("sandbox", f"{sandbox!r} is none of {', '.join(LEVELS)}")
+    if isinstance(hosts, str):
+        raise CommandError("sandbox_hosts", f"give a list of hosts: [{hosts!r}]")
+    try:
+        HostList(hosts)
+    except ValueError as error:
+        raise CommandError("sandbox_hosts", str(error)) from None
+
+
 def _whole(workspace: str | os.PathLike[str]) -> Path:
     return Path(workspace).resolve()
 
@@ -171,6 +212,8 @@ def _started_as(agent: str | Sequence[str], environment: Mapping[str, str]) -> S
     configured: dict[str, AgentSetting] = {}
     name = agent if isinstance(agent, str) else ""
     if not isinstance(agent, str):
+        if not agent:
+            raise CommandError("agent", "the command line is empty; give the program and its arguments")
         name, configured = with_agent_of_argv({}, tuple(agent), None)
     found = find(name, configured)
     return SessionOptions(
