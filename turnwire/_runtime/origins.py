@@ -5,9 +5,12 @@ origin. A literal address cannot be rebound.
 """
 
 import ipaddress
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+
+from turnwire._runtime.allowed import allowed_hosts, allowed_origins
 
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -29,6 +32,11 @@ class RequestPolicy(Struct, frozen=True):
     """Origins in addition to the server's own."""
     any_address: bool = False
     """Serve requests whose Host is a literal address: the server listens beyond loopback."""
+
+    @classmethod
+    def of(cls, hosts: Iterable[str], origins: Iterable[str], any_address: bool = False) -> "RequestPolicy":
+        """Return the policy for hosts and origins as somebody wrote them; raises ValueError for one that is none."""
+        return cls(allowed_hosts(hosts), allowed_origins(origins), any_address)
 
     def host_allowed(self, host: str | None) -> bool:
         """Return whether a Host header may be served."""

@@ -36,6 +36,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from turnwire._runtime.allowed import allowed_hosts, allowed_origins
 from turnwire.adapter.process.environment import REQUESTABLE
 from turnwire.config import secrecy
 from turnwire.config.agents import AgentSetting, add_agents
@@ -75,6 +76,13 @@ def _split(value: object) -> object:
 
 Names = Annotated[list[str], NoDecode, BeforeValidator(_split)]
 """A list of names; in the environment separated by commas, or a JSON array."""
+
+
+Origins = Annotated[Names, AfterValidator(allowed_origins), AfterValidator(list)]
+"""A list of origins, spelt as browsers send them."""
+
+Hosts = Annotated[Names, AfterValidator(allowed_hosts), AfterValidator(list)]
+"""A list of names of hosts, without ports."""
 
 
 FrontendOption = Literal[
@@ -261,9 +269,9 @@ class Settings(BaseSettings):
     """PEM file with the certificate chain. Together with `tls_key` it makes the hub use TLS."""
     tls_key: Path | None = None
     """PEM file with the private key."""
-    allowed_origins: Names = []
+    allowed_origins: Origins = []
     """Origins of web pages that may connect, in addition to the hub's own."""
-    allowed_hosts: Names = []
+    allowed_hosts: Hosts = []
     """Accepted values of the Host header, in addition to loopback and `host`."""
     trusted_proxies: Names = []
     """Addresses and networks of reverse proxies. Their `X-Forwarded-For` or `Forwarded` header names the client's address."""

@@ -29,6 +29,7 @@ from websockets.typing import Subprotocol
 
 from turnwire._runtime.origins import RequestPolicy
 from turnwire._runtime.task_owner import TaskOwner
+from turnwire.config.settings import ConfigurationError
 from turnwire.embedded.hub import Hub, hub_with
 from turnwire.frontends.web.access import refusal, wrong_page
 from turnwire.hub.principals import TOKEN_PREFIX, NoPrincipals, Principal, checked_name
@@ -333,7 +334,17 @@ def asgi(
         allowed_origins: origins of pages that may ask, besides the application's own.
         recheck_s: seconds.
         settings: settings by name, as for `open_hub`.
+
+    Raises:
+        TurnwireError: a host, an origin or a setting is none that counts here. The lifespan raises it for other settings.
     """
-    policy = RequestPolicy(tuple(allowed_hosts), tuple(allowed_origins))
+    try:
+        policy = RequestPolicy.of(allowed_hosts, allowed_origins)
+    except ValueError as error:
+        raise ConfigurationError(str(error)) from None
     fixed = {"host": "127.0.0.1", "port": 0, "trusted_proxies": ["127.0.0.1"]}
+    if given := sorted(fixed.keys() & settings.keys()):
+        raise ConfigurationError(
+            f"{given[0]} is not for a mounted hub: its application listens; leave it out"
+        )
     return HubApplication(who, policy, recheck_s, {**settings, **fixed})

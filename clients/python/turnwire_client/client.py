@@ -123,7 +123,7 @@ class Client(Requests):
         self._failure: TurnwireError | None = None
         self.hindrance = ""
         """What has kept it from a connection so far, as far as it knows."""
-        self.address = _address(url) if isinstance(url, str) else ""
+        self.address = websocket_address(url) if isinstance(url, str) else ""
         """The WebSocket's address; empty until a function has given the URL."""
         self._replies: dict[str, asyncio.Future[JsonValue]] = {}
         self._followings: dict[str, list[Following]] = {}
@@ -270,7 +270,7 @@ class Client(Requests):
             log.warning("The function for the URL or the token has failed.", exc_info=error)
             raise OSError(f"the function for the URL or the token has failed: {error!r}") from error
         try:
-            self.address = _address(url)
+            self.address = websocket_address(url)
         except ValueError as error:
             raise OSError(str(error)) from error
         self.named_session = _carried(url, "session")
@@ -529,7 +529,7 @@ async def connect(
         client.close()
 
 
-def _address(url: str) -> str:
+def websocket_address(url: str) -> str:
     """Return the WebSocket's address: that of a hub, or below the path that a proxy has it at. Raises ValueError, without the token."""
     try:
         parts = urlsplit(url)

@@ -23,7 +23,7 @@ from turnwire._runtime.task_owner import TaskOwner
 from turnwire.client import AccessRefused, Client, CommandFailed, TimedOut, TurnwireError, connect
 from turnwire.frontends.agui import run_request
 from turnwire.frontends.agui.runs import Limits, RunStore, SessionRun, session_of
-from turnwire.frontends.web.access import PolicyMiddleware, refusal
+from turnwire.frontends.web.access import PolicyMiddleware, hub_address, refusal
 from turnwire.frontends.web.bodies import BodyRefused, body_of
 
 log = logging.getLogger("turnwire.frontends.agui")
@@ -71,17 +71,16 @@ def create_app(
     `prefix` is the path of the endpoints. `allowed_origins` are origins of pages that may ask, and read the answer: only
     these open CORS. `any_address` serves literal addresses as Host, for a server beyond loopback. `interrupt_when_gone`
     stops the turn of a client that goes away; else the turn goes on, and a client that comes again sees it.
+    Raises ValueError for an address, a host or an origin that is none.
     """
-    server = Server(
-        hub.partition("#")[0], token_of, limits or Limits(), interrupt_when_gone=interrupt_when_gone
-    )
-    policy = RequestPolicy(tuple(allowed_hosts), tuple(allowed_origins), any_address)
+    server = Server(hub_address(hub), token_of, limits or Limits(), interrupt_when_gone=interrupt_when_gone)
+    policy = RequestPolicy.of(allowed_hosts, allowed_origins, any_address)
     middleware = [Middleware(PolicyMiddleware, policy)]
-    if allowed_origins:
+    if policy.origins:
         middleware.append(
             Middleware(
                 CORSMiddleware,
-                allow_origins=list(allowed_origins),
+                allow_origins=policy.origins,
                 allow_methods=["POST"],
                 allow_headers=["Authorization", "Content-Type"],
             )

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from turnwire._runtime.origins import RequestPolicy
 from turnwire.client import AccessRefused, Answer, Client, CommandFailed, TimedOut, TurnwireError, connect
-from turnwire.frontends.web.access import PolicyMiddleware, refusal
+from turnwire.frontends.web.access import PolicyMiddleware, hub_address, refusal
 from turnwire.frontends.web.bodies import BodyRefused, body_of
 
 from . import request
@@ -74,15 +74,16 @@ def create_app(
     """Make the application for a hub: its printed URL or its address (a token in it is not used).
 
     `allowed_origins` are origins of pages that may ask and read the answer. `any_address` serves literal addresses as Host.
+    Raises ValueError for an address, a host or an origin that is none.
     """
-    server = Server(hub.partition("#")[0], token_of)
-    policy = RequestPolicy(tuple(allowed_hosts), tuple(allowed_origins), any_address)
+    server = Server(hub_address(hub), token_of)
+    policy = RequestPolicy.of(allowed_hosts, allowed_origins, any_address)
     middleware = [Middleware(PolicyMiddleware, policy)]
-    if allowed_origins:
+    if policy.origins:
         middleware.append(
             Middleware(
                 CORSMiddleware,
-                allow_origins=list(allowed_origins),
+                allow_origins=policy.origins,
                 allow_methods=["GET", "POST"],
                 allow_headers=["Authorization", "Content-Type"],
             )

@@ -5,6 +5,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from turnwire._runtime.origins import RequestPolicy
+from turnwire.client.client import websocket_address
 
 
 class PolicyMiddleware:
@@ -38,6 +39,12 @@ def wrong_page(policy: RequestPolicy, scope: Scope) -> JSONResponse | None:
             "The page comes from another origin. Add its origin to allowed_origins.",
         )
     return None
+
+
+def hub_address(url: str) -> str:
+    """Return a hub's address, without what its printed URL carries behind it; raises ValueError where no hub can be."""
+    websocket_address(url)
+    return url.partition("#")[0]
 
 
 def refusal(status: int, code: str, message: str, field: str | None = None) -> JSONResponse:

@@ -60,7 +60,7 @@ def mcp_command(
         from turnwire._runtime.origins import RequestPolicy
         from turnwire.frontends.mcp.serving import http_app
 
-        policy = RequestPolicy((*(allowed_host or ()), *hosts), tuple(allowed_origin or ()), any_address)
+        policy = RequestPolicy.of((*(allowed_host or ()), *hosts), allowed_origin or (), any_address)
         return http_app(server, token, policy)
 
     serve_pages("mcp", "/mcp", connect=url, host=host, port=port, log_level=settings.log_level, make=make)

@@ -63,6 +63,8 @@ def serve_pages(
         served = make([] if is_loopback(host) else [host], not is_loopback(host))
     except ModuleNotFoundError as missing:
         fail(f"{missing.name} is not installed; it is part of an extra: pip install 'turnwire[{name}]'")
+    except ValueError as error:  # an option of the caller's
+        fail(str(error), 2)
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"turnwire {name} is ready; POST http://{shown}:{listener.getsockname()[1]}{path}")
     garbage.started()
