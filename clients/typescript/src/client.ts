@@ -63,13 +63,13 @@ export interface ClientOptions {
   onSessions?: (sessions: SessionSummary[]) => void;
   /** Called with what the shells write that this client has opened, and with their ends. */
   onShell?: (frame: ShellFrame | ShellEnded) => void;
-  /** A listener has thrown: everything else goes on. Without this, the console is told. */
+  /** A listener has thrown, or a following has failed whose listener has no `onFailed`: everything else goes on. Without this, the console is told. */
   onListenerError?: (error: unknown) => void;
 }
 
 /** How long to wait. */
 export interface Wait {
-  /** Milliseconds; then it rejects with TimedOut. */
+  /** Milliseconds; then it rejects with TimedOut. Infinity waits without end. */
   timeout?: number;
   /** Ends the wait: it rejects with the signal's reason. */
   signal?: AbortSignal;
@@ -83,6 +83,17 @@ interface Pending {
 const SUBPROTOCOL = "turnwire.v1";
 const MAX_FRAME = 64 * 1024 * 1024;
 const REPLY_TIMEOUT_MS = 120_000;
+
+/** So many milliseconds a subscription waits that the hub has called one command too many. */
+const ASK_AGAIN_MS = 500;
+
+/** Timers count to here, some 24 days: one that is set for longer would end at once. */
+const MOST_MS = 2 ** 31 - 1;
+
+/** Calls after so many milliseconds; never where that is longer than a timer can wait, as with Infinity. */
+function later(call: () => void, ms: number): ReturnType<typeof setTimeout> | undefined {
+  return ms > MOST_MS ? undefined : setTimeout(call, ms);
+}
 
 export class Client {
   private readonly options: ClientOptions;
@@ -98,6 +109,9 @@ export class Client {
   private socket: SocketLike | undefined;
   private retry: ReturnType<typeof setTimeout> | undefined;
   private probe: ReturnType<typeof setInterval> | undefined;
+  /** Sessions whose subscription the hub has called one command too many. */
+  private readonly tooMany = new Set<string>();
+  private askingAgain: ReturnType<typeof setTimeout> | undefined;
   private silentTicks = 0;
   private isWanted = false;
   /** What has kept it from a connection last. */
@@ -140,7 +154,7 @@ export class Client {
       const timer =
         timeout === undefined
           ? undefined
-          : setTimeout(
+          : later(
               () => waiting.reject(new TimedOut(`The hub has not let us in within ${timeout} ms. ${this.hindrance}`.trim())),
               timeout,
             );
@@ -261,12 +275,18 @@ export class Client {
         return this.again(new ConnectionLost(`The function for the URL or the token has failed: ${String(error)}`));
       }
     }
-    const socket = this.factory(this.address, [SUBPROTOCOL, ...(this.options.subprotocols?.() ?? [])]);
+    let socket: SocketLike;
+    try {
+      socket = this.factory(this.address, [SUBPROTOCOL, ...(this.options.subprotocols?.() ?? [])]);
+    } catch (error) {
+      // A browser refuses a page of https a hub of http.
+      return this.again(new ConnectionLost(`No WebSocket to ${this.address} can be made: ${String(error)}`));
+    }
     this.socket = socket;
     this.silentTicks = 0;
     clearInterval(this.probe);
     const silence = this.options.silence ?? 15_000;
-    if (silence > 0) this.probe = setInterval(() => this.listenForLife(socket), silence);
+    if (silence > 0 && silence <= MOST_MS) this.probe = setInterval(() => this.listenForLife(socket), silence);
     let isOpen = false;
     socket.onopen = () => {
       isOpen = true;
@@ -309,7 +329,7 @@ export class Client {
         },
       };
       const abort = () => settle.reject(signal?.reason);
-      const late = setTimeout(() => settle.reject(new TimedOut(`The hub has not answered "${command.type}" in ${timeout} ms.`)), timeout);
+      const late = later(() => settle.reject(new TimedOut(`The hub has not answered "${command.type}" in ${timeout} ms.`)), timeout);
       signal?.addEventListener("abort", abort);
       this.pending.set(id, settle);
     });
@@ -433,6 +453,7 @@ export class Client {
     if (subscription) {
       // At once, and not in a promise: the events come right behind.
       this.asked.delete(id);
+      if (refusal?.code === "rate_limited") return this.askLater(subscription);
       const last = Number((reply.result as { last?: number } | undefined)?.last ?? 0);
       for (const following of subscription.followings) {
         if (refusal === undefined) following.confirmed(subscription, this.welcome?.epoch ?? "", last);
@@ -447,6 +468,20 @@ export class Client {
     this.pending.delete(id);
     if (refusal === undefined) pending?.resolve(reply.result ?? null);
     else pending?.reject(refusal);
+  }
+
+  /** A page that follows many sessions asks for all of them at once, and a slow loop asks often. */
+  private askLater({ followings }: Subscription): void {
+    for (const following of followings) {
+      following.lost();
+      this.tooMany.add(following.session);
+    }
+    this.askingAgain ??= setTimeout(() => {
+      this.askingAgain = undefined;
+      const sessions = [...this.tooMany];
+      this.tooMany.clear();
+      for (const session of sessions) if (this.followings.get(session)?.some(({ idle }) => idle)) this.subscribe(session);
+    }, ASK_AGAIN_MS);
   }
 
   private lose(code: number, reason: string): void {
@@ -484,6 +519,9 @@ export class Client {
     clearInterval(this.probe);
     clearTimeout(this.retry);
     this.retry = undefined;
+    clearTimeout(this.askingAgain);
+    this.askingAgain = undefined;
+    this.tooMany.clear();
     if (socket) {
       socket.onopen = socket.onmessage = socket.onclose = null;
       socket.close();
@@ -532,7 +570,8 @@ export class Client {
       onCaughtUp: (seq) => this.guard(() => listener.onCaughtUp?.(seq)),
       onGap: (gap) => this.guard(() => listener.onGap?.(gap)),
       onLag: (behind, reason) => this.guard(() => listener.onLag?.(behind, reason)),
-      onFailed: (error) => this.guard(() => listener.onFailed?.(error)),
+      // Nobody would know, as of a promise that is rejected and that nobody awaits.
+      onFailed: (error) => (listener.onFailed ? this.guard(() => listener.onFailed?.(error)) : this.complain(error)),
       onClosed: () => this.guard(() => listener.onClosed?.()),
     };
   }

@@ -56,6 +56,11 @@ export class Following {
     return this.state === "closed";
   }
 
+  /** @internal It is not asked for. */
+  get idle(): boolean {
+    return this.state === "idle";
+  }
+
   /** Follow it no more: nothing is given after this. */
   close(): void {
     if (this.closed) return;

@@ -165,6 +165,28 @@ describe("a following", () => {
     expect(failures[0]).toMatchObject({ code: "unknown_session" });
   });
 
+  test("that asks too often waits and goes on", async () => {
+    hub.tooMany = 2;
+    const one = client();
+    const [first, second] = [follow(one), follow(one)];
+    hub.publish(2);
+    await until(() => expect([first.seen, second.seen]).toEqual([[1, 2], [1, 2]]));
+    expect([first.failures, second.failures]).toEqual([[], []]);
+    hub.tooMany = 1;
+    const third = follow(one);
+    await until(() => expect(hub.tooMany).toBe(0));
+    one.close(); // while it waits to ask again
+    expect(third.seen).toEqual([]);
+  });
+
+  test("that fails without anybody who listens for it is told as an error of a listener", async () => {
+    const told: unknown[] = [];
+    const one = client({ onListenerError: (error) => told.push(error) });
+    one.follow("nope", { onEvents: () => undefined });
+    await until(() => expect(told).toHaveLength(1));
+    expect(told[0]).toMatchObject({ code: "unknown_session" });
+  });
+
   test("shares what the hub sends with others of its session", async () => {
     const one = client();
     const first = follow(one);
@@ -604,6 +626,35 @@ describe("the connection", () => {
     await until(() => expect(states).toContain("connecting"));
     hub.mute = false;
     await until(() => expect(states.at(-1)).toBe("open"));
+  });
+
+  test("that the browser refuses to make is tried again, and says why", async () => {
+    let refusals = 0;
+    class Refusing extends WebSocket {
+      constructor(url: string, protocols: string[]) {
+        if (refusals++ === 0) throw new Error("an https page may not connect to ws:");
+        super(url, protocols);
+      }
+    }
+    const reasons: string[] = [];
+    const one = client({ WebSocket: Refusing, onState: (_, reason) => reasons.push(reason?.message ?? "") });
+    await one.connected();
+    expect(reasons).toEqual([`No WebSocket to ${hub.url} can be made: Error: an https page may not connect to ws:`, ""]);
+  });
+
+  test("waits without end for a time that no timer can count", async () => {
+    const one = client({ silence: Infinity, replyTimeout: 2 ** 31 });
+    await one.connected({ timeout: Infinity });
+    let answer = (_: null) => {};
+    hub.answer = () => new Promise<null>((resolve) => (answer = resolve));
+    const waits = [one.command({ type: "interrupt", session: "s" }, { timeout: Infinity }), one.command({ type: "set_model", session: "s" })];
+    await until(() => expect(hub.received.map(({ type }) => type)).toEqual(["hello", "interrupt", "set_model"]));
+    const first = await Promise.race([...waits, new Promise((resolve) => setTimeout(resolve, 20, "they wait"))]);
+    expect(first).toBe("they wait");
+    one.close();
+    await expect(waits[0]).rejects.toBeInstanceOf(ConnectionLost);
+    await expect(waits[1]).rejects.toBeInstanceOf(ConnectionLost);
+    answer(null);
   });
 
   test("needs a WebSocket class where there is no global one", () => {

@@ -21,6 +21,8 @@ export class MockHub {
   /** Send each event twice. */
   stutter = false;
   mute = false;
+  /** Call so many of the next subscriptions one command too many. */
+  tooMany = 0;
   /** Confirm subscriptions and send nothing more. */
   unreadable = false;
   private readonly log: unknown[] = [];
@@ -111,6 +113,10 @@ export class MockHub {
     if (command.type === "subscribe" && command.session !== "s") {
       const error = { code: "unknown_session", message: "There is no such session.", field: "session" };
       return this.send(socket, { type: "reply", id: command.id, ok: false, error });
+    }
+    if (command.type === "subscribe" && this.tooMany > 0) {
+      this.tooMany -= 1;
+      return this.send(socket, { type: "reply", id: command.id, ok: false, error: { code: "rate_limited", message: "Too many commands." } });
     }
     if (command.type === "subscribe") {
       this.send(socket, { type: "reply", id: command.id, ok: true, result: { epoch: this.epoch, last: this.log.length } });
