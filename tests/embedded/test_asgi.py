@@ -14,6 +14,7 @@ import httpx2
 import pytest
 import uvicorn
 from playwright.async_api import expect
+from starlette.applications import Starlette
 from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
@@ -260,6 +261,47 @@ async def test_without_its_lifespan_it_says_what_is_missing() -> None:
     async with served(app) as base, httpx2.AsyncClient() as http:
         answer = await http.get(base)
         assert (answer.status_code, "hub.lifespan" in answer.text) == (503, True)
+
+
+async def test_a_refusal_of_the_hub_is_passed_on_and_a_wrong_answer_lets_nobody_in(tmp_path: Path) -> None:
+    answer: Any = turnwire.user("ann", "control", "all")
+
+    async def who(_: object) -> Any:
+        return answer
+
+    hub = turnwire.asgi(who, agent="demo", journal="memory", max_connections=1, state_dir=tmp_path)
+    app = Starlette(lifespan=hub.lifespan)
+    app.mount("/agents", hub)
+    async with asyncio.timeout(DEADLINE), served(app) as base, httpx2.AsyncClient() as http:
+        websocket = f"{base.replace('http', 'ws', 1)}/agents/ws"
+        async with open_websocket(websocket):
+            with pytest.raises(InvalidStatus) as caught:
+                await open_websocket(websocket)
+        assert (caught.value.response.status_code, b"connections" in caught.value.response.body) == (
+            503,
+            True,
+        )
+        answer = "ann"
+        assert (await http.get(f"{base}/agents/sessions")).status_code == 500
+        answer = None
+        assert (await http.get(f"{base}/agents/sessions")).status_code == 401
+
+
+async def test_a_server_that_can_send_no_refusal_closes_the_websocket() -> None:
+    async def nobody(_: object) -> None:
+        return None
+
+    sent = list[Any]()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    scope = {"type": "websocket", "path": "/ws", "headers": [(b"host", b"localhost")], "query_string": b""}
+    await turnwire.asgi(nobody)(scope, receive, send)
+    assert sent == [{"type": "websocket.close", "code": 1008}]
 
 
 @pytest.mark.long

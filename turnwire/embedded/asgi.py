@@ -24,7 +24,7 @@ from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_websocket
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
 from turnwire._runtime.origins import RequestPolicy
@@ -137,19 +137,32 @@ class HubApplication:
         if scope["type"] not in {"http", "websocket"}:
             raise NotImplementedError("turnwire.asgi is mounted: give hub.lifespan to the application")
         if (answer := self._turned_away(scope)) is not None:
-            return await answer(scope, receive, send)
-        caller = await self._who(HTTPConnection(scope))
+            return await _refuse(answer, scope, receive, send)
+        caller = await self._user(scope)
         if caller is None:
             answer = refusal(401, "unauthorized", "The application does not let you in here. Log in there.")
-            return await answer(scope, receive, send)
+            return await _refuse(answer, scope, receive, send)
         token = self._callers.add(caller)
         try:
             if scope["type"] == "websocket":
                 await self._talk(WebSocket(scope, receive, send), caller, token)
             else:
                 await self._answer(scope, receive, send, caller, token)
+        except InvalidStatus as refused:  # by the hub, which takes no more connections
+            said = refused.response
+            answer = Response(bytes(said.body or b""), said.status_code, media_type="application/json")
+            await _refuse(answer, scope, receive, send)
         finally:
             self._callers.remove(token)
+
+    async def _user(self, scope: Scope) -> Principal | None:
+        """Ask the application who it is; raises TypeError where it answers with something else, which lets nobody in."""
+        found: object = await self._who(HTTPConnection(scope))
+        if found is None or isinstance(found, Principal):
+            return found
+        raise TypeError(
+            f"who() returned {found!r}; return turnwire.user(…), or None for somebody who is not let in"
+        )
 
     def _turned_away(self, scope: Scope) -> Response | None:
         """Return the answer to what is refused before anybody is asked who it is."""
@@ -224,7 +237,7 @@ class HubApplication:
         is_same = True
         while is_same:
             await asyncio.sleep(self._recheck_s)
-            is_same = await self._who(HTTPConnection(scope)) == caller
+            is_same = await self._user(scope) == caller
 
     # Plain requests, and streams of server-sent events
 
@@ -275,6 +288,14 @@ class HubApplication:
                     await send({"type": "http.response.body", "body": bytes(event.data), "more_body": True})
                 case _:
                     return await send({"type": "http.response.body", "body": b""})
+
+
+async def _refuse(answer: Response, scope: Scope, receive: Receive, send: Send) -> None:
+    """Refuse a request, or a WebSocket whose server may have no way to say why."""
+    if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
+        await send({"type": "websocket.close", "code": 1008})
+    else:
+        await answer(scope, receive, send)
 
 
 async def _up(page: WebSocket, hub: ClientConnection) -> None:
