@@ -10,6 +10,7 @@ import mcp
 from console_decisions import OPTIONS
 from console_states import HubHarness, empty_hub, hub_harness, made, show
 from turnwire.frontends.mcp.server import create_server, to_hub
+from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire.frames import AnyCommand
 from turnwire.normalize.events import (
     AgentEvent,
@@ -18,6 +19,7 @@ from turnwire.normalize.events import (
     MessageChunk,
     PermissionOption,
     PermissionRequest,
+    QuestionRequest,
     ToolCall,
     TurnStarted,
     Withdrawn,
@@ -114,6 +116,68 @@ async def test_waiting_tells_of_a_turn_that_has_ended_or_asked_before() -> None:
     async with assistant() as (_, client):
         nothing = await client.call_tool("wait", {"session": "one"})
         assert "No turn has run in session 'one'" in words(nothing)
+
+
+async def test_a_prompt_behind_a_request_that_waits_tells_what_waits() -> None:
+    async with assistant() as (where, client):
+        await where.journal.append("one", made([*SAID, ASKS]))
+        report = value(await client.call_tool("prompt", {"session": "one", "text": "Never mind."}))
+        assert (report["state"], [each["id"] for each in report["requests"]]) == ("waiting", ["p1"])
+
+
+async def test_a_prompt_starts_an_agent_again_that_has_ended() -> None:
+    async with assistant() as (where, client):
+        running = False
+
+        async def prompted(_: AnyCommand) -> Any:
+            if not running:
+                raise CommandRefused("not_running", "No CLI runs.")
+            await where.journal.append("one", made([*SAID, ENDED]))
+            return {"prompt": "u1"}
+
+        async def resumed(_: AnyCommand) -> Any:
+            nonlocal running
+            running = True
+            return {"session": "one"}
+
+        where.host.handlers |= {"prompt": prompted, "session.resume": resumed}
+        report = value(await client.call_tool("prompt", {"session": "one", "text": "Go on"}))
+        assert (report["state"], report["text"]) == ("ended", "All green")
+
+        async def busy(_: AnyCommand) -> Any:
+            raise CommandRefused("limit_processes", "Too many agents run.")
+
+        where.host.handlers["prompt"] = busy
+        refused = await client.call_tool("prompt", {"session": "one", "text": "Go on"})
+        assert (refused.is_error, "Too many agents run." in words(refused)) == (True, True)
+
+
+async def test_several_choices_forms_and_declining_reach_the_agent() -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    form = QuestionRequest(
+        pending_id="q1", kind="elicitation", message="Who?", mode="form", requested_schema=schema
+    )
+    link = QuestionRequest(
+        pending_id="q2", kind="elicitation", message="Log in", mode="url", url="https://app.example/in"
+    )
+    async with assistant(then=[*SAID, form, link]) as (where, client):
+        report = value(await client.call_tool("prompt", {"session": "one", "text": "Ask me"}))
+        assert [each.get("schema") for each in report["requests"]] == [schema, None]
+        assert report["requests"][1]["url"] == "https://app.example/in"
+        for given in (
+            {"answers": {"Which?": ["Blue", "Red"]}},
+            {"content": {"name": "Ann"}},
+            {"decline": True},
+        ):
+            value(await client.call_tool("answer_question", {"session": "one", "request": "q1", **given}))
+        nothing = await client.call_tool("answer_question", {"session": "one", "request": "q1"})
+        assert (nothing.is_error, "or decline" in words(nothing)) == (True, True)
+        said = [command for command, _ in did(where, "question.answer")]
+        assert [(one.action, one.answers, one.content) for one in said] == [
+            ("accept", {"Which?": ["Blue", "Red"]}, None),
+            ("accept", None, {"name": "Ann"}),
+            ("decline", None, None),
+        ]
 
 
 async def test_a_prompt_that_another_frontend_takes_back_is_not_waited_for() -> None:

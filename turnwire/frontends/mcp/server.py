@@ -10,12 +10,12 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from turnwire.client import Answer, Client, TurnwireError, connect
+from turnwire.client import Answer, Client, CommandFailed, TurnwireError, connect
 from turnwire.client.commands import LibraryExport, WorkspaceDiff
 from turnwire.client.values import JsonObject
 from turnwire.protocol.visible import to_json, visible
 
-from .turns import RECENT, Progress, TurnReport, end_of, watch
+from .turns import Progress, TurnReport, end_of, watch
 
 NAME = "mcp"
 """Shown as `by` in the decisions that are taken here."""
@@ -107,18 +107,24 @@ def _add_sessions(server: MCPServer[None], hub: Connect) -> None:
 def _add_turns(server: MCPServer[None], hub: Connect) -> None:
     @server.tool()
     async def prompt(context: Context, session: Session, text: str, seconds: Seconds = WAIT_S) -> TurnReport:
-        """Say something to a session's agent, and wait for the end of the turn."""
+        """Say something to a session's agent, and wait for the end of the turn. An agent that has ended is started again."""
         async with hub() as client:
-            after = await end_of(client, session)
-            said = await client.prompt(session, text)
-            return await watch(client, session, after, _progress(context), seconds=seconds, prompt=said)
+            end = await end_of(client, session)
+            try:
+                said = await client.prompt(session, text)
+            except CommandFailed as refused:
+                if refused.code != "not_running":
+                    raise
+                await client.resume(session)
+                said = await client.prompt(session, text)
+            return await watch(client, session, end, _progress(context), seconds=seconds, prompt=said)
 
     @server.tool()
     async def wait(context: Context, session: Session, seconds: Seconds = WAIT_S) -> TurnReport:
         """Wait for the end of the turn that runs. If none runs, report the last one."""
         async with hub() as client:
-            after = await end_of(client, session, before=RECENT)
-            return await watch(client, session, after, _progress(context), seconds=seconds)
+            end = await end_of(client, session)
+            return await watch(client, session, end, _progress(context), seconds=seconds)
 
 
 def _add_answers(server: MCPServer[None], hub: Connect, *, decides: bool) -> None:
@@ -126,12 +132,24 @@ def _add_answers(server: MCPServer[None], hub: Connect, *, decides: bool) -> Non
     async def answer_question(
         session: Session,
         request: Annotated[str, Field(description="The request's id.")],
-        answers: Annotated[dict[str, str], Field(description="For each question of the request its answer.")],
+        answers: Annotated[
+            dict[str, str | list[str]] | None,
+            Field(
+                description="For each question of the request its answer; a list where several may be chosen."
+            ),
+        ] = None,
+        content: Annotated[
+            JsonObject | None, Field(description="What a form asks for, as its schema says.")
+        ] = None,
+        decline: Annotated[bool, Field(description="Answer nothing; the agent goes on without.")] = False,
     ) -> JsonObject:
-        """Answer a question that a session's agent asks."""
+        """Answer a question or a form that a session's agent asks, or decline it."""
+        if (answers is not None) + (content is not None) + decline != 1:
+            raise ToolError("Give one of these: answers to questions, the content of a form, or decline.")
+        answer = Answer(answers=answers, content=content, action="decline" if decline else "accept")
         async with hub() as client:
-            await client.answer(session, request, Answer(answers=answers))
-            return {"answered": request}
+            await client.answer(session, request, answer)
+            return {"declined" if decline else "answered": request}
 
     if not decides:
         return

@@ -43,25 +43,24 @@ class TurnReport(TypedDict):
     error: str | None
     cost_usd: float | None
     requests: list[JsonObject]
-    """What waits for an answer: `id`, `kind` (`permission` or `question`), `title`, and the questions or the options."""
+    """What waits for an answer: `id`, `kind` (`permission` or `question`), `title`, and the options, the questions or the form's schema."""
 
 
-async def end_of(client: Client, session: str, *, before: int = 0) -> Cursor:
-    """Return the end of a session's log, or so many events before it; raises CommandFailed where there is no such session."""
+async def end_of(client: Client, session: str) -> Cursor:
+    """Return the end of a session's log; raises CommandFailed where there is no such session."""
     welcome = await client.connected()
     found = next((one for one in await client.sessions() if one.session == session), None)
     if found is None:
         raise CommandFailed(
             "unknown_session", f"There is no session {session!r}; list_sessions names them.", "session"
         )
-    last = found.last_seq - before
-    return Cursor(welcome.epoch, last) if last > 0 else BEGINNING
+    return Cursor(welcome.epoch, found.last_seq) if found.last_seq > 0 else BEGINNING
 
 
 async def watch(
     client: Client,
     session: str,
-    after: Cursor,
+    end: Cursor,
     progress: Progress,
     *,
     seconds: float,
@@ -69,11 +68,13 @@ async def watch(
 ) -> TurnReport:
     """Follow a session until the turn of a prompt ends; raises TurnwireError.
 
+    `end` is the end of the log when this began. What is read up to there tells what waits, and is no progress.
     Without a prompt it is the turn that runs. If none runs, the last one is reported at once.
     Returns sooner when a human must answer, and when the time is up. Then the turn goes on.
     """
     told = _Told(prompt)
-    is_live = prompt is not None  # what is read before that is known to other frontends, and no progress
+    is_live = False
+    after = Cursor(end.epoch, end.seq - RECENT) if end.seq > RECENT else BEGINNING
     following = client.follow(session, after, held=HELD)
     deadline = asyncio.get_running_loop().time() + seconds
     try:
@@ -95,12 +96,11 @@ async def watch(
                     raise TurnwireError(
                         f"No turn has run in session {visible(session)!r}. Say something by `prompt`."
                     )
-            if (
-                isinstance(received, EventFrame)
-                and (line := told.add(received.event)) is not None
-                and is_live
-            ):
-                await progress(line)
+            if isinstance(received, EventFrame):
+                is_live = is_live or (prompt is not None and received.seq > end.seq)
+                line = told.add(received.event)
+                if line is not None and is_live:
+                    await progress(line)
     finally:
         following.close()
     return told.report(session)
@@ -183,6 +183,8 @@ def request_of(event: events.PermissionRequest | events.QuestionRequest) -> Json
                 }
                 for one in event.questions or ()
             ],
+            **({} if event.requested_schema is None else {"schema": event.requested_schema}),
+            **({} if event.url is None else {"url": visible_line(event.url)}),
         }
     return {
         "id": event.pending_id,
