@@ -71,7 +71,10 @@ def test_a_text_in_the_place_of_a_list_is_refused(read: Callable[[str], object])
 
 
 def test_the_hubs_settings_are_read_the_same_way() -> None:
-    given = {"allowed_origins": ["https://App.Example/"], "allowed_hosts": ["App.Example:8443"]}
+    given: dict[str, object] = {
+        "allowed_origins": ["https://App.Example/"],
+        "allowed_hosts": ["App.Example:8443"],
+    }
     settings = load(given, None)
     assert (settings.allowed_origins, settings.allowed_hosts) == (["https://app.example"], ["app.example"])
     for name, written in (("allowed_origins", "app.example"), ("allowed_hosts", "https://app.example")):
