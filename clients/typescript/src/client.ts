@@ -154,10 +154,7 @@ export class Client {
       const timer =
         timeout === undefined
           ? undefined
-          : later(
-              () => waiting.reject(new TimedOut(`The hub has not let us in within ${timeout} ms. ${this.hindrance}`.trim())),
-              timeout,
-            );
+          : later(() => waiting.reject(new TimedOut(`The hub has not let us in within ${timeout} ms. ${this.hindrance}`.trim())), timeout);
       const end = (settle: () => void) => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", abort);

@@ -170,7 +170,12 @@ describe("a following", () => {
     const one = client();
     const [first, second] = [follow(one), follow(one)];
     hub.publish(2);
-    await until(() => expect([first.seen, second.seen]).toEqual([[1, 2], [1, 2]]));
+    await until(() =>
+      expect([first.seen, second.seen]).toEqual([
+        [1, 2],
+        [1, 2],
+      ]),
+    );
     expect([first.failures, second.failures]).toEqual([[], []]);
     hub.tooMany = 1;
     const third = follow(one);
@@ -647,7 +652,10 @@ describe("the connection", () => {
     await one.connected({ timeout: Infinity });
     let answer = (_: null) => {};
     hub.answer = () => new Promise<null>((resolve) => (answer = resolve));
-    const waits = [one.command({ type: "interrupt", session: "s" }, { timeout: Infinity }), one.command({ type: "set_model", session: "s" })];
+    const waits = [
+      one.command({ type: "interrupt", session: "s" }, { timeout: Infinity }),
+      one.command({ type: "set_model", session: "s" }),
+    ];
     await until(() => expect(hub.received.map(({ type }) => type)).toEqual(["hello", "interrupt", "set_model"]));
     const first = await Promise.race([...waits, new Promise((resolve) => setTimeout(resolve, 20, "they wait"))]);
     expect(first).toBe("they wait");

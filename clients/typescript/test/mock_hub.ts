@@ -116,7 +116,12 @@ export class MockHub {
     }
     if (command.type === "subscribe" && this.tooMany > 0) {
       this.tooMany -= 1;
-      return this.send(socket, { type: "reply", id: command.id, ok: false, error: { code: "rate_limited", message: "Too many commands." } });
+      return this.send(socket, {
+        type: "reply",
+        id: command.id,
+        ok: false,
+        error: { code: "rate_limited", message: "Too many commands." },
+      });
     }
     if (command.type === "subscribe") {
       this.send(socket, { type: "reply", id: command.id, ok: true, result: { epoch: this.epoch, last: this.log.length } });
