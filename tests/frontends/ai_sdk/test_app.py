@@ -4,6 +4,7 @@ import asyncio
 import json
 from typing import Any
 
+from msgspec import structs
 from starlette.types import Message
 
 from console_decisions import OPTIONS
@@ -137,6 +138,26 @@ async def test_what_waits_ends_the_response_and_its_answer_goes_on() -> None:
         assert command.option_id == "allow_once"
 
 
+async def test_a_prompt_instead_of_an_answer_is_told_what_waits() -> None:
+    async with hub_harness(host=empty_hub()) as where:
+        settled = structs.replace(ASKS, pending_id="p0", tool_call_id="c0")
+        allowed = PermissionResolved(pending_id="p0", tool_call_id="c0", behavior="allow", by="user:ann")
+        past = made([*TURN[:3], settled, allowed, ASKS])
+        await show(where, "one", past, state="waiting", pending=1)
+
+        async def prompted(_: AnyCommand) -> dict[str, str]:
+            return {"prompt": "u2"}
+
+        where.host.handlers["prompt"] = prompted  # type: ignore[assignment]
+        status, body = await ask(where.base, "POST", "/ai", chat(user("never mind")), token=where.token)
+        told = parts(body)
+        assert (status, told[0]) == (200, {"type": "start", "messageId": "u2"})
+        asked = [one for one in told if one["type"] == "tool-approval-request"]
+        assert asked == [{"type": "tool-approval-request", "approvalId": "p1", "toolCallId": "c1"}]
+        place = told[-1]["messageMetadata"]["turnwire"]
+        assert (told[-1]["finishReason"], place["seq"]) == ("tool-calls", len(past))
+
+
 async def test_who_answers_second_is_shown_what_was_decided() -> None:
     async with hub_harness(host=empty_hub()) as where:
         await show(where, "one", made([*TURN[:3], ASKS]), state="waiting", pending=1)
@@ -169,6 +190,17 @@ async def test_an_answer_after_the_end_of_its_turn_is_refused_and_holds_no_strea
         status, said = await ask(where.base, "POST", "/ai", late, token=where.token)
         assert (status, b"has ended" in said) == (400, True)
         assert not where.host.commands
+
+
+async def test_an_answer_to_a_conversation_without_a_turn_holds_no_stream() -> None:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "one", made([]))
+        part = {
+            "type": "dynamic-tool", "toolName": "Bash", "toolCallId": "c1", "state": "approval-responded",
+            "input": {}, "approval": {"id": "p1", "approved": True},
+        }  # fmt: skip
+        late = chat({"id": "turn-1", "role": "assistant", "parts": [part]})
+        assert (await ask(where.base, "POST", "/ai", late, token=where.token))[0] == 400
 
 
 async def test_a_session_without_a_running_turn_has_no_stream_and_loads_as_messages() -> None:

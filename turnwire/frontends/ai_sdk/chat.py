@@ -60,15 +60,19 @@ class Reply:
 
 
 async def prompted(client: Client, session: str, asked: ChatRequest) -> Reply:
-    """Send a prompt; raises TurnwireError."""
+    """Send a prompt; raises TurnwireError.
+
+    If permissions wait, the reply asks for them again: an answer must be in the last message of a page, which is this reply now.
+    """
     cursor = await _end(client, session)
     following = client.follow(session, cursor, held=HELD)
-    turn = None
+    turn, waiting = None, ()
     if _is_busy(client, session):
         frames = await _last_turn(client, session, cursor)
         turn = next(
             (one.event.operation_id for one in frames if isinstance(one.event, events.TurnStarted)), None
         )
+        waiting = _waiting(frames)
     try:
         try:
             prompt = await client.prompt(session, asked.text, attachments=asked.attachments)
@@ -80,6 +84,8 @@ async def prompted(client: Client, session: str, asked: ChatRequest) -> Reply:
     except TurnwireError:
         following.close()
         raise
+    if waiting:
+        return Reply(following, Turn(prompt), prompt=prompt, running=turn, first=waiting)
     return Reply(following, prompt=prompt, running=turn)
 
 
@@ -94,7 +100,8 @@ async def answered(client: Client, session: str, asked: ChatRequest) -> Reply:
     requests = {
         one.event.pending_id: one.event for one in frames if isinstance(one.event, events.PermissionRequest)
     }
-    if start == cursor and frames and isinstance(frames[-1].event, events.Complete):
+    has_ended = any(isinstance(one.event, events.Complete) for one in frames)
+    if start == cursor and (has_ended or not (frames or _is_busy(client, session))):
         raise BadRequest("messages", "the turn of this request has ended")  # nothing would end the response
     answers = []
     for approval in asked.approvals:
@@ -224,6 +231,20 @@ def _is_busy(client: Client, session: str) -> bool:
     """Return whether a turn runs, as the hub said last."""
     return any(
         one.session == session and one.state in {"running", "waiting"} for one in client.known_sessions
+    )
+
+
+def _waiting(turn: list[EventFrame]) -> tuple[EventFrame, ...]:
+    """Return the permission requests of a turn that nobody has answered."""
+    settled = {
+        one.event.pending_id
+        for one in turn
+        if isinstance(one.event, events.PermissionResolved | events.PermissionCancelled)
+    }
+    return tuple(
+        one
+        for one in turn
+        if isinstance(one.event, events.PermissionRequest) and one.event.pending_id not in settled
     )
 
 
