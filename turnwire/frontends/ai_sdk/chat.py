@@ -66,7 +66,8 @@ async def prompted(client: Client, session: str, asked: ChatRequest) -> Reply:
     """
     cursor = await _end(client, session)
     following = client.follow(session, cursor, held=HELD)
-    turn, waiting = None, ()
+    turn: str | None = None
+    waiting: tuple[EventFrame, ...] = ()
     if _is_busy(client, session):
         frames = await _last_turn(client, session, cursor)
         turn = next(
