@@ -8,7 +8,8 @@ import pytest
 
 from agui_harness import input_of
 from turnwire.client.commands import Attachment
-from turnwire.frontends.agui.run_request import THREAD_ID, BadInput, RunRequest, read
+from turnwire.frontends.agui.run_request import THREAD_ID, RunRequest, read
+from turnwire.frontends.web.bodies import BadRequest
 
 PICTURE = base64.b64encode(b"\x89PNG").decode()
 
@@ -49,7 +50,7 @@ def test_texts_of_a_message_are_lines_of_the_prompt_and_data_is_attached() -> No
     ],
 )
 def test_what_cannot_be_attached_is_refused_with_its_place(source: dict[str, str], message: str) -> None:
-    with pytest.raises(BadInput) as refused:
+    with pytest.raises(BadRequest) as refused:
         said({"type": "text", "text": "Look."}, image(**source))
     assert str(refused.value) == message
 
@@ -62,7 +63,7 @@ def test_a_thread_has_a_name_that_a_session_can_have(thread: str, is_good: bool)
     if is_good:
         assert asked(threadId=thread).input.thread_id == thread
         return
-    with pytest.raises(BadInput, match=r"threadId: must be of 1 to 200 printable characters"):
+    with pytest.raises(BadRequest, match=r"threadId: must be of 1 to 200 printable characters"):
         asked(threadId=thread)
 
 
@@ -91,6 +92,6 @@ def test_what_a_new_session_is_to_be_stands_in_the_props_of_turnwire(props: Any,
     ],
 )
 def test_props_that_no_session_has_are_refused_with_their_place(given: Any, message: str) -> None:
-    with pytest.raises(BadInput) as refused:
+    with pytest.raises(BadRequest) as refused:
         _ = asked(forwardedProps={"turnwire": given}).options
     assert str(refused.value) == message

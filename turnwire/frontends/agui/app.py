@@ -8,11 +8,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TypeAlias
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -20,11 +17,12 @@ from starlette.types import Receive, Scope, Send
 
 from turnwire._runtime.origins import RequestPolicy
 from turnwire._runtime.task_owner import TaskOwner
-from turnwire.client import AccessRefused, Client, CommandFailed, TimedOut, TurnwireError, connect
+from turnwire.client import AccessRefused, Client, connect
 from turnwire.frontends.agui import run_request
 from turnwire.frontends.agui.runs import Limits, RunStore, SessionRun, session_of
-from turnwire.frontends.web.access import PolicyMiddleware, hub_address, refusal
-from turnwire.frontends.web.bodies import BodyRefused, body_of
+from turnwire.frontends.web.access import hub_address, refusal
+from turnwire.frontends.web.bodies import body_of
+from turnwire.frontends.web.streams import REFUSED, TokenOf, answer_to, bearer, middleware
 
 log = logging.getLogger("turnwire.frontends.agui")
 
@@ -44,15 +42,6 @@ STATUS = {
     "journal_unavailable": 503,
 }
 """HTTP statuses of the hub's codes, as far as they come before the stream begins; 502 for others."""
-
-TokenOf: TypeAlias = Callable[[Request], Awaitable[str | None]]
-"""From a request to the hub's token for it; None refuses it."""
-
-
-async def bearer(request: Request) -> str | None:
-    """Return the token of the Authorization header."""
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    return token.strip() or None if scheme.lower() == "bearer" else None
 
 
 def create_app(
@@ -75,23 +64,13 @@ def create_app(
     """
     server = Server(hub_address(hub), token_of, limits or Limits(), interrupt_when_gone=interrupt_when_gone)
     policy = RequestPolicy.of(allowed_hosts, allowed_origins, any_address)
-    middleware = [Middleware(PolicyMiddleware, policy)]
-    if policy.origins:
-        middleware.append(
-            Middleware(
-                CORSMiddleware,
-                allow_origins=policy.origins,
-                allow_methods=["POST"],
-                allow_headers=["Authorization", "Content-Type"],
-            )
-        )
     run, interrupt = Endpoint(server.run), Endpoint(server.interrupt)
     routes = [
         Route(prefix or "/", run, methods=["POST"]),
         Route(f"{prefix}/{{session}}", run, methods=["POST"]),
         Route(f"{prefix}/{{session}}/interrupt", interrupt, methods=["POST"]),
     ]
-    return Starlette(routes=routes, middleware=middleware)
+    return Starlette(routes=routes, middleware=middleware(policy, ["POST"]))
 
 
 class Endpoint:
@@ -104,18 +83,8 @@ class Endpoint:
         """Serve a request; a refusal is answered as the hub would."""
         try:
             answer = await self._serve(Request(scope, receive, send), send)
-        except BodyRefused as error:
-            answer = refusal(error.status, error.code, str(error))
-        except run_request.BadInput as error:
-            answer = refusal(400, "invalid_params", str(error), error.field or None)
-        except AccessRefused as error:
-            answer = refusal(401, "unauthorized", str(error))
-        except CommandFailed as error:
-            answer = refusal(STATUS.get(error.code, 502), error.code, error.message, error.field)
-        except (TimedOut, TimeoutError):
-            answer = refusal(504, "hub_silent", "The hub has not answered in time; is it running?")
-        except TurnwireError as error:
-            answer = refusal(502, "hub_lost", str(error))
+        except REFUSED as error:
+            answer = answer_to(error, STATUS, 502)
         except ClientDisconnect:
             return
         if answer is not None:

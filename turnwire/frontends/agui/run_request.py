@@ -10,20 +10,13 @@ from pydantic import ValidationError
 
 from turnwire.client.commands import Attachment
 from turnwire.client.values import JsonObject
+from turnwire.frontends.web.bodies import BadRequest
 
 THREAD_ID = 200
 """Characters of a threadId that names a session to be made."""
 
 CREATE_FIELDS = frozenset({"workspace", "agent", "model", "policy", "permission_mode"})
 """What `forwardedProps.turnwire` may say of a session to be made."""
-
-
-class BadInput(Exception):
-    """The input is no RunAgentInput that can be served: the field, and what is wrong with it."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"{field}: {message}" if field else message)
-        self.field = field
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +42,27 @@ class RunRequest:
         if given is None:
             return {}
         if not isinstance(given, dict):
-            raise BadInput("forwardedProps.turnwire", "must be an object")
+            raise BadRequest("forwardedProps.turnwire", "must be an object")
         for name, value in given.items():
             if name not in CREATE_FIELDS:
-                raise BadInput(
+                raise BadRequest(
                     f"forwardedProps.turnwire.{name}",
                     f"is unknown; there are {', '.join(sorted(CREATE_FIELDS))}",
                 )
             if not isinstance(value, str):
-                raise BadInput(f"forwardedProps.turnwire.{name}", "must be a string")
+                raise BadRequest(f"forwardedProps.turnwire.{name}", "must be a string")
         return given
 
 
 def read(body: bytes) -> RunRequest:
-    """Read a request's body; raises BadInput."""
+    """Read a request's body; raises BadRequest."""
     try:
         asked = RunAgentInput.model_validate_json(body)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise BadInput(".".join(map(str, first["loc"])), first["msg"]) from None
+        raise BadRequest(".".join(map(str, first["loc"])), first["msg"]) from None
     if not 0 < len(asked.thread_id) <= THREAD_ID or not asked.thread_id.isprintable():
-        raise BadInput("threadId", f"must be of 1 to {THREAD_ID} printable characters")
+        raise BadRequest("threadId", f"must be of 1 to {THREAD_ID} printable characters")
     last = asked.messages[-1] if asked.messages else None
     if not isinstance(last, UserMessage):
         return RunRequest(asked, None, "", ())
@@ -89,8 +82,10 @@ def _content(message: UserMessage, field: str) -> tuple[str, tuple[Attachment, .
             try:
                 base64.b64decode(part.source.value, validate=True)
             except (binascii.Error, ValueError):
-                raise BadInput(f"{field}.{number}.source.value", "is not base64") from None
+                raise BadRequest(f"{field}.{number}.source.value", "is not base64") from None
             attachments.append(Attachment(base64=part.source.value, media_type=part.source.mime_type))
         else:
-            raise BadInput(f"{field}.{number}.source", "only data can be attached; send the bytes as base64")
+            raise BadRequest(
+                f"{field}.{number}.source", "only data can be attached; send the bytes as base64"
+            )
     return "\n".join(texts), tuple(attachments)

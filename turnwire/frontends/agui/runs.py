@@ -33,14 +33,12 @@ from turnwire.frontends.agui.question_answers import InvalidAnswer, command_of
 from turnwire.frontends.agui.run_request import RunRequest
 from turnwire.frontends.agui.thread import PromptIds, Thread
 from turnwire.frontends.web.bodies import LIMIT, WITHIN_S
+from turnwire.frontends.web.streams import ENDS_LINES, prompt
 
 log = logging.getLogger("turnwire.frontends.agui")
 
 OVERTAKEN = frozenset({"already_answered", "cancelled"})
 """Codes of an answer that came too late, after another answer or the end of the turn."""
-
-_ENDS_LINES = {ord(end): f"\\u{ord(end):04x}" for end in "\u0085\u2028\u2029"}
-"""Characters that JSON leaves as they are and some readers of event streams end a line at."""
 
 Tell = Callable[[bytes], Awaitable[None]]
 """Sends bytes of the stream; waits while the client does not read."""
@@ -112,7 +110,7 @@ class RunStore:
 async def session_of(client: Client, asked: RunRequest, kept: RunStore) -> str:
     """Return the session of a threadId: the session of that name, the one made for it before, or a new one.
 
-    Raises BadInput and TurnwireError.
+    Raises BadRequest and TurnwireError.
     """
     thread_id = asked.input.thread_id
     title = f"AG-UI {thread_id}"
@@ -235,18 +233,12 @@ class SessionRun:
         """Send the new message, to a CLI that is started again where it has ended, and return the prompt's UUID."""
         asked = self._asked
         try:
-            try:
-                prompt = await self._client.prompt(self._session, asked.text, attachments=asked.attachments)
-            except CommandFailed as refused:
-                if refused.code != "not_running":
-                    raise
-                await self._client.resume(self._session)
-                prompt = await self._client.prompt(self._session, asked.text, attachments=asked.attachments)
+            sent = await prompt(self._client, self._session, asked.text, asked.attachments)
         except CommandFailed:
             self._prompts.failed(message)
             raise
-        self._prompts.on_sent(message, prompt)
-        return prompt
+        self._prompts.on_sent(message, sent)
+        return sent
 
     async def _answer(self, entries: Iterable[ResumeEntry]) -> list[BaseEvent]:
         """Give the answers that came; all are looked at before one is given."""
@@ -281,7 +273,7 @@ class SessionRun:
 
     async def _tell(self, tell: Tell, told: list[BaseEvent] | None) -> None:
         if told:
-            await tell("".join(map(self._encode, told)).translate(_ENDS_LINES).encode())
+            await tell("".join(map(self._encode, told)).translate(ENDS_LINES).encode())
         elif told is None:
             # a comment: it keeps proxies from closing a silent stream, and shows whether the client is there
             await tell(b":\n\n")

@@ -10,16 +10,15 @@ from typing import TypeAlias
 
 import msgspec
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from turnwire._runtime.origins import RequestPolicy
-from turnwire.client import AccessRefused, Answer, Client, CommandFailed, TimedOut, TurnwireError, connect
-from turnwire.frontends.web.access import PolicyMiddleware, hub_address, refusal
-from turnwire.frontends.web.bodies import BodyRefused, body_of
+from turnwire.client import AccessRefused, Answer, Client, connect
+from turnwire.frontends.web.access import hub_address, refusal
+from turnwire.frontends.web.bodies import BadRequest, body_of
+from turnwire.frontends.web.streams import REFUSED, TokenOf, answer_to, bearer, middleware
 
 from . import request
 from .chat import Reply, answered, loaded, prompted, resumed, told
@@ -52,15 +51,6 @@ HEADERS = {
     "X-Vercel-AI-UI-Message-Stream": "v1",
 }
 
-TokenOf: TypeAlias = Callable[[Request], Awaitable[str | None]]
-"""From a request to the hub's token for it; None refuses it."""
-
-
-async def bearer(asked: Request) -> str | None:
-    """Return the token of the Authorization header."""
-    scheme, _, token = asked.headers.get("authorization", "").partition(" ")
-    return token.strip() or None if scheme.lower() == "bearer" else None
-
 
 def create_app(
     hub: str,
@@ -78,16 +68,6 @@ def create_app(
     """
     server = Server(hub_address(hub), token_of)
     policy = RequestPolicy.of(allowed_hosts, allowed_origins, any_address)
-    middleware = [Middleware(PolicyMiddleware, policy)]
-    if policy.origins:
-        middleware.append(
-            Middleware(
-                CORSMiddleware,
-                allow_origins=policy.origins,
-                allow_methods=["GET", "POST"],
-                allow_headers=["Authorization", "Content-Type"],
-            )
-        )
     routes = [
         Route(prefix or "/", server.served(server.chat), methods=["POST"]),
         Route(f"{prefix}/{{session}}", server.served(server.chat), methods=["POST"]),
@@ -96,7 +76,7 @@ def create_app(
         Route(f"{prefix}/{{session}}/stop", server.served(server.stop), methods=["POST"]),
         Route(f"{prefix}/{{session}}/answer", server.served(server.answer), methods=["POST"]),
     ]
-    return Starlette(routes=routes, middleware=middleware)
+    return Starlette(routes=routes, middleware=middleware(policy, ["GET", "POST"]))
 
 
 class _QuestionAnswer(msgspec.Struct, forbid_unknown_fields=True):
@@ -123,18 +103,8 @@ class Server:
         async def serve(asked: Request) -> Response:
             try:
                 return await endpoint(asked)
-            except BodyRefused as error:
-                return refusal(error.status, error.code, str(error))
-            except request.BadRequest as error:
-                return refusal(400, "invalid_params", str(error), error.field or None)
-            except AccessRefused as error:
-                return refusal(401, "unauthorized", str(error))
-            except CommandFailed as error:
-                return refusal(STATUS.get(error.code, 409), error.code, error.message, error.field)
-            except (TimedOut, TimeoutError):
-                return refusal(504, "hub_silent", "The hub has not answered in time; is it running?")
-            except TurnwireError as error:
-                return refusal(502, "hub_lost", str(error))
+            except REFUSED as error:
+                return answer_to(error, STATUS, 409)
             except ClientDisconnect:
                 return Response(status_code=499)  # nobody reads it
 
@@ -147,7 +117,7 @@ class Server:
             given = request.read(await body_of(asked))
             session = asked.path_params.get("session") or given.chat
             if session is None:
-                raise request.BadRequest("id", "is missing; it is the session's id")
+                raise BadRequest("id", "is missing; it is the session's id")
             if self._streams >= STREAMS:
                 return refusal(
                     503, "too_many_streams", "As many responses as may be are under way; come again later."
@@ -182,12 +152,12 @@ class Server:
             try:
                 given = msgspec.json.decode(await body_of(asked), type=_QuestionAnswer)
             except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-                raise request.BadRequest("", str(error)) from None
+                raise BadRequest("", str(error)) from None
             match given.action:
                 case "accept" | "decline" | "cancel":
                     answer = Answer(answers=given.answers, action=given.action, content=given.content)
                 case _:
-                    raise request.BadRequest("action", "must be accept, decline or cancel")
+                    raise BadRequest("action", "must be accept, decline or cancel")
             await client.answer(asked.path_params["session"], given.id, answer)
             return _json({"ok": True})
 

@@ -18,10 +18,12 @@ from turnwire.client import (
     events,
 )
 from turnwire.client.values import JsonObject
+from turnwire.frontends.web import streams
+from turnwire.frontends.web.bodies import BadRequest
 
 from .encoder import Turn
 from .messages import History
-from .request import BadRequest, ChatRequest
+from .request import ChatRequest
 
 PAGE = 500
 """Events of a page that is read backwards."""
@@ -35,14 +37,11 @@ HELD = 256
 PING_S = 15.0
 """How often a silent stream says that it is alive."""
 
-_ENDS_LINES = {ord(end): f"\\u{ord(end):04x}" for end in "\u0085\u2028\u2029"}
-"""Characters that JSON leaves as they are and some readers of event streams end a line at."""
-
 
 def encoded(chunks: Iterable[JsonObject]) -> bytes:
     """Return chunks as server-sent events."""
     written = "".join(f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n" for chunk in chunks)
-    return written.translate(_ENDS_LINES).encode("utf-8", "replace")
+    return written.translate(streams.ENDS_LINES).encode("utf-8", "replace")
 
 
 @dataclass(slots=True)
@@ -75,13 +74,7 @@ async def prompted(client: Client, session: str, asked: ChatRequest) -> Reply:
         )
         waiting = _waiting(frames)
     try:
-        try:
-            prompt = await client.prompt(session, asked.text, attachments=asked.attachments)
-        except CommandFailed as refused:
-            if refused.code != "not_running":
-                raise
-            await client.resume(session)
-            prompt = await client.prompt(session, asked.text, attachments=asked.attachments)
+        prompt = await streams.prompt(client, session, asked.text, asked.attachments)
     except TurnwireError:
         following.close()
         raise

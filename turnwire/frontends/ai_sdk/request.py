@@ -9,17 +9,10 @@ import msgspec
 
 from turnwire.client.commands import Attachment
 from turnwire.client.values import JsonObject, JsonValue
+from turnwire.frontends.web.bodies import BadRequest
 
 CHAT_ID = 200
 """Characters of a chat's id, which is the session's."""
-
-
-class BadRequest(Exception):
-    """A body that cannot be served: the field, and what is wrong with it."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"{field}: {message}" if field else message)
-        self.field = field
 
 
 class _Message(msgspec.Struct):

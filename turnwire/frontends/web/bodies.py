@@ -29,6 +29,14 @@ class BodyRefused(Exception):
         self.code = code
 
 
+class BadRequest(Exception):
+    """A body that cannot be served: the field, and what is wrong with it."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}" if field else message)
+        self.field = field
+
+
 async def body_of(request: Request, limit: int = LIMIT, within_s: float = WITHIN_S) -> bytes:
     """Return a request's body. Raises BodyRefused, and ClientDisconnect when the client leaves before its end."""
     parts: list[bytes] = []
