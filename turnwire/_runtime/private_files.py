@@ -62,6 +62,22 @@ def read_private(path: Path, *, owners: Collection[int], follows_links: bool, li
         os.close(descriptor)
 
 
+def write_private(path: Path, content: bytes, *, durable: bool = False) -> None:
+    """Write a file of our own in a folder of our own at once: who reads it sees the old content, or all of the new.
+
+    `durable`: it is on the disk when this returns. Raises OSError.
+    """
+    make_private(path.parent)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(open_private(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+        file.write(content)
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+    fresh.replace(path)
+
+
 def make_private(folder: Path, base: Path | None = None) -> None:
     """Create a folder, or shut an existing one, so that only its owner has access: mode 0700.
 

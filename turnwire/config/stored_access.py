@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from turnwire._runtime.private_files import make_private, read_private
+from turnwire._runtime.private_files import read_private, write_private
 from turnwire.hub.server.access import MINIMUM_TOKEN, RoleTokens
 from turnwire.hub.server.cookies import LoggedOut
 
@@ -89,14 +89,7 @@ class StoredAccess:
             content["logged_out"] = {"logins": dict(over.logins), "until": over.until}
         if self._keeps_tokens:
             content |= {"control": self.tokens.control, "view": self.tokens.view}
-        make_private(self.path.parent)
-        fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
-        fresh.unlink(missing_ok=True)
-        with os.fdopen(
-            os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
-        ) as file:
-            json.dump(content, file)
-        fresh.replace(self.path)
+        write_private(self.path, json.dumps(content).encode())
 
     def _read(self) -> StoredFile | None:
         try:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from redis.exceptions import RedisError
 
-from turnwire._runtime.private_files import make_private, open_private, read_private
+from turnwire._runtime.private_files import read_private, write_private
 from turnwire._runtime.version import VERSION
 from turnwire.config.settings import Settings
 from turnwire.fleet.log_ends import LogEnds
@@ -108,9 +108,7 @@ def place_of(state_dir: Path) -> str:
         known = ""
     if not known:
         known = uuid.uuid4().hex
-        make_private(state_dir)
-        with os.fdopen(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
-            file.write(known)
+        write_private(path, known.encode())
     return known
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from turnwire._runtime.private_files import make_private, open_private, read_private
+from turnwire._runtime.private_files import read_private, write_private
 
 log = logging.getLogger(__name__)
 
@@ -20,11 +20,8 @@ class LogEnds(msgspec.Struct, frozen=True):
 
     def keep(self, state_dir: Path) -> None:
         """Keep them for the worker's next life; a failure is logged, and costs that life the comparison."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         try:
-            make_private(state_dir)
-            with os.fdopen(open_private(_file(state_dir), flags), "wb") as file:
-                file.write(msgspec.json.encode(self))
+            write_private(_file(state_dir), msgspec.json.encode(self))
         except OSError as error:
             log.warning("the ends of the logs could not be kept", extra={"error": str(error)})
 

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from pydantic import JsonValue
 
-from turnwire._runtime.private_files import make_private, open_private, read_private
+from turnwire._runtime.private_files import read_private, write_private
 from turnwire.config.settings import Quota
 from turnwire.hub.wire import frames
 from turnwire.hub.wire.frames_out import SessionSummary
@@ -119,11 +119,7 @@ class SpendingFile(Reservations):
     def _add(self, principal: str, dollars: float) -> None:
         spent = self._read()
         spent[principal] = round(spent.get(principal, 0.0) + dollars, 10)
-        make_private(self._path.parent)
-        fresh = self._path.with_suffix(".new")
-        with os.fdopen(open_private(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
-            json.dump({"day": today(), "dollars": spent}, file)
-        fresh.replace(self._path)
+        write_private(self._path, json.dumps({"day": today(), "dollars": spent}).encode())
 
 
 def today() -> str:

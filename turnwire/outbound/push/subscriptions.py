@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from turnwire._runtime.private_files import make_private, read_private
+from turnwire._runtime.private_files import read_private, write_private
 from turnwire.normalize.vocabulary import Role
 
 log = logging.getLogger(__name__)
@@ -73,15 +73,8 @@ class Subscriptions:
 
     def _write(self) -> None:
         kept = [{**asdict(one), "proof": self._proofs[one.role]} for one in self._known.values()]
-        fresh = self._path.with_name(f"{self._path.name}.{os.getpid()}.new")
         try:
-            make_private(self._path.parent)
-            fresh.unlink(missing_ok=True)
-            with os.fdopen(
-                os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
-            ) as file:
-                json.dump(kept, file)
-            fresh.replace(self._path)
+            write_private(self._path, json.dumps(kept).encode())
         except OSError as error:
             log.warning(
                 "push subscriptions cannot be stored; after the next start browsers must subscribe again",

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from turnwire._runtime.private_files import make_private, open_private, read_private
+from turnwire._runtime.private_files import make_private, open_private, read_private, write_private
 from turnwire.hub.principals import BadPrincipal
 from turnwire.protocol.errors import TurnwireError
 from turnwire.sidecar.principals.kept import KeptToken, TokenTable, read_all, written
@@ -119,14 +119,7 @@ class FileTokens:
             lock = open_private(self.path.with_name(f"{self.path.name}.lock"), os.O_RDWR | os.O_CREAT)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                content = written(change(_read(self.path)))
-                fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
-                fresh.unlink(missing_ok=True)
-                with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                fresh.replace(self.path)
+                write_private(self.path, written(change(_read(self.path))), durable=True)
             finally:
                 os.close(lock)
         except (OSError, BadPrincipal) as error:
