@@ -47,8 +47,6 @@ log = logging.getLogger(__name__)
 _library_log = logging.getLogger("hub.websockets")
 _library_log.setLevel(logging.WARNING)
 
-log = logging.getLogger(__name__)
-
 
 EARLY_BYTES = 64 * 1024
 """Most bytes that a peer may send after its request before the answer. A peer that sends more is disconnected."""

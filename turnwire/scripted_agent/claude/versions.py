@@ -1,6 +1,6 @@
 """Differences between the CLI versions that the agent can imitate. Facts of the real CLI, seen in fixtures/."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from turnwire.scripted_agent.script import Version
 
@@ -49,37 +49,25 @@ class Quirks:
     """Whether subagents are announced by task_started and task_notification."""
 
 
+_EARLY = Quirks(
+    version="1.0.120",
+    structured_results=False,
+    names_tool_call=False,
+    describes_tool_call=False,
+    answers_unknown=False,
+    mode_answered_twice=True,
+    merges_queue=False,
+    reports_errors=False,
+    dies_on_unknown_type=True,
+    task_tool="Task",
+    timestamps=False,
+    introduces_account=False,
+    reports_tasks=False,
+)
+
 _QUIRKS: dict[Version, Quirks] = {
-    "1.0.120": Quirks(
-        version="1.0.120",
-        structured_results=False,
-        names_tool_call=False,
-        describes_tool_call=False,
-        answers_unknown=False,
-        mode_answered_twice=True,
-        merges_queue=False,
-        reports_errors=False,
-        dies_on_unknown_type=True,
-        task_tool="Task",
-        timestamps=False,
-        introduces_account=False,
-        reports_tasks=False,
-    ),
-    "2.0.14": Quirks(
-        version="2.0.14",
-        structured_results=False,
-        names_tool_call=False,
-        describes_tool_call=False,
-        answers_unknown=False,
-        mode_answered_twice=True,
-        merges_queue=False,
-        reports_errors=False,
-        dies_on_unknown_type=True,
-        task_tool="Task",
-        timestamps=False,
-        introduces_account=False,
-        reports_tasks=False,
-    ),
+    "1.0.120": _EARLY,
+    "2.0.14": replace(_EARLY, version="2.0.14"),
     "2.1.101": Quirks(version="2.1.101", describes_tool_call=False),
     "2.1.330": Quirks(
         version="2.1.330",
