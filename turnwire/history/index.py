@@ -24,6 +24,7 @@ from turnwire._runtime.private_files import open_private
 from turnwire.history.folders import SessionPath, files_in
 from turnwire.history.journaled import JournaledTurn, Unfiled, unfiled
 from turnwire.history.visibility import VisibleConversations
+from turnwire.hub.wire.results import UsageSum
 from turnwire.normalize.recordings.session_files import (
     Answer,
     ConversationSummary,
@@ -169,26 +170,6 @@ BLOCK_S = 5 * 3600
 
 Tell: TypeAlias = Callable[[int, int], None]
 """Is told how many files are done, and of how many."""
-
-
-@dataclass(frozen=True, slots=True)
-class UsageSum:
-    """What was used, of one group."""
-
-    group: dict[str, str | None]
-    """Of day (YYYY-MM-DD), week (its Monday), month (YYYY-MM), block (when it began: YYYY-MM-DD HH:MM), session, project (the folder),
-    model and agent those that were asked for; times are local."""
-    answers: int
-    input_tokens: int
-    output_tokens: int
-    cache_read_input_tokens: int
-    cache_creation_input_tokens: int
-    cost_usd: float | None
-    """Dollars, as far as they are known or can be estimated."""
-    estimated_usd: float
-    """How much of that is an estimate, by the prices of models, because the agent tells no cost."""
-    cost_is_whole: bool
-    """False when some of it is neither known nor estimated: it has cost that much, or more."""
 
 
 @dataclass(slots=True)
@@ -715,7 +696,10 @@ class Index:
         folder: str | None = None,
         within: VisibleConversations | None = None,
     ) -> list[UsageSum]:
-        """Return what was used, each answer once, by groups; times are seconds since 1970."""
+        """Return what was used, each answer once, by groups; times are seconds since 1970.
+
+        A sum's `group` has local times, of a `week` its Monday, of a `block` when it began, and as `project` the folder.
+        """
         columns = {
             "day": "strftime('%Y-%m-%d', at, 'unixepoch', 'localtime')",
             "week": "strftime('%Y-%m-%d', at, 'unixepoch', 'localtime', 'weekday 0', '-6 days')",
@@ -797,7 +781,17 @@ class Index:
             estimated = round(estimate or 0.0, 10)
             dollars = None if cost is None and estimate is None else round((cost or 0.0) + estimated, 10)
             spent.append(
-                UsageSum(group, answers, sent, written, read, created, dollars, estimated, not unknown)
+                UsageSum(
+                    group=group,
+                    answers=answers,
+                    input_tokens=sent,
+                    output_tokens=written,
+                    cache_read_input_tokens=read,
+                    cache_creation_input_tokens=created,
+                    cost_usd=dollars,
+                    estimated_usd=estimated,
+                    cost_is_whole=not unknown,
+                )
             )
         return spent
 

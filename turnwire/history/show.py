@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
 from datetime import date, datetime, time, timedelta
 
 from rich.console import Console
@@ -10,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from turnwire.history.history import moment, shown_title
-from turnwire.history.index import ListedConversation, SearchHit, UsageSum
+from turnwire.history.index import ListedConversation, SearchHit
+from turnwire.hub.wire.results import UsageSum
 from turnwire.normalize.model import JsonObject
 from turnwire.protocol.visible import ordered, visible
 
@@ -70,12 +70,6 @@ def _parts(snippet: str) -> list[tuple[str, bool]]:
             marked, rest = "", marked + rest
         parts += [(text, found) for text, found in ((marked, True), (rest.replace(END, ""), False)) if text]
     return parts
-
-
-def spent(one: UsageSum) -> JsonObject:
-    """Return a sum as frontends get it."""
-    found: JsonObject = asdict(one)
-    return found
 
 
 def time_of(day: str | None, later: int) -> float | None:

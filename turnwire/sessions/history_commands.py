@@ -19,7 +19,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from pydantic import JsonValue
 
 from turnwire.config.agents import can_continue
@@ -418,7 +418,7 @@ class HistoryCommands:
         sessions: Sequence[LiveSession],
         within: VisibleConversations | None,
     ) -> JsonValue:
-        from turnwire.history.show import spent, time_of  # noqa: PLC0415 - as above
+        from turnwire.history.show import time_of  # noqa: PLC0415 - as above
 
         since, until = time_of(command.since, 0), time_of(command.until, 1)
         if (command.since and since is None) or (command.until and until is None):
@@ -437,8 +437,7 @@ class HistoryCommands:
             folder=command.folder,
             within=within,
         )
-        usage: list[JsonValue] = [spent(one) for one in found]
-        return {"usage": usage, "complete": complete}
+        return {"usage": to_builtins(found), "complete": complete}
 
     async def _export(
         self,

@@ -239,8 +239,10 @@ def usage_command(
     config: ConfigOption = None,
 ) -> None:
     """Add up tokens and dollars by day, week, month, session, project, model or agent. Dollars are estimates if the agent does not report them."""
+    from msgspec import to_builtins
+
     from turnwire.history.index import GROUPS
-    from turnwire.history.show import spending, spent, time_of
+    from turnwire.history.show import spending, time_of
 
     groups = [group for group in GROUPS if group in by.split(",")]
     if set(by.split(",")) - set(groups):
@@ -255,7 +257,7 @@ def usage_command(
         _is_found(found, folder)
         if as_json:
             for one in found:
-                typer.echo(to_json(spent(one)))
+                typer.echo(to_json(to_builtins(one)))
         else:
             spending(found, groups)
 
