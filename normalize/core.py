@@ -5,8 +5,10 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
-from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.common.event_context import EventFields
+from turnwire.normalize.events import AgentEvent, Malformed
 from turnwire.normalize.inputs import Message, SessionInput
+from turnwire.protocol import malformed
 
 
 class Stats(Struct):
@@ -66,6 +68,18 @@ class Core(Protocol):
     def handle(self, happened: SessionInput) -> list[AgentEvent]:
         """Return the events of an input. The same inputs give the same events. Never raises, whatever a line contains."""
         ...
+
+
+def malformed_line(
+    stats: Stats, here: EventFields, message: malformed.Malformed, line: bytes | None
+) -> list[AgentEvent]:
+    """Count a line that is no message, and return its event; a blank line has none."""
+    if not message.line.strip() and message.reason == malformed.BLANK:
+        stats.blank += 1
+        return []
+    stats.malformed += 1
+    size = len(message.line.encode("utf-8", "replace")) if line is None else len(line)
+    return [Malformed(**here, reason=message.reason, raw=message.line, size=size)]
 
 
 def happenings(core: Core, inputs: Iterable[SessionInput]) -> Iterator[InputWithEvents]:

@@ -22,8 +22,8 @@ from turnwire.normalize.common.content_parts import blocks_of, prompt_of
 from turnwire.normalize.common.endings import exited
 from turnwire.normalize.common.outcomes import DecidedAhead
 from turnwire.normalize.common.problems import AUTHENTICATION_REQUIRED, problem
-from turnwire.normalize.core import Stats
-from turnwire.normalize.events import AgentEvent, AuthMethod, Error, Malformed, SessionInfo, Unknown
+from turnwire.normalize.core import Stats, malformed_line
+from turnwire.normalize.events import AgentEvent, AuthMethod, Error, SessionInfo, Unknown
 from turnwire.normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from turnwire.normalize.payloads.fields import fields, objects, shallow, text, whole
 from turnwire.normalize.tool_calls.call_payloads import name_of, told_of
@@ -174,7 +174,8 @@ class AcpCore:
             case messages.Batch():
                 return self._batch(message, line)
             case malformed.Malformed():
-                return self._malformed(message, line)
+                here = NOWHERE if self._state.last is None else self._state.last.place.here
+                return malformed_line(stats, here, message, line)
             case _:
                 stats.unknown += 1
                 return [self._unknown(None, "", message, line)]
@@ -558,15 +559,6 @@ class AcpCore:
         else:
             stats.counted += 1
         return events
-
-    def _malformed(self, message: malformed.Malformed, line: bytes | None) -> list[AgentEvent]:
-        if not message.line.strip() and message.reason == malformed.BLANK:
-            self.stats.blank += 1
-            return []
-        self.stats.malformed += 1
-        size = len(message.line.encode("utf-8", "replace")) if line is None else len(line)
-        here = NOWHERE if self._state.last is None else self._state.last.place.here
-        return [Malformed(**here, reason=message.reason, raw=message.line, size=size)]
 
     def _unknown(self, session: Session | None, kind: str, message: object, line: bytes | None) -> AgentEvent:
         session = session or self._state.last

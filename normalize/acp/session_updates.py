@@ -22,7 +22,7 @@ from turnwire.normalize.events import (
     UserMessage,
 )
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
-from turnwire.normalize.payloads.work import TodoItem
+from turnwire.normalize.payloads.work import TodoItem, todo_lines
 from turnwire.normalize.tool_calls.call_payloads import entries
 from turnwire.normalize.tool_calls.tool_call_state import parent_of
 from turnwire.protocol.acp import updates
@@ -36,7 +36,6 @@ _INJECTED = ("<session_context>", "[Function Response:", "<system-reminder>", "<
 """Beginnings of text that agents themselves insert among the user's messages."""
 _ATTEMPT = re.compile(r"(\d{1,6})\s*/\s*(\d{1,6})")
 _LEVELS: dict[str, Literal["warning", "error"]] = {"warning": "warning", "error": "error"}
-_MARKS = {"completed": "x", "in_progress": "-"}
 
 
 def said(state: State, session: Session, update: updates.Chunk) -> list[AgentEvent]:
@@ -212,11 +211,6 @@ def compaction(_state: State, session: Session, update: updates.CompactionUpdate
             return []
 
 
-def compaction_summary(*_: object) -> list[AgentEvent]:
-    """Version 2: a piece of that summary, which is the model's own."""
-    return []
-
-
 def plan(state: State, session: Session, update: updates.Plan) -> list[AgentEvent]:
     """The agent's list of things to do."""
     return _plan(state, session, entries(objects({"": update.entries or []}, "")), None)
@@ -251,14 +245,13 @@ def plan_removed(state: State, session: Session, update: updates.PlanRemoved) ->
 
 
 def _plan(state: State, session: Session, items: list[TodoItem], plan_id: str | None) -> list[AgentEvent]:
-    lines = [f"- [{_MARKS.get(item.status, ' ')}] {' '.join(item.description.split())}" for item in items]
     return [
         *turns.ensure(state, session),
         *session.texts.pause(),
         AgentPlan(
             **session.place.here,
             history=session.history,
-            plan_content="\n".join(lines),
+            plan_content="\n".join(todo_lines(items)),
             plan_id=plan_id,
             items=items,
         ),
@@ -383,7 +376,7 @@ HANDLERS: dict[type, Handler] = {
     updates.ToolCallContentChunk: call_content,
     updates.Notice: noticed,
     updates.CompactionUpdate: compaction,
-    updates.CompactionSummaryChunk: compaction_summary,
+    updates.CompactionSummaryChunk: lambda *_: [],  # a piece of the summary, which is the model's own
 }
 """Kind of update -> its handler, for all known kinds."""
 

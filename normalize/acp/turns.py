@@ -104,7 +104,7 @@ def prompted(
         events += session.calls.turn_over("no_result", succeeded=True)
         origin: Origin = "autonomous" if prompt.is_own else "user"
         events.append(start(state, session, origin, said, [prompt.request_id]))
-    elif session.quirks.joins_prompts():
+    elif session.quirks.joins_prompts:
         turn.waiting.append(prompt.request_id)
         turn.prompts += said
         events.append(_joined(session, prompt))
@@ -193,7 +193,7 @@ def on_exit(
     if outcome == "completed" and not turn.has_output and not has_output(events):
         events.append(notice(session.place.here, "no_output", _NO_OUTPUT, "warning"))
     events += session.usage.context(result.get("_meta"))
-    events += _complete(session, turn, outcome, result, reason, failed)
+    events += _complete(session, turn, outcome, result, reason=reason, failed=failed)
     if session.queue:
         waiting = session.queue.pop(0)
         said = [waiting.uuid] if waiting.uuid else []
@@ -213,42 +213,27 @@ def by_process(session: Session, end: Ended) -> list[AgentEvent]:
         # who stops a session cancels its turn first, which nobody asked for
         if turn.is_cancelled and end.reason not in ("hung", "stopped"):
             outcome = "interrupted"
-        is_error = outcome != "interrupted"
-        sentence = exit_sentence(end)
-        bill = session.usage.bill({}, goes_on=session.is_loaded)
-        data = CompleteData(
-            outcome=outcome,
-            is_error=is_error,
-            cost_usd=bill.cost_usd,
-            total_cost_usd=bill.total_cost_usd,
-            errors=[sentence] if is_error else None,
-            prompts=[*turn.prompts] or None,
-            origin=turn.origin,
-            exit_code=end.exit_code,
-            signal=end.signal,
-            stderr_tail=end.stderr_tail or None,
-        )
-        session.turn = None
-        events.append(Complete(**session.place.here, data=data, error=sentence if is_error else None))
-        if is_error:
-            events.append(Error(**session.place.here, error=sentence, code=outcome))
-        session.place.enter_turn(None)
+        failed = None if outcome == "interrupted" else Problem(exit_sentence(end), outcome)
+        events += _complete(session, turn, outcome, {}, failed=failed, end=end)
     for prompt in session.queue:
         events.append(Withdrawn(**session.place.here, prompt=prompt.uuid or str(prompt.request_id)))
     session.process_over()
     return events
 
 
-def _complete(  # noqa: PLR0917 - what an answer says, taken apart once
+def _complete(
     session: Session,
     turn: Turn,
     outcome: Outcome,
     result: JsonObject,
-    reason: str | None,
-    failed: Problem | None,
+    *,
+    reason: str | None = None,
+    failed: Problem | None = None,
+    end: Ended | None = None,
 ) -> list[AgentEvent]:
+    """End a turn. end: its process has ended, and so no response told of the turn."""
     bill = session.usage.bill(result, goes_on=session.is_loaded)
-    is_error = outcome in FAILED_TURNS
+    is_error = outcome in FAILED_TURNS or (end is not None and failed is not None)
     words = failed.message if failed is not None else FAILED_TURNS.get(outcome)
     errors = [words] if words is not None and is_error else None
     spent, total = bill.turn, bill.total
@@ -269,6 +254,9 @@ def _complete(  # noqa: PLR0917 - what an answer says, taken apart once
         stop_reason=reason,
         prompts=[*turn.prompts] or None,
         origin=turn.origin,
+        exit_code=None if end is None else end.exit_code,
+        signal=None if end is None else end.signal,
+        stderr_tail=None if end is None else end.stderr_tail or None,
     )
     session.turn = None
     error = words if is_error else None

@@ -8,8 +8,8 @@ not at all. Some count the whole session there. Money is the session's total, in
 from msgspec import Struct
 
 from turnwire.normalize.acp.agents import SAFE
-from turnwire.normalize.acp.tokens import Counted, Tokens, added
 from turnwire.normalize.common.event_context import EventContext
+from turnwire.normalize.common.tokens import Tokens, added, difference
 from turnwire.normalize.events import AgentEvent, ContextWindow
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
 from turnwire.protocol.acp.updates import UsageUpdate
@@ -110,10 +110,11 @@ class Usage:
         self._chunks = None
         models = objects(quota, "model_usage")
         self.model = (text(models[0], "model") if len(models) == 1 else None) or self.model
-        counted: Counted | None = None
+        turn = told
         if told is not None:
-            counted = self.quirks.counted(told, self._total, has_calls=self.has_calls)
-            self._total = counted.total
+            counts_session = self.quirks.counts == "session"
+            turn = difference(told, self._total) if counts_session else told
+            self._total = told if counts_session else None
         cost = None if self._cost is None else round(self._cost, 10)
         if cost is not None and self._billed is not None:
             # a total that went back started over
@@ -121,9 +122,13 @@ class Usage:
         elif goes_on:
             cost = None
         self._billed = self._billed if self._cost is None else self._cost
-        if counted is None:
-            return TurnCosts(None, None, False, cost, self._cost)
-        return TurnCosts(counted.turn, counted.total, counted.is_of_last_call, cost, self._cost)
+        return TurnCosts(
+            turn=turn,
+            total=None if told is None else self._total,
+            is_of_last_call=told is not None and self.has_calls and self.quirks.counts == "last_call",
+            cost_usd=cost,
+            total_cost_usd=self._cost,
+        )
 
 
 def tokens_of(meta: Json) -> Tokens | None:

@@ -16,8 +16,8 @@ from turnwire.normalize.claude.notices import TABLE
 from turnwire.normalize.claude.requests import exchange
 from turnwire.normalize.claude.state import ClaudeState
 from turnwire.normalize.claude.turns import ending, lifecycle
-from turnwire.normalize.core import Stats
-from turnwire.normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
+from turnwire.normalize.core import Stats, malformed_line
+from turnwire.normalize.events import AgentEvent, ProcessStatus, Unknown
 from turnwire.normalize.inputs import Announced, Decision, Ended, Message, Received, Sent, SessionInput
 from turnwire.protocol import malformed
 from turnwire.protocol.claude import control, incidents, messages, notices, results, system, tasks
@@ -237,12 +237,7 @@ class ClaudeCore:
         """Publish a message without a handler as `unknown`."""
         here = self._state.place.here
         if isinstance(message, malformed.Malformed):
-            if not message.line.strip() and message.reason == malformed.BLANK:
-                self.stats.blank += 1
-                return []
-            self.stats.malformed += 1
-            size = len(message.line.encode()) if line is None else len(line)
-            return [Malformed(**here, reason=message.reason, raw=message.line, size=size)]
+            return malformed_line(self.stats, here, message, line)
         self.stats.unknown += 1
         raw = json.dumps(to_json(message)) if line is None else line.decode("utf-8", "replace")
         return [Unknown(**here, message_type=_type_of(message), raw=raw)]

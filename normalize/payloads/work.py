@@ -1,5 +1,6 @@
 """Payload bodies of the tools that run, fetch, delegate, plan and ask."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from turnwire.normalize.model import JsonObject, JsonValue, Published
@@ -139,6 +140,12 @@ class TodoItem(Published, frozen=True, kw_only=True):
     """Ids of entries that must be done first."""
     owner: str | None = None
     """The agent that has taken it."""
+
+
+def todo_lines(items: Iterable[TodoItem]) -> list[str]:
+    """Return a list of things to do as Markdown, a line each."""
+    marks = {"completed": "x", "in_progress": "-"}
+    return [f"- [{marks.get(item.status, ' ')}] {' '.join(item.description.split())}" for item in items]
 
 
 class ManageTodos(Published, frozen=True, kw_only=True):

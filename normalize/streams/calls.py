@@ -16,13 +16,7 @@ from turnwire.protocol.acp.content import AnyShown, Diff
 from turnwire.protocol.acp.updates import ToolCall, ToolCallUpdate
 from turnwire.protocol.json_values import JsonObject
 
-
-class _WholeFiles(CallQuirks):
-    def shows_whole_files(self) -> bool:
-        return True
-
-
-_QUIRKS = _WholeFiles()
+_QUIRKS = CallQuirks(shows_whole_files=True)
 """Texts of changes are whole files. Readers of agents that report passages leave them among the arguments."""
 _OPERATIONS = {"create": "add", "edit": "modify", "delete": "delete"}
 

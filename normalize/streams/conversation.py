@@ -30,7 +30,7 @@ from turnwire.normalize.events import (
 from turnwire.normalize.events import TurnStarted as TurnStartedEvent
 from turnwire.normalize.inputs import Decision, Ended
 from turnwire.normalize.payloads.fields import fields, shallow
-from turnwire.normalize.payloads.work import TodoItem
+from turnwire.normalize.payloads.work import todo_lines
 from turnwire.normalize.streams import observations as seen
 from turnwire.normalize.streams.calls import StreamCalls
 from turnwire.normalize.streams.observations import Observation
@@ -38,7 +38,6 @@ from turnwire.normalize.streams.requests import Requests
 from turnwire.normalize.streams.texts import StreamTexts
 from turnwire.normalize.streams.usage import Counter
 
-_MARKS = {"completed": "x", "in_progress": "-"}
 _BROKEN_OFF = frozenset({"SIGINT", "SIGTERM"})
 """Signals with which someone stops an agent."""
 
@@ -342,16 +341,12 @@ class Conversation:
 
     def _plan(self, told: seen.PlanShown) -> list[AgentEvent]:
         lines = [] if told.text is None else [told.text]
-        lines += [_line(item) for item in told.items or ()]
+        lines += todo_lines(told.items or ())
         return [
             *self._ensure(),
             *self._texts.pause(),
             AgentPlan(**self.place.here, plan_content="\n".join(lines), plan_id=told.id, items=told.items),
         ]
-
-
-def _line(item: TodoItem) -> str:
-    return f"- [{_MARKS.get(item.status, ' ')}] {' '.join(item.description.split())}"
 
 
 def _context(place: EventContext, told: seen.ContextUsed) -> list[AgentEvent]:

@@ -10,8 +10,8 @@ from typing import assert_never
 
 from turnwire.normalize.common.endings import exited
 from turnwire.normalize.common.outcomes import DecidedAhead
-from turnwire.normalize.core import Stats
-from turnwire.normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
+from turnwire.normalize.core import Stats, malformed_line
+from turnwire.normalize.events import AgentEvent, ProcessStatus, Unknown
 from turnwire.normalize.inputs import Announced, Decision, Ended, Message, Received, Sent, SessionInput
 from turnwire.normalize.payloads.fields import fields
 from turnwire.normalize.streams import told
@@ -113,7 +113,7 @@ class StreamCore:
         """Translate a message of the agent. `line` is kept unchanged in `unknown` events."""
         stats = self.stats
         if isinstance(message, malformed.Malformed):
-            return self._malformed(message, line)
+            return malformed_line(stats, self._conversation.place.here, message, line)
         if not isinstance(message, JsonLine):
             stats.unknown += 1
             return [self._unknown("", {}, line)]
@@ -172,15 +172,6 @@ class StreamCore:
         self._echo, self._is_begun = None, False
         status: ProcessStatus = exited(conversation.place.session_id, end)
         return [*events, status]
-
-    def _malformed(self, message: malformed.Malformed, line: bytes | None) -> list[AgentEvent]:
-        if not message.line.strip() and message.reason == malformed.BLANK:
-            self.stats.blank += 1
-            return []
-        self.stats.malformed += 1
-        size = len(message.line.encode()) if line is None else len(line)
-        here = self._conversation.place.here
-        return [Malformed(**here, reason=message.reason, raw=message.line, size=size)]
 
     def _unknown(self, kind: str, value: JsonObject, line: bytes | None) -> AgentEvent:
         raw = json.dumps(value) if line is None else line.decode("utf-8", "replace")

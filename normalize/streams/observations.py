@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from turnwire.normalize.common.event_context import EventFields
+from turnwire.normalize.common.tokens import Tokens
 from turnwire.normalize.events import AgentEvent, Model, Outcome
 from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.payloads.files import ContentPart
@@ -172,16 +173,11 @@ class PlanShown(Struct, frozen=True, kw_only=True):
     id: str | None = None
 
 
-class Usage(Struct, frozen=True, kw_only=True):
-    """Tokens. Cached tokens are not part of the sent ones."""
+class Usage(Tokens, frozen=True, kw_only=True):
+    """Tokens, and what they cover."""
 
     of: Literal["call", "turn", "thread"]
     """What the figures cover: one call of the model, the turn so far, or the conversation since its beginning."""
-    sent: int = 0
-    received: int = 0
-    cache_read: int | None = None
-    cache_written: int | None = None
-    cost_usd: float | None = None
 
 
 class ContextUsed(Struct, frozen=True, kw_only=True):

@@ -66,7 +66,7 @@ def _shown(block: Diff, facts: ToolCallState, quirks: CallQuirks, path: str, alo
                 diff=told or (diff.of_files(name, old, "") if old else None),
             )
         ]
-    if old is None or kind == "add" or (not old and quirks.shows_whole_files()):
+    if old is None or kind == "add" or (not old and quirks.shows_whole_files):
         overwritten = fields(facts.response).get("originalFile") is not None
         return [
             Mutation(
@@ -76,7 +76,7 @@ def _shown(block: Diff, facts: ToolCallState, quirks: CallQuirks, path: str, alo
                 diff=told or diff.of_new_file(name, new),
             )
         ]
-    if quirks.shows_whole_files():
+    if quirks.shows_whole_files:
         return [
             Mutation(
                 type="edit",

@@ -2,14 +2,23 @@
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from turnwire.protocol.acp.updates import ToolCallUpdate
 
 if TYPE_CHECKING:
     from turnwire.normalize.tool_calls.tool_call_state import ToolCallState
 
 
-class CallQuirks:
+class CallQuirks(Struct, frozen=True, kw_only=True):
     """An agent that tells of its calls what the protocol says, and no more."""
+
+    shows_whole_files: bool = False
+    """A diff holds the whole file, so its line numbers are the file's own."""
+    batches_permissions: bool = False
+    """One request asks for all calls that wait, and names the last of them."""
+    forgets_refused_calls: bool = False
+    """A call that was refused is never heard of again: the refusal itself ends it."""
 
     def tool_name(self, update: ToolCallUpdate) -> str | None:
         """Return the tool's name where an update hides it: in an id, or in a title."""
@@ -30,15 +39,3 @@ class CallQuirks:
         """Return the exit code that the text of a result tells, and the output in it; None where it tells none."""
         del output
         return None
-
-    def shows_whole_files(self) -> bool:
-        """Tell whether a diff holds the whole file, so that its line numbers are the file's own."""
-        return False
-
-    def batches_permissions(self) -> bool:
-        """Tell whether one request asks for all calls that wait, and names the last of them."""
-        return False
-
-    def forgets_refused_calls(self) -> bool:
-        """Tell whether a call that was refused is never heard of again: the refusal itself ends it."""
-        return False

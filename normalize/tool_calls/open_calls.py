@@ -126,7 +126,7 @@ class Calls:
 
     def also_asked(self, call_id: str) -> tuple[Call, ...]:
         """Return the other calls that a permission request for this call covers."""
-        if not self.quirks.batches_permissions():
+        if not self.quirks.batches_permissions:
             return ()
         waiting = (call for call in self._open.values() if call.waits and call.permission_outcome is None)
         return tuple(call for call in waiting if call.id != call_id)
@@ -180,7 +180,7 @@ class Calls:
         calls = [call for call_id in call_ids if (call := self._open.get(call_id)) is not None]
         for call in calls:
             call.permission_outcome = permission_outcome
-        if permission_outcome in ("denied", "cancelled") and self.quirks.forgets_refused_calls():
+        if permission_outcome in ("denied", "cancelled") and self.quirks.forgets_refused_calls:
             return [self._end(call, "error") for call in calls]
         return []
 

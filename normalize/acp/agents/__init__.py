@@ -10,16 +10,12 @@ from collections.abc import Callable, Mapping
 from turnwire.normalize.acp.agents import (
     codex,
     copilot,
-    droid,
     gemini,
     grok,
     hermes,
-    kilo,
     kimi,
     oh_my_pi,
-    opencode,
     pi,
-    qwen,
 )
 from turnwire.normalize.acp.agents.quirks import Quirks
 from turnwire.normalize.acp.own_requests import OwnRequest, task
@@ -34,17 +30,17 @@ SAFE = Quirks()
 """Quirks of an unknown agent: none."""
 
 _KNOWN: tuple[tuple[str, Quirks], ...] = (
-    ("gemini", gemini.Gemini()),
-    ("qwen", qwen.Qwen()),
-    ("copilot", copilot.Copilot()),
+    ("gemini", gemini.Gemini(shows_whole_files=True, forgets_refused_calls=True)),
+    ("qwen", Quirks(shows_whole_files=True)),
+    ("copilot", copilot.Copilot(counts="session")),
     ("codex", codex.Codex()),
-    ("opencode", opencode.OpenCode()),
-    ("kilo", kilo.Kilo()),
+    ("opencode", Quirks(joins_prompts=True, counts="last_call")),
+    ("kilo", Quirks(counts="last_call")),
     ("kimi", kimi.Kimi()),
     ("pi-acp", pi.Pi()),
     ("oh-my-pi", oh_my_pi.OhMyPi()),
-    ("@factory/", droid.Droid()),
-    ("hermes", hermes.Hermes()),
+    ("@factory/", Quirks(batches_permissions=True)),
+    ("hermes", hermes.Hermes(counts="session")),
     ("grok", grok.Grok()),
 )
 """Part of the agent's name in lower case -> its quirks. The first match counts."""

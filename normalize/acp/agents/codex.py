@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from turnwire.normalize.acp.session import Turn
 
 
-class Codex(Quirks):
+class Codex(Quirks, frozen=True, kw_only=True):
     """An API failure arrives as the thread's status, followed by the reason as text."""
 
     def note_text(self, turn: "Turn", words: str) -> None:

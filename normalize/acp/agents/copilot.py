@@ -4,7 +4,6 @@ import re
 from typing import TYPE_CHECKING
 
 from turnwire.normalize.acp.agents.quirks import Quirks, said
-from turnwire.normalize.acp.tokens import Counted, Tokens, difference
 from turnwire.normalize.payloads.fields import fields
 from turnwire.protocol.acp.messages import RpcError
 from turnwire.protocol.json_values import JsonObject
@@ -16,7 +15,7 @@ _REFUSED = re.compile(r"Error: (?:[45]\d\d\b|.{0,500}?\bHTTP [45]\d\d\b)")
 """An error with the API's status. A model's own words have no status and arrive in more than one piece."""
 
 
-class Copilot(Quirks):
+class Copilot(Quirks, frozen=True, kw_only=True):
     """Reports errors as text, and counts the session's tokens."""
 
     def note_text(self, turn: "Turn", words: str) -> None:
@@ -29,8 +28,3 @@ class Copilot(Quirks):
         if words is None or (fields(result.get("usage")) and not _REFUSED.match(words)):
             return None
         return said(turn)
-
-    def counted(self, told: Tokens, before: Tokens | None, *, has_calls: bool) -> Counted:
-        """Return the difference of the session's totals."""
-        del has_calls
-        return Counted(difference(told, before), total=told)

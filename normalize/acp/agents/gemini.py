@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _MODE = "[MODE_UPDATE] "
 
 
-class Gemini(Quirks):
+class Gemini(Quirks, frozen=True, kw_only=True):
     """Calls have little but a title."""
 
     def tool_name(self, update: ToolCallUpdate) -> str | None:
@@ -22,14 +22,6 @@ class Gemini(Quirks):
     def command(self, facts: "ToolCallState") -> str | None:
         """Return the title: it is the command, whole."""
         return None if facts.has_arguments else facts.title
-
-    def shows_whole_files(self) -> bool:
-        """Tell that it does."""
-        return True
-
-    def forgets_refused_calls(self) -> bool:
-        """Tell that it does."""
-        return True
 
     def mode_in(self, words: str) -> str | None:
         """Return the mode in a text that begins with the mark."""

@@ -17,7 +17,7 @@ OWN = "_x.ai/"
 """Prefix of its own methods."""
 
 
-class Grok(Quirks):
+class Grok(Quirks, frozen=True, kw_only=True):
     """Its one difference in turns."""
 
     def was_refused(self, result: JsonObject) -> bool:

@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING
 
 from turnwire.normalize.acp.agents.quirks import Quirks, said
-from turnwire.normalize.acp.tokens import Counted, Tokens, difference
 from turnwire.normalize.payloads.fields import fields
 from turnwire.protocol.acp.messages import RpcError
 from turnwire.protocol.json_values import JsonObject
@@ -23,7 +22,7 @@ _PROMPT = re.compile(r"(?:\A|\n)\$ (.+)\Z", re.DOTALL)
 _CODE = re.compile(r"-?\d{1,10}")
 
 
-class Hermes(Quirks):
+class Hermes(Quirks, frozen=True, kw_only=True):
     """Calls have no arguments, exit codes are text, and tokens count the session."""
 
     def shown_command(self, facts: "ToolCallState") -> str | None:
@@ -50,8 +49,3 @@ class Hermes(Quirks):
         if turn.said_error is None or fields(result.get("usage")):
             return None
         return said(turn)
-
-    def counted(self, told: Tokens, before: Tokens | None, *, has_calls: bool) -> Counted:
-        """Return the difference of the session's totals."""
-        del has_calls
-        return Counted(difference(told, before), total=told)

@@ -8,7 +8,7 @@ from turnwire.protocol.acp.updates import ToolCall, ToolCallUpdate
 _WORD = re.compile(r"\A[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
-class Kimi(Quirks):
+class Kimi(Quirks, frozen=True, kw_only=True):
     """A call's second title describes the call."""
 
     def tool_name(self, update: ToolCallUpdate) -> str | None:

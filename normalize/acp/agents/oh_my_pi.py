@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _ERROR = re.compile(r"([45]\d\d)[ :]")
 
 
-class OhMyPi(Quirks):
+class OhMyPi(Quirks, frozen=True, kw_only=True):
     """Reports a provider's failure as text, without usage."""
 
     def note_text(self, turn: "Turn", words: str) -> None:

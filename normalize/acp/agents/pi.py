@@ -18,7 +18,7 @@ _END = 100
 """Characters at the end of an output in which the exit code is looked for."""
 
 
-class Pi(Quirks):
+class Pi(Quirks, frozen=True, kw_only=True):
     """Does not report a provider's failure, or only that it retries. No response has usage."""
 
     def command(self, facts: "ToolCallState") -> str | None:

@@ -1,8 +1,7 @@
 """The habits that agents differ in, each as most agents have it."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from turnwire.normalize.acp.tokens import Counted, Tokens
 from turnwire.normalize.tool_calls.call_quirks import CallQuirks
 from turnwire.protocol.acp.messages import RpcError
 from turnwire.protocol.json_values import JsonObject
@@ -11,12 +10,13 @@ if TYPE_CHECKING:
     from turnwire.normalize.acp.session import Turn
 
 
-class Quirks(CallQuirks):
+class Quirks(CallQuirks, frozen=True, kw_only=True):
     """An agent that follows the protocol and adds nothing."""
 
-    def joins_prompts(self) -> bool:
-        """Return whether a prompt that arrives during a turn joins it. Both prompts are then answered at its end."""
-        return False
+    joins_prompts: bool = False
+    """A prompt that arrives during a turn joins it. Both prompts are then answered at its end."""
+    counts: Literal["turn", "session", "last_call"] = "turn"
+    """What the usage in a response covers. A turn of several calls of the model may count the last one alone."""
 
     def mode_in(self, words: str) -> str | None:
         """Return the mode named in a piece of text; None if there is none."""
@@ -35,15 +35,6 @@ class Quirks(CallQuirks):
         """Tell whether a turn that ends as cancelled ends because a human refused a call, which is no interrupt."""
         del result
         return False
-
-    def counted(self, told: Tokens, before: Tokens | None, *, has_calls: bool) -> Counted:
-        """Return the meaning of a response's usage.
-
-        before: the usage of the previous response. has_calls: the turn has called a tool, so it called the model more than
-        once.
-        """
-        del before, has_calls
-        return Counted(told)
 
 
 def said(turn: "Turn") -> RpcError:

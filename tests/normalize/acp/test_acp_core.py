@@ -486,6 +486,10 @@ def test_usage_that_hangs_on_chunks_is_that_of_the_turn() -> None:
         talk.text("", _meta={"usage": {"inputTokens": 10, "outputTokens": 2, "totalTokens": 12}})
     data = only(talk.answers(1, stopReason="end_turn"), "complete")["data"]
     assert (data["input_tokens"], data["output_tokens"]) == (20, 4)
+    talk.prompt(2)
+    talk.text("", _meta={"usage": {"inputTokens": 10, "outputTokens": 2, "totalTokens": 12}})
+    data = only(talk.ends(Ended("exited", exit_code=1)), "complete")["data"]
+    assert (data["outcome"], data["input_tokens"], data["exit_code"]) == ("process_exited", 10, 1)
 
 
 @pytest.mark.parametrize(
