@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
+from turnwire.normalize.payloads.diff import header
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
 from turnwire.normalize.streams.observations import Change, Kind, ToolCalled, ToolEnded
 from turnwire.protocol.json_values import JsonObject
@@ -29,6 +30,7 @@ _CHANGES = {"create": "create", "delete": "delete"}
 _SHELL_END = re.compile(
     r"\n?<(?:shellId: \S{1,80} )?(?:completed|exited) with exit code -?\d{1,10}>\s{0,10}\Z"
 )
+_HUNK = re.compile(r"(?m)^@@ -(\d{1,9}),(\d{1,9}) \+(\d{1,9}),(\d{1,9}) @@")
 _NEXT_FILE = re.compile(r"(?m)^(?=diff --git )")
 
 
@@ -95,7 +97,23 @@ def _changes(edits: Sequence[JsonObject], shown: str) -> Sequence[Change]:
         Change(
             path=text(edit, "path") or "",
             kind=_CHANGES.get(text(edit, "kind") or "", "edit"),  # type: ignore[arg-type]
-            diff=diff,
+            diff=None if diff is None else _exact(diff),
         )
         for edit, diff in zip(edits, diffs, strict=True)
     ]
+
+
+def _exact(diff: str) -> str:
+    """Return a diff that `patch` takes. Copilot counts an empty line after the last newline of a file, and it counts an empty file
+    from line 1.
+    """
+    hunks = [*_HUNK.finditer(diff)]
+    if not hunks:
+        return diff
+    last = hunks[-1]
+    old_start, old_lines, new_start, new_lines = map(int, last.groups())
+    body = diff[last.end() :].rstrip("\n")
+    if body.endswith("\n "):
+        body, old_lines, new_lines = body[:-2], old_lines - 1, new_lines - 1
+    head = header(old_start if old_lines else 0, old_lines, new_start if new_lines else 0, new_lines)
+    return f"{diff[: last.start()]}{head}{body}\n"

@@ -3,7 +3,7 @@
 import re
 
 from turnwire.normalize.common.problems import problem
-from turnwire.normalize.payloads.fields import fields, text, whole
+from turnwire.normalize.payloads.fields import as_float, fields, text, whole
 from turnwire.normalize.streams.observations import Failure, Kind, ToolCalled, ToolEnded, TurnEnded, Usage
 from turnwire.protocol.acp.messages import RpcError
 from turnwire.protocol.json_values import JsonObject
@@ -70,7 +70,7 @@ def step_usage(part: JsonObject) -> Usage:
         received=(whole(tokens, "output") or 0) + (whole(tokens, "reasoning") or 0),
         cache_read=whole(cache, "read"),
         cache_written=whole(cache, "write"),
-        cost_usd=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        cost_usd=as_float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
     )
 
 

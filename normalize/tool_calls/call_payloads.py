@@ -13,7 +13,7 @@ from turnwire.normalize import payloads
 from turnwire.normalize.common.command_line import command_line
 from turnwire.normalize.common.content_parts import part
 from turnwire.normalize.payloads import NormalizedPayload, titles
-from turnwire.normalize.payloads.fields import fields, flag, objects, shallow, text, whole
+from turnwire.normalize.payloads.fields import fields, flag, objects, shallow, text, texts, whole
 from turnwire.normalize.payloads.files import (
     CodeSearch,
     ContentPart,
@@ -67,7 +67,13 @@ _TODO_LISTS = ("todos", "entries", "items", "plan", "todoList")
 _MCP_NAME = re.compile(r"\Amcp__(.{1,100}?)__(.{1,200})\Z", re.DOTALL)
 _MCP_TITLE = re.compile(r"\A(.{1,200}) \((.{1,100}) MCP Server\)\Z")
 _GEMINI_SEARCH = re.compile(r"\A'(.{1,500}?)'(?: in .{1,200}?)?(?: within (.{1,500}))?\Z")
-_AUGGIE_SUBAGENT = re.compile(r"\Asub-agent-([\w-]{1,64}): (.*)\Z", re.DOTALL)
+_SUBAGENT = re.compile(r"\A(?:sub-agent-([\w-]{1,64})|delegate): (.*)\Z", re.DOTALL)
+"""Titles of Auggie and of Hermes."""
+_DISPATCHED = re.compile(r'\A\{"status": "dispatched", "mode": "background"')
+_NO_OUTPUT = "(no output)"
+"""Output that Kilo, OpenCode and pi make up."""
+_PLACE = re.compile(r"\A- (.{1,1000}):(\d{1,9})\Z")
+"""A line of Hermes, before the line that was found."""
 _FOUND = re.compile(r"\AFound (\d{1,9}) (matching file|match|file|result)")
 _LIST = re.compile(r"\AList(?:ing)? files in '?(.{0,1000}?)'?\Z")
 _READS = re.compile(r"\ARead(?:ing)? (?:file )?'?([^']{0,2000}[./][^']{0,2000}?)'?\Z")
@@ -159,14 +165,18 @@ def _known(
             approved = None if status == "running" else status == "complete"
             plan = ShowPlan(operation="exit", plan=text(arguments, "plan"), approved=approved)
             return payloads.ShowPlanPayload(show_plan=plan)
-        case "AskUserQuestion" | "ask_user" | "ask_user_question":
+        case "AskUserQuestion" | "ask_user" | "ask_user_question" | "question":
             asked = questions(arguments)
-            return payloads.AskUserPayload(ask_user=AskUser(questions=asked)) if asked else None
+            return (
+                payloads.AskUserPayload(ask_user=AskUser(questions=asked, answers=_answers(facts, asked)))
+                if asked
+                else None
+            )
         case "WebSearch" | "web_search" | "google_web_search":
             return _http(facts, status)
         case _:
             pass
-    if _is_delegation(arguments, name) or _AUGGIE_SUBAGENT.match(facts.title[:500]):
+    if _is_delegation(arguments, name) or _SUBAGENT.match(facts.title[:500]):
         return _subagent(facts, status)
     if facts.does in (None, "other", "think") and not _EDIT_FIELDS.isdisjoint(arguments):
         return _modify(facts, quirks, status, denied)
@@ -348,6 +358,9 @@ def _found(facts: ToolCallState) -> SearchOutput | None:
             match_count=sum(hit is not None for hit in hits),
             matches=matches,
         )
+    if places := _places(lines):
+        files = list(dict.fromkeys(one.file for one in places if one.file is not None))
+        return SearchOutput(files=files, file_count=len(files), match_count=len(places), matches=places)
     filled = [line.strip() for line in lines if line.strip()]
     counted = _FOUND.match(filled[0])
     if counted is not None and len(filled) == 1:
@@ -356,6 +369,17 @@ def _found(facts: ToolCallState) -> SearchOutput | None:
     if all(_PLAIN_PATH.match(line) for line in filled):
         return SearchOutput(files=filled, file_count=len(filled))
     return SearchOutput(matches=[SearchMatch(text=line) for line in lines])
+
+
+def _places(lines: list[str]) -> list[SearchMatch]:
+    """Return matches of which each has its place on a line of its own, and the text indented after it."""
+    places: list[tuple[re.Match[str], list[str]]] = []
+    for line in lines:
+        if (place := _PLACE.match(line)) is not None:
+            places.append((place, []))
+        elif places and line.startswith("  "):
+            places[-1][1].append(line[2:])
+    return [SearchMatch(file=place[1], line=int(place[2]), text="\n".join(found)) for place, found in places]
 
 
 # Commands, pages, subagents
@@ -432,6 +456,8 @@ def _shell_output(facts: ToolCallState, quirks: CallQuirks, status: Status) -> S
     if not output and facts.raw_output is None:
         output = facts.shown_text()
     code, output = facts.exit_of(output, quirks, failed=status == "error")
+    if output == _NO_OUTPUT:
+        output = ""
     response = fields(facts.response)
     stdout, stderr = text(response, "stdout"), text(response, "stderr")
     interrupted = flag(response, "interrupted")
@@ -483,13 +509,14 @@ def _is_delegation(arguments: JsonObject, name: str) -> bool:
 
 def _subagent(facts: ToolCallState, status: Status) -> NormalizedPayload:
     arguments, response = facts.arguments, fields(facts.response)
-    titled = _AUGGIE_SUBAGENT.match(facts.title[:500])
-    launched = text(response, "status") == "async_launched"
+    titled = _SUBAGENT.match(facts.title[:500])
+    said = facts.shown_text() or facts.result_text()
+    launched = text(response, "status") == "async_launched" or bool(_DISPATCHED.match(said))
     output = None
     if status != "running":
         output = SubagentOutput(
             status="failed" if status == "error" else "async_launched" if launched else "completed",
-            text=facts.shown_text() or facts.result_text() or None,
+            text=said or None,
         )
     body = SubagentTask(
         description=text(arguments, "description") or (titled[2] if titled else facts.title),
@@ -553,6 +580,15 @@ def questions(arguments: JsonObject) -> list[Question]:
         )
         for question in objects(arguments, "questions")
     ]
+
+
+def _answers(facts: ToolCallState, asked: list[Question]) -> dict[str, str] | None:
+    """Return the answers in a result of OpenCode, which has a list of labels for each question."""
+    given = fields(fields(facts.raw_output).get("metadata")).get("answers")
+    if not isinstance(given, list):
+        return None
+    labels = (texts({"": one}, "") or () for one in given)
+    return {one.question: ", ".join(chosen) for one, chosen in zip(asked, labels, strict=False)}
 
 
 # Anything else

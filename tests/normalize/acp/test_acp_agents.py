@@ -635,3 +635,60 @@ def test_a_wakeup_of_claudes_is_a_turn_of_its_own_in_version_2() -> None:
     assert only(talk.update("state_update", state="idle", stopReason="end_turn"), "complete")["data"][
         "origin"
     ] == ("autonomous")
+
+
+# Words of tools.
+
+
+def test_a_match_that_stands_below_its_place_is_found_there() -> None:
+    talk = Talk("hermes-agent")
+    talk.prompt(1)
+    talk.update("tool_call", toolCallId="c", kind="search", title="search: beta")
+    words = (
+        "Search results\nFound 2 matches; showing 2.\n\n- /w/a.txt:2\n  beta\n    more\n- /w/b.txt:7\nEnd."
+    )
+    ended = only(
+        talk.update("tool_call_update", toolCallId="c", status="completed", content=shows(words)),
+        "tool_update",
+    )
+    output = ended["normalized"]["code_search"]["output"]
+    assert output["matches"] == [
+        {"file": "/w/a.txt", "line": 2, "text": "beta\n  more"},
+        {"file": "/w/b.txt", "line": 7, "text": ""},
+    ]
+    assert (output["files"], output["match_count"]) == (["/w/a.txt", "/w/b.txt"], 2)
+
+
+def test_a_task_that_hermes_gives_to_another_agent_runs_on() -> None:
+    talk = Talk("hermes-agent")
+    talk.prompt(1)
+    talk.update("tool_call", toolCallId="c", kind="execute", title="delegate: Say hi")
+    words = '{"status": "dispatched", "mode": "background", "count": 1}'
+    ended = only(
+        talk.update("tool_call_update", toolCallId="c", status="completed", rawOutput=words), "tool_update"
+    )
+    task = ended["normalized"]["subagent_task"]
+    assert (task["description"], task["background"]) == ("Say hi", True)
+    assert task["output"]["status"] == "async_launched"
+
+
+def test_a_command_without_output_shows_none() -> None:
+    talk = Talk("pi-acp")
+    talk.prompt(1)
+    talk.update("tool_call", toolCallId="c", kind="execute", title="touch x")
+    told = {"terminal_output": {"terminal_id": "c", "data": "(no output)"}, "terminal_exit": {"exit_code": 0}}
+    done = talk.update("tool_call_update", toolCallId="c", status="completed", _meta=told)
+    assert ran(done)["output"] == {"exit_code": 0}
+
+
+def test_a_tool_of_the_name_question_asks_the_user() -> None:
+    talk = Talk("Kilo")
+    talk.prompt(1)
+    asked = [{"question": "Which?", "header": "H", "options": [{"label": "A", "description": "a"}]}]
+    (call,) = talk.update("tool_call", toolCallId="c", title="question", rawInput={"questions": asked})
+    assert call["normalized"]["kind"] == "ask_user"
+    result = {"output": "words", "metadata": {"answers": [["A", "B"], ["C"]]}}
+    done = talk.update("tool_call_update", toolCallId="c", status="completed", rawOutput=result)
+    assert only(done, "tool_update")["normalized"]["ask_user"]["answers"] == {"Which?": "A, B"}
+    (other,) = talk.update("tool_call", toolCallId="d", title="question", rawInput={"words": "?"})
+    assert other["normalized"]["kind"] == "generic"

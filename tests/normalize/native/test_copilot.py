@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from patches import patched
 
 from turnwire.normalize.events import to_json
 from turnwire.normalize.families import new_core
@@ -141,6 +142,29 @@ def test_a_patch_of_two_files_tells_each_its_own_diff() -> None:
     assert "@@ -5" in mutations[0]["diff"]
     unknown = last(started("apply_patch"), ended(success=True, fileEdits=edits, result={"content": "done"}))
     assert [one.get("diff") for one in unknown["normalized"]["modify_file"]["mutations"]] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("before", "hunks", "after"),
+    [
+        ("a\nb\n", "@@ -1,3 +1,3 @@\n a\n-b\n+B\n \n", "a\nB\n"),
+        ("a\nb\n", "@@ -1,3 +1,4 @@\n a\n b\n+c\n \n", "a\nb\nc\n"),
+        ("a\n\nb\nc\n", "@@ -1,2 +1,2 @@\n-a\n+A\n \n", "A\n\nb\nc\n"),
+        ("", "@@ -1,1 +1,2 @@\n+a\n \n", "a\n"),
+        ("", "@@ -1,0 +1,2 @@\n+a\n+b\n", "a\nb\n"),
+        ("a\n", "@@ -1,2 +1,1 @@\n-a\n \n", ""),
+        ("", "", ""),
+    ],
+    ids=["end", "append", "blank-inside", "empty-file", "new-file", "emptied", "no-hunks"],
+)
+def test_a_diff_does_not_count_an_empty_line_behind_the_end_of_the_file(
+    before: str, hunks: str, after: str
+) -> None:
+    edits: Json = [{"path": "/f", "kind": "edit"}]
+    result: Json = {"detailedContent": f"\ndiff --git a/f b/f\n--- a/f\n+++ b/f\n{hunks}"}
+    update = last(started("edit"), ended(success=True, fileEdits=edits, result=result))
+    (mutation,) = update["normalized"]["modify_file"]["mutations"]
+    assert (patched(before, mutation["diff"]) if hunks else before) == after
 
 
 def test_a_session_says_more_of_itself() -> None:

@@ -31,6 +31,11 @@ def tool(name: str, **state: Json) -> JsonObject:
     return part("tool_use", tool=name, callID="c", state={"status": "completed", "input": {}, **state})
 
 
+def test_a_cost_that_no_float_can_hold_is_no_cost() -> None:
+    ended = told({"type": "step_finish", "part": {"id": "p", "reason": "stop", "cost": 10**400}})
+    assert [event["data"].get("cost_usd") for event in ended if event["type"] == "complete"] == [None]
+
+
 def outcomes(events: list[dict[str, Any]]) -> list[str]:
     return [event["data"]["outcome"] for event in events if event["type"] == "complete"]
 
