@@ -1,6 +1,7 @@
 """The Python client against hubs that close, lag, lose events, keep silent, or are no hubs at all."""
 
 import asyncio
+import gc
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -207,7 +208,7 @@ async def test_waits_grow_while_a_hub_lets_in_and_has_no_log_to_read_and_begin_a
     backoff = CountedBackoff(first=0.005, most=0.02)
     async with odd_hub() as hub, connect_patiently(hub.url, backoff=backoff) as client:
         assert backoff.resets == 1
-        client.follow("s")
+        following = client.follow("s")
         for _ in range(3):
             await hub.came.acquire()
             await hub.close(1011)
@@ -215,7 +216,7 @@ async def test_waits_grow_while_a_hub_lets_in_and_has_no_log_to_read_and_begin_a
         assert (hub.connections, backoff.resets) == (4, 1)
         await hub.say({"type": "caught_up", "session": "s", "seq": 0})
         await client.set_model("s", None)
-        assert backoff.resets == 2
+        assert (backoff.resets, following.state) == (2, "subscribed")
 
 
 @pytest.mark.parametrize("status", [HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN])
@@ -329,6 +330,31 @@ async def test_several_followings_of_a_session_share_what_the_hub_sends() -> Non
         ("subscribe", 0),
         ("unsubscribe", 0),
     ]
+
+
+async def test_a_loop_that_is_left_is_followed_no_more() -> None:
+    async with odd_hub() as hub, connect(hub.url) as client:
+        for _ in range(2):
+            follow = asyncio.create_task(first_of(client))
+            await hub.came.acquire()
+            gc.collect()  # one that is waited for stays
+            await hub.say(event(1))
+            assert (await follow).seq == 1
+            await hub.came.acquire()
+        kept = client.follow("s")
+        await hub.came.acquire()
+        await hub.say(event(1))
+        assert isinstance(await anext(kept), EventFrame)
+        client.close()
+        del kept
+    assert [one["type"] for one in hub.received] == ["subscribe", "unsubscribe"] * 2 + ["subscribe"]
+
+
+async def first_of(client: Client) -> EventFrame:
+    async for received in client.follow("s"):
+        if isinstance(received, EventFrame):
+            return received
+    raise AssertionError("it ended")
 
 
 async def test_latest_is_behind_what_the_hub_has_when_it_begins() -> None:

@@ -13,6 +13,7 @@ import ipaddress
 import itertools
 import json
 import logging
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache
@@ -119,14 +120,15 @@ class Client(Requests):
         self._max_frame = max_frame
         self._ask_again_s = ask_again
         self._ids = itertools.count(1)
-        self._ready: asyncio.Future[ClientConnection] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+        self._ready: asyncio.Future[ClientConnection] = self._loop.create_future()
         self._failure: TurnwireError | None = None
         self.hindrance = ""
         """What has kept it from a connection so far, as far as it knows."""
         self.address = websocket_address(url) if isinstance(url, str) else ""
         """The WebSocket's address; empty until a function has given the URL."""
         self._replies: dict[str, asyncio.Future[JsonValue]] = {}
-        self._followings: dict[str, list[Following]] = {}
+        self._followings: dict[str, weakref.WeakSet[Following]] = {}
         self._asked: dict[str, Subscription] = {}
         """Subscriptions asked for, by the id of the command."""
         self._sending: set[asyncio.Task[None]] = set()
@@ -149,7 +151,8 @@ class Client(Requests):
         if self._failure is not None:
             following.fail(self._failure)
             return following
-        self._followings.setdefault(session, []).append(following)
+        self._followings.setdefault(session, weakref.WeakSet()).add(following)
+        weakref.finalize(following, self._on_left, session).atexit = False
         self._subscribe(session)
         return following
 
@@ -456,16 +459,31 @@ class Client(Requests):
             self._subscribe(session)
 
     def _unsubscribe(self, following: Following) -> None:
-        self._forget(following)
-        if following.session not in self._followings and self._ready.done():
-            self._send(commands.Unsubscribe(session=following.session))
+        followings = self._followings.get(following.session)
+        if followings is not None:
+            followings.discard(following)
+        self._leave(following.session)
 
     def _forget(self, following: Following) -> None:
-        others = [one for one in self._followings.get(following.session, ()) if one is not following]
-        if others:
-            self._followings[following.session] = others
-        else:
-            self._followings.pop(following.session, None)
+        others = self._followings.get(following.session)
+        if others is not None:
+            others.discard(following)
+            if not others:
+                del self._followings[following.session]
+
+    def _on_left(self, session: str) -> None:
+        """Note, in whatever thread, that a following is no more: a loop over it was left."""
+        try:
+            self._loop.call_soon_threadsafe(self._leave, session)
+        except RuntimeError:
+            pass  # the loop is closed
+
+    def _leave(self, session: str) -> None:
+        """Follow a session no more that nobody follows."""
+        if session in self._followings and not self._followings[session]:
+            del self._followings[session]
+            if self._ready.done():
+                self._send(commands.Unsubscribe(session=session))
 
     def _new_id(self) -> str:
         return str(next(self._ids))

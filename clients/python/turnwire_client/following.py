@@ -5,6 +5,7 @@ later, from where it is: so neither memory nor the other followings of the conne
 """
 
 import asyncio
+import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -24,7 +25,11 @@ HOLES = 16
 """So often a hole is asked for again before an event comes; then the hub is not to be understood."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+_AWAITED: set["Following"] = set()
+"""Followings that somebody waits for. The client does not keep them: one whose loop was left goes, and is followed no more."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Subscription:
     """What the hub was asked to send of a session, for one or more followings."""
 
@@ -37,7 +42,7 @@ class Following(AsyncIterator[Received]):
     """An asynchronous iterator over a session's events that goes on over reconnects; made by `Client.follow`.
 
     Each event comes once, in order. A Gap tells of events that are gone. Raises CommandFailed when the hub
-    refuses, and AccessRefused or ProtocolError when the client has failed.
+    refuses, and AccessRefused or ProtocolError when the client has failed. It ends with `close`, and once nothing refers to it.
     """
 
     def __init__(
@@ -54,7 +59,9 @@ class Following(AsyncIterator[Received]):
         """The last event that was given to the consumer; what to pass to `follow` to go on from there."""
         self.state: Literal["idle", "asked", "subscribed", "full", "closed"] = "idle"
         self._feed = Feed(after)
-        self._subscription: Subscription | None = None
+        self._subscription: weakref.ref[Subscription] | None = None
+        self._shared_from: Cursor | None = None
+        """Where the subscription began, for this following and others."""
         self._asked_at = self._feed.cursor
         self._behind = True
         """Whether it is to be told that it has caught up."""
@@ -92,12 +99,13 @@ class Following(AsyncIterator[Received]):
         """Note that a subscription was asked for: what comes before it is confirmed belongs to an older one."""
         self._behind = self._behind or self.state == "idle"
         self.state = "asked"
-        self._subscription = subscription
+        self._subscription = weakref.ref(subscription)  # which refers to this following
+        self._shared_from = subscription.cursor
         self._asked_at = self._feed.cursor
 
     def on_subscribed(self, subscription: Subscription, epoch: str, last: int) -> None:
         """Note that it was granted, in this life of the log."""
-        if self.state == "asked" and subscription is self._subscription:
+        if self.state == "asked" and self._subscription is not None and self._subscription() is subscription:
             self.state = "subscribed"
             self._feed.begin(epoch, last)
 
@@ -139,8 +147,7 @@ class Following(AsyncIterator[Received]):
 
     def _others_place(self) -> Cursor | None:
         """Return where the subscription began, if that was another following's place."""
-        asked = None if self._subscription is None else self._subscription.cursor
-        return None if asked is None or asked == self._asked_at else asked
+        return None if self._shared_from == self._asked_at else self._shared_from
 
     def _hole(self, seq: int) -> bool:
         self._holes += 1
@@ -160,7 +167,11 @@ class Following(AsyncIterator[Received]):
             if self.state == "closed":
                 raise StopAsyncIteration
             self._progress.clear()
-            await self._progress.wait()
+            _AWAITED.add(self)
+            try:
+                await self._progress.wait()
+            finally:
+                _AWAITED.discard(self)
         given, self.cursor = self._held.popleft()
         if self.state == "full" and len(self._held) <= self.held // 2:
             self.state = "idle"
