@@ -36,6 +36,40 @@ def test_texts_of_a_message_are_lines_of_the_prompt_and_data_is_attached() -> No
     assert request.attachments == (Attachment(base64=PICTURE, media_type="image/png"),)
 
 
+def binary(**source: str) -> dict[str, Any]:
+    return {"type": "binary", "mimeType": "image/png", **source}
+
+
+def test_a_picture_as_clients_before_1_0_send_it_is_attached_and_one_of_the_past_is_no_hindrance() -> None:
+    past = [
+        {
+            "id": "u0",
+            "role": "user",
+            "content": [binary(url="https://example.org/a.png"), binary(id="file-1")],
+        },
+        {"id": "a0", "role": "assistant", "content": "A cat."},
+    ]
+    now = {"id": "u1", "role": "user", "content": [{"type": "text", "text": "And?"}, binary(data=PICTURE)]}
+    request = asked(messages=[*past, now])
+    assert (request.text, request.attachments) == (
+        "And?", (Attachment(base64=PICTURE, media_type="image/png"),),
+    )  # fmt: skip
+    report = {"type": "binary", "mimeType": "application/pdf", "data": PICTURE, "filename": "a.pdf"}
+    assert [one.media_type for one in said(report).attachments] == ["application/pdf"]
+    for source in ({"url": "https://example.org/a.png"}, {"id": "file-1"}):
+        with pytest.raises(BadRequest, match="only data can be attached"):
+            said(binary(**source))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'"binary"', b'{"messages": "binary"}', b'{"messages": 5, "x": "binary"}', b'{"messages": ["binary"]}', b'["binary"', b'{"messages": [{"content": ["binary"]}]}'],
+)  # fmt: skip
+def test_what_is_no_input_is_refused_whatever_it_says_of_binary_parts(body: bytes) -> None:
+    with pytest.raises(BadRequest):
+        read(body)
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [

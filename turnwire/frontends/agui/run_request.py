@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import json
 from dataclasses import dataclass
 
 from ag_ui.core import RunAgentInput, UserMessage
@@ -9,7 +10,7 @@ from ag_ui.core.types import DataSource, TextPart
 from pydantic import ValidationError
 
 from turnwire.client.commands import Attachment
-from turnwire.client.values import JsonObject
+from turnwire.client.values import JsonObject, JsonValue
 from turnwire.frontends.web.bodies import BadRequest
 
 THREAD_ID = 200
@@ -57,7 +58,7 @@ class RunRequest:
 def read(body: bytes) -> RunRequest:
     """Read a request's body; raises BadRequest."""
     try:
-        asked = RunAgentInput.model_validate_json(body)
+        asked = RunAgentInput.model_validate_json(_without_binary(body))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         raise BadRequest(".".join(map(str, first["loc"])), first["msg"]) from None
@@ -68,6 +69,39 @@ def read(body: bytes) -> RunRequest:
         return RunRequest(asked, None, "", ())
     text, attachments = _content(last, f"messages.{len(asked.messages) - 1}.content")
     return RunRequest(asked, last, text, attachments)
+
+
+def _without_binary(body: bytes) -> bytes:
+    """Return a body whose `binary` parts are of the types that version 1.0 has: clients before it send them, and their whole past each time."""
+    if b'"binary"' not in body:
+        return body
+    try:
+        asked = json.loads(body)
+    except (ValueError, RecursionError):
+        return body  # said by who reads it
+    match asked:
+        case {"messages": list(messages)}:
+            for message in messages:
+                match message:
+                    case {"content": list(parts)}:
+                        parts[:] = map(_part, parts)
+                    case _:
+                        pass
+        case _:
+            pass
+    return json.dumps(asked).encode()
+
+
+def _part(part: JsonValue) -> JsonValue:
+    match part:
+        case {"type": "binary", "mimeType": str(kind)}:
+            by = "data" if part.get("data") else "url"
+            source = {"type": by, "value": part.get(by) or part.get("id") or "", "mimeType": kind}
+            family = kind.partition("/")[0]
+            known = family if family in {"image", "audio", "video"} else "document"
+            return {"type": known, "source": source}
+        case _:
+            return part
 
 
 def _content(message: UserMessage, field: str) -> tuple[str, tuple[Attachment, ...]]:
