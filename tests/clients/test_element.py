@@ -117,6 +117,42 @@ async def test_it_shows_a_session_and_decides_under_a_strict_policy_and_in_a_fra
     assert stage.complaints == []
 
 
+async def test_a_wrong_address_is_said_and_a_token_given_before_the_script_counts(
+    tmp_path: Path, script: bytes
+) -> None:
+    setup = scripted_setup(tmp_path, "2.1.330")
+    pages: dict[str, tuple[str, bytes, str]] = {"/turnwire-session.js": ("text/javascript", script, "")}
+    async with (
+        site(pages) as origin,
+        running(tmp_path, setup, "--allowed-origin", origin) as (mine, served),
+        chromium() as browser,
+    ):
+        bare = (
+            f'<!doctype html><turnwire-session url="127.0.0.1:1" session="{mine.session}"></turnwire-session>'
+        )
+        pages["/"] = ("text/html", bare.encode(), "")
+        page = await browser.new_page()
+        page.set_default_timeout(WAIT_MS)
+        wrong: list[str] = []
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        await page.goto(f"{origin}/")
+        # before the script is there
+        await page.evaluate(
+            "token => { const shown = document.querySelector('turnwire-session'); shown.token = () => token; window.states = [];"
+            " shown.addEventListener('turnwire-state', ({ detail }) => states.push([detail.state, detail.reason])); }",
+            served.token,
+        )
+        await page.add_script_tag(url="/turnwire-session.js", type="module")
+        shown = page.locator("turnwire-session")
+        await expect(shown).to_contain_text('"127.0.0.1:1" is no address of a hub: give http://HOST:PORT')
+        assert (await page.evaluate("states"))[0][0] == "failed"
+        await shown.evaluate("(shown, url) => shown.setAttribute('url', url)", served.base)
+        await expect(shown.locator("textarea")).to_be_visible()
+        await shown.evaluate("shown => { shown.token = 'wrong'; }")
+        await expect(shown).to_contain_text("token is wrong")
+        assert wrong == []
+
+
 README = (ELEMENT / "README.md").read_text()
 
 

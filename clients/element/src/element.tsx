@@ -49,6 +49,11 @@ export class TurnwireSession extends HTMLElement {
   }
 
   connectedCallback(): void {
+    // A page may have set it before this script came: then it lies over the property.
+    if (Object.hasOwn(this, "token")) {
+      this.given = this.token;
+      delete (this as { token?: Source | undefined }).token;
+    }
     this.begin();
   }
 
@@ -66,7 +71,12 @@ export class TurnwireSession extends HTMLElement {
     const [url, session] = [this.getAttribute("url"), this.getAttribute("session")];
     if (!this.isConnected || url === null || session === null) return;
     const { token } = this;
-    const hub = new ConsoleState(url, "page", { session, ...(token !== undefined && { token }) });
+    let hub: ConsoleState;
+    try {
+      hub = new ConsoleState(url, "page", { session, ...(token !== undefined && { token }) });
+    } catch (error) {
+      return this.fail(String(error instanceof Error ? error.message : error));
+    }
     const unguard = guard(this);
     const unwatch = hub.changed.watch(() => this.tell("turnwire-state", { state: hub.state, reason: hub.reason, role: hub.welcome?.role }));
     hub.client.follow(session, { onEvents: (events) => this.pass(events), onFailed: () => undefined }, LATEST);
@@ -78,6 +88,21 @@ export class TurnwireSession extends HTMLElement {
       render(null, this.shown);
       hub.client.close();
     };
+  }
+
+  /** Shows what makes a connection impossible, such as a URL that is none. */
+  private fail(reason: string): void {
+    adopt(this.shown);
+    render(
+      <div class="element">
+        <main>
+          <p class="refusal wrong">{reason}</p>
+        </main>
+      </div>,
+      this.shown,
+    );
+    this.end = () => render(null, this.shown);
+    this.tell("turnwire-state", { state: "failed", reason, role: undefined });
   }
 
   private pass(events: readonly EventFrame[]): void {
