@@ -149,7 +149,7 @@ async def test_a_wrong_address_is_said_and_a_token_given_before_the_script_count
         await shown.evaluate("(shown, url) => shown.setAttribute('url', url)", served.base)
         await expect(shown.locator("textarea")).to_be_visible()
         await shown.evaluate("shown => { shown.token = 'wrong'; }")
-        await expect(shown).to_contain_text("token is wrong")
+        await expect(shown).to_contain_text("This is not a token of this hub.")
         assert wrong == []
 
 
