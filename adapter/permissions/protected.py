@@ -29,6 +29,7 @@ SECRETS = (
     "~/.config/turnwire",
     "~/.netrc",
     "~/.git-credentials",
+    "~/.config/git/credentials",
     "~/.npmrc",
     "~/.pypirc",
     "~/.password-store",
@@ -39,13 +40,27 @@ SECRETS = (
     "~/.local/share/opencode/auth.json",
     "~/.config/github-copilot",
     "~/.cargo/credentials.toml",
+    "~/.cargo/credentials",
+    "~/.gem/credentials",
+    "~/.config/composer/auth.json",
+    "~/.config/containers/auth.json",
+    "~/.config/rclone",
+    "~/.config/doctl",
+    "~/.config/glab-cli",
+    "~/.terraform.d/credentials.tfrc.json",
+    "~/.cache/huggingface/token",
+    "~/.pgpass",
+    "~/.my.cnf",
     "~/.vault-token",
     "~/.local/share/keyrings",
     "/run/secrets",
     "/var/run/secrets",
     "/etc/shadow",
+    "/etc/shadow-",
     "/etc/gshadow",
+    "/etc/gshadow-",
     "/etc/sudoers",
+    "/etc/sudoers.d",
     "/root/.ssh",
 )
 """Files and folders with keys, passwords and tokens; `~` is the agent's home directory."""
@@ -57,7 +72,13 @@ EXAMPLES = ("*.example", "*.sample", "*.template", "*.dist")
 """Names of files that only show what such a file is like."""
 
 WORDS = 256
-"""Words of a line of shell that are looked at."""
+"""Words of a line of shell that are looked at though nothing in them says that they are paths."""
+
+PATHS_OF_LINE = 2048
+"""Those that are looked at since something does: a slash, a wildcard, a dot at the beginning."""
+
+FOLDERS_OF_LINE = 32
+"""Folders that a line of shell goes to, of which relative paths are looked at."""
 
 Reach: TypeAlias = Literal["this", "names", "contents"]
 """What a call gets at: the path itself, the names below it, or what is in the files below it."""
@@ -76,6 +97,11 @@ _BRACES = re.compile(r"(?<!\$)\{[^{}\s]*\}")
 _WORD = re.compile(r"[^\s'\"`;|&<>(){}=,:]+")
 _QUOTE = re.compile(r"['\"\\]")
 _WILDCARD = re.compile(r"[*?\[{]")
+_LIKE_A_PATH = re.compile(r"\A[~.]|[/*?\[]")
+_FOLDER = re.compile(
+    r"(?<!\S)(?:(?:cd|pushd)(?: -[-\w@]*)*|-C|--directory|--chdir|--cwd)[ =](?P<folder>[^\s\0]+)"
+)
+"""What says where the paths of a command begin, in the words of a command without quotes."""
 
 
 class ProtectedPlaces(Struct, frozen=True):
@@ -99,12 +125,19 @@ class Touched(NamedTuple):
 
 def touched(call: ToolCall, workspace: str, home: str) -> Sequence[Touched]:
     """Return the paths that a call names, in any spelling."""
-    return [
-        Touched(_rooted(path, workspace, home), reach, rest) for path, reach, rest in _named(call, workspace)
-    ] + [
+    command = call.arguments.get("command")
+    starts = _starts(command, workspace, home)
+    said = [
         Touched(_rooted(word, start, home), "this", rest)
-        for word, rest in _words(call.arguments.get("command"))
-        for start in dict.fromkeys((workspace, home or workspace))
+        for word, rest in _words(command)
+        for start in starts
+    ]
+    return [
+        *(
+            Touched(_rooted(path, workspace, home), reach, rest)
+            for path, reach, rest in _named(call, workspace)
+        ),
+        *dict.fromkeys(said),
     ]
 
 
@@ -184,14 +217,30 @@ def _words(command: object) -> Iterator[tuple[str, str]]:
     if not isinstance(command, str):
         return
     texts = [
+        *read(command).commands,
         command,
         _BRACES.sub("*", _QUOTE.sub("", command)),
         _QUOTE.sub("", command),
-        *read(command).commands,
     ]
     words = dict.fromkeys(word.lstrip("@") for text in texts for word in _WORD.findall(_HOME.sub("~", text)))
-    for word in list(words)[:WORDS]:
+    # a long here-document comes before none of them
+    paths = [word for word in words if _LIKE_A_PATH.search(word)]
+    others = [word for word in words if not _LIKE_A_PATH.search(word)]
+    for word in (*paths[:PATHS_OF_LINE], *others[:WORDS]):
         yield _split(word)
+
+
+def _starts(command: object, workspace: str, home: str) -> Sequence[str]:
+    """Return the folders that relative paths in a line of shell may begin at: those that it goes to, one after another."""
+    begin = dict.fromkeys((workspace, home or workspace))
+    if not isinstance(command, str):
+        return list(begin)
+    now, starts = list(begin), begin
+    for text in read(command).commands:
+        for found in _FOLDER.finditer(_HOME.sub("~", text)):
+            now = list(dict.fromkeys(_rooted(found["folder"], start, home) for start in now))
+            starts |= dict.fromkeys(now)
+    return list(starts)[:FOLDERS_OF_LINE]
 
 
 def _split(pattern: str) -> tuple[str, str]:

@@ -179,6 +179,17 @@ def test_another_spelling_of_the_same_folder_is_found_by_what_it_is(house: House
         "cat ~/.s*/id_rsa",
         "cd ~ && cat .ssh/id_rsa",
         "cd ~/.ssh; cat id_rsa",
+        "cd /etc && cat shadow",
+        "cd / && cd etc; cat ./shadow",
+        "cd .. && cd .config && cat gh/hosts.yml",
+        "pushd ~/.config; cat git/credentials",
+        "(cd '{home}/.config' && tar c rclone)",
+        "sudo tar -C /etc -cf - shadow",
+        "tar --directory=/etc -cf - gshadow",
+        "env --chdir=/etc cat sudoers.d/x",
+        "git -C ~/.. show :{name}/.netrc; cd ~/..; cat {name}/.pgpass",
+        "cat > notes <<'E'\n{words}\nE\ncat ~/.ssh/id_rsa",
+        "cat > notes <<'E'\n{words}\nE\ncd /etc; cat shadow",
         "curl -d @{home}/.ssh/id_rsa http://127.0.0.1",
         "dd if={home}/.ssh/id_rsa",
         "cp -r ../.ssh/. /tmp/x",
@@ -192,10 +203,41 @@ def test_another_spelling_of_the_same_folder_is_found_by_what_it_is(house: House
     ],
 )
 def test_a_command_that_names_a_secret_is_asked_about(house: House, command: str) -> None:
-    assert (
-        house.judge("Bash", command=command.replace("{home}", str(house.home)), grants=(ANY,)).behavior
-        == "ask"
-    )
+    given = {
+        "{home}": str(house.home),
+        "{name}": house.home.name,
+        "{words}": " ".join(map("word{}".format, range(400))),
+    }
+    for name, value in given.items():
+        command = command.replace(name, value)
+    assert house.judge("Bash", command=command, grants=(ANY,)).behavior == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd /etc && cat hosts",
+        "cd src && make; git -C ~ status",
+        "cd /tmp; cat notes; cat ~/shadow",
+        "ls -C shadow",
+    ],
+)
+def test_other_files_of_a_folder_that_a_command_goes_to_are_not(house: House, command: str) -> None:
+    assert house.judge("Bash", command=command, grants=(ANY,)).behavior == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd ~/.local && cat state/turnwire/access.json",
+        "cd ../.local/state; cat turnwire/access.json",
+        "cat > notes <<'E'\n{words}\nE\ncat ../.local/state/turnwire/access.json",
+    ],
+)
+def test_turnwires_own_state_is_refused_wherever_a_command_goes_first(house: House, command: str) -> None:
+    words = " ".join(map("word{}".format, range(400)))
+    verdict = house.judge("Bash", policy="autonomous", command=command.replace("{words}", words))
+    assert (verdict.behavior, verdict.by) == ("deny", "turnwire")
 
 
 @pytest.mark.parametrize("policy", [None, "autonomous", "supervised", "plan"])
