@@ -129,6 +129,93 @@ def test_a_secret_cut_by_chunks_of_an_acp_agent_is_gone_from_every_piece(
     assert len(joined) == len(text)
 
 
+def native(name: str, piece: str) -> dict[str, object]:
+    """A piece of a text in the words of an agent that streams by a protocol of its own."""
+    cursor = {"role": "assistant", "content": [{"type": "text", "text": piece}]}
+    told = {"threadId": "t", "turnId": "u", "itemId": "i", "delta": piece}
+    part = {"sessionID": "s", "messageID": "m", "partID": "p", "field": "text", "delta": piece}
+    prompt = {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": piece}}
+    call = {"sessionUpdate": "tool_call_delta_chunk", "tool_call_id": "c", "arguments_delta": piece}
+    shapes: dict[str, dict[str, object]] = {
+        "codex text": {"method": "item/agentMessage/delta", "params": told},
+        "codex output": {"method": "item/commandExecution/outputDelta", "params": told},
+        "codex thought": {
+            "method": "item/reasoning/summaryTextDelta",
+            "params": told | {"summaryIndex": 0},
+        },
+        "opencode": {"type": "message.part.delta", "properties": part},
+        "copilot text": {
+            "type": "assistant.message_delta",
+            "data": {"messageId": "m", "deltaContent": piece},
+        },
+        "copilot thought": {
+            "type": "assistant.reasoning_delta",
+            "data": {"reasoningId": "r", "deltaContent": piece},
+        },
+        "copilot call": {
+            "type": "assistant.tool_call_delta",
+            "data": {"toolCallId": "c", "inputDelta": piece},
+        },
+        "gemini": {"type": "message", "role": "assistant", "content": piece, "delta": True},
+        "cursor text": {"type": "assistant", "message": cursor, "session_id": "s", "timestamp_ms": 1},
+        "cursor thought": {"type": "thinking", "subtype": "delta", "text": piece, "session_id": "s"},
+        "acp prompt": {"method": "session/update", "params": {"sessionId": "s", "update": prompt}},
+        "grok call": {
+            "method": "_x.ai/session_notification",
+            "params": {"sessionId": "s", "update": call},
+        },
+    }
+    return shapes[name]
+
+
+PIECES = ("text", "content", "delta", "deltaContent", "inputDelta", "arguments_delta")
+
+
+def piece_of(value: object) -> str:
+    """The one streamed text in a line."""
+    if isinstance(value, dict):
+        found = [value[name] for name in PIECES if isinstance(value.get(name), str)]
+        return found[0] if found else "".join(piece_of(one) for one in value.values())
+    return "".join(piece_of(one) for one in value) if isinstance(value, list) else ""
+
+
+@pytest.mark.parametrize("kind", ["anthropic", "github", "jwt", "pem", "url"])
+@for_each(
+    "name",
+    [
+        *("codex text", "codex output", "codex thought", "opencode", "copilot text", "copilot thought"),
+        *("copilot call", "gemini", "cursor text", "cursor thought", "acp prompt", "grok call"),
+    ],
+)
+def test_a_secret_cut_by_an_agent_of_another_protocol_is_gone_from_every_piece(
+    kind: str, name: str, tmp_path: Path
+) -> None:
+    text = f"The key is {SECRETS[kind]} and that is all."
+    lines = [native(name, text[at : at + 5]) for at in range(0, len(text), 5)]
+    content = b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
+    clean = redacted(tmp_path, content).splitlines()
+    joined = "".join(piece_of(json.loads(line)) for line in clean)
+    assert CORES.get(kind, SECRETS[kind]) not in joined
+    assert len(joined) == len(text)
+    assert joined.startswith("The key is ")
+    assert joined.endswith(" and that is all.")
+
+
+def test_whole_texts_between_pieces_are_looked_at_by_themselves(tmp_path: Path) -> None:
+    whole = {"role": "assistant", "content": [{"type": "text", "text": SECRETS["github"]}]}
+    lines = [
+        native("cursor text", "word"),
+        {"type": "assistant", "message": whole, "timestamp_ms": 2, "model_call_id": "c", "session_id": "s"},
+        {"type": "tool_call", "subtype": "started", "data": SECRETS["gitlab"], "timestamp_ms": 3},
+        native("cursor text", "word"),
+    ]
+    content = b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
+    clean = redacted(tmp_path, content)
+    assert SECRETS["github"].encode() not in clean
+    assert SECRETS["gitlab"].encode() not in clean
+    assert clean.count(b'"word"') == 2
+
+
 def test_the_same_secret_becomes_the_same_thing_everywhere(tmp_path: Path) -> None:
     secret = SECRETS["github"]
     first, second = redacted(tmp_path, user_line(secret) + user_line(f"again: {secret}")).splitlines()

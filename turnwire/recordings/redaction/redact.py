@@ -12,15 +12,28 @@ from pathlib import Path
 
 from turnwire.recordings.redaction.redaction import Redaction
 
-_PIECE = re.compile(r'"(?:text|thinking|partial_json|reasoning_text|data)": ?"([^"\\]*(?:\\.[^"\\]*)*)"')
-_INDEX = re.compile(r'"(?:index|block_index)":\d+|"(?:messageId|toolCallId)": ?"[^"\\]*"')
-_STREAM = re.compile(r'"(?:parent_tool_use_id|session_id|sessionId)": ?"([^"\\]*)"')
+_PIECE = re.compile(
+    r'"(?:text|thinking|partial_json|reasoning_text|data|delta|deltaContent|inputDelta|arguments_delta|content)": ?"([^"\\]*(?:\\.[^"\\]*)*)"'
+)
+_INDEX = re.compile(
+    r'"(?:index|block_index|summaryIndex|contentIndex)": ?\d+|'
+    r'"(?:messageId|toolCallId|tool_call_id|itemId|partID|field|reasoningId)": ?"[^"\\]*"'
+)
+_STREAM = re.compile(r'"(?:parent_tool_use_id|session_id|sessionId|sessionID|threadId)": ?"([^"\\]*)"')
 _DELTA = re.compile(
-    r'"content_block_delta"|"is_delta":true|"agent_message_chunk"|"agent_thought_chunk"|"terminal_output_delta"'
+    r'"content_block_delta"|"is_delta": ?true|"terminal_output_delta"|'
+    r'"(?:agent_message|agent_thought|user_message|tool_call_delta)_chunk"|'
+    # Codex' app server; OpenCode's server; Copilot; Gemini; Cursor
+    r'"item/[\w/]{1,80}[dD]elta"|"message\.part\.delta"|"assistant\.(?:message|reasoning|tool_call)_delta"|'
+    r'"delta": ?true|"subtype": ?"delta"|"timestamp_ms"'
 )
 _BOUNDARY = re.compile(
-    r'"content_block_start"|"message_start"|"message_stop"|"type":"complete"|"sessionUpdate": ?"tool_call"|"session/prompt"'
+    r'"content_block_start"|"message_start"|"message_stop"|"type": ?"complete"|"sessionUpdate": ?"tool_call"|"session/prompt"|'
+    r'"turn/completed"|"session\.idle"|"assistant\.turn_end"|"type": ?"(?:tool_use", ?"timestamp|tool_call", ?"subtype|result)"'
 )
+_CURSORS_TEXT = re.compile(r'"type": ?"assistant"')
+_CURSORS_CALL = '"model_call_id"'
+"""A text of Cursor's with a time is a piece, unless it names the call of the model that it is from."""
 
 
 MAX_BLOCK = 4096
@@ -39,13 +52,12 @@ class Pieces:
 
     def add(self, number: int, line: str) -> None:
         """Look at a line."""
-        delta = _DELTA.search(line)
+        delta = _delta(line)
         if delta is not None:
             piece = _PIECE.search(line)
             if piece is not None:
-                index = _INDEX.search(line)
                 blocks = self._open.setdefault(_stream(line), {})
-                block = blocks.setdefault(delta[0] + (index[0] if index else ""), [])
+                block = blocks.setdefault("".join([delta, *_INDEX.findall(line)]), [])
                 block.append((number, piece.start(1), piece[1]))
         elif _BOUNDARY.search(line):
             self._close(self._open.pop(_stream(line), {}))
@@ -113,7 +125,7 @@ def redact_folder(source: Path, target: Path, redaction: Redaction, progress: Ca
 
 
 def _line(line: str, changed: tuple[int, str] | None, redaction: Redaction) -> str:
-    piece = _PIECE.search(line) if _DELTA.search(line) else None
+    piece = _PIECE.search(line) if _delta(line) else None
     if piece is None:
         return redaction.apply(line)
     text = piece[1] if changed is None else changed[1]
@@ -128,6 +140,15 @@ def _bytes(text: str) -> bytes:
 
 def _is_prose(line: str) -> bool:
     return not line.lstrip().startswith(("{", "["))
+
+
+def _delta(line: str) -> str | None:
+    """Return what says of a line that it is a piece of a streamed text; None for any other line."""
+    found = _DELTA.search(line)
+    if found is None:
+        return None
+    is_whole = found[0] == '"timestamp_ms"' and (_CURSORS_CALL in line or not _CURSORS_TEXT.search(line))
+    return None if is_whole else found[0]
 
 
 def _stream(line: str) -> tuple[str, ...]:
