@@ -51,6 +51,8 @@ def thought(state: State, session: Session, update: updates.Chunk) -> list[Agent
 def _spoken(state: State, session: Session, kind: Kind, update: updates.Chunk) -> list[AgentEvent]:
     content, parent = update.content, None
     words = content.text if isinstance(content, TextContent) else None
+    if isinstance(content, UnknownContent) and isinstance(content.raw, str):
+        words = content.raw  # a text without its block
     events: list[AgentEvent] = []
     if session.quirks is not SAFE and kind == "text" and words is not None:
         events = parse_quirk_text(session, words)

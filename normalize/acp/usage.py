@@ -17,6 +17,23 @@ from turnwire.protocol.json_values import Json, JsonObject
 
 MOST = 1 << 53
 """Tokens beyond which a figure is no figure of tokens."""
+_DEPTH = 3
+"""Levels of an object in which tokens are looked for."""
+_READ = (
+    "cachedReadTokens",
+    "cachedInputTokens",
+    "cached_input_tokens",
+    "cacheReadTokens",
+    "cacheReadInputTokens",
+    "cache_read_input_tokens",
+)
+_WRITTEN = (
+    "cachedWriteTokens",
+    "cacheWriteInputTokens",
+    "cacheWriteTokens",
+    "cacheCreationInputTokens",
+    "cache_creation_input_tokens",
+)
 
 
 class TurnCosts(Struct, frozen=True, gc=False):
@@ -106,6 +123,7 @@ class Usage:
             or _tokens(fields(quota.get("token_count")))
             or tokens_of(meta)
             or self._chunks
+            or _nested(meta)
         )
         self._chunks = None
         models = objects(quota, "model_usage")
@@ -136,14 +154,24 @@ def tokens_of(meta: Json) -> Tokens | None:
     return _tokens(fields(fields(meta).get("usage")))
 
 
+def _nested(told: JsonObject, room: int = _DEPTH) -> Tokens | None:
+    """Return the first tokens in an object or inside it: agents that are not known have a place of their own for them."""
+    for value in told.values():
+        inner = fields(value)
+        found = _tokens(inner) or (_nested(inner, room - 1) if room else None)
+        if found is not None:
+            return found
+    return None
+
+
 def _tokens(told: JsonObject) -> Tokens | None:
-    sent = _count(told, "inputTokens", "input_tokens", "promptTokens")
-    received = _count(told, "outputTokens", "output_tokens", "completionTokens")
+    sent = _count(told, "inputTokens", "input_tokens", "promptTokens", "prompt_tokens")
+    received = _count(told, "outputTokens", "output_tokens", "completionTokens", "completion_tokens")
     if sent is None and received is None:
         return None
     sent, received = sent or 0, received or 0
-    read = _count(told, "cachedReadTokens", "cachedInputTokens", "cached_input_tokens", "cacheReadTokens")
-    written = _count(told, "cachedWriteTokens", "cacheWriteInputTokens", "cacheWriteTokens")
+    read = _count(told, *_READ)
+    written = _count(told, *_WRITTEN)
     total = _count(told, "totalTokens", "total_tokens")
     cached = (read or 0) + (written or 0)
     if 0 < cached <= sent and total is not None and total < sent + received + cached:

@@ -25,7 +25,7 @@ _RPC_CODES = {
 }
 _AUTHENTICATION = re.compile(r"(?i)authenticat|log ?in required|unauthori[sz]ed")
 _GENERAL = re.compile(r"(?i)internal error:?\s*|agent error:?\s*")
-_SAID = re.compile(r"(?i)(?:\b(?:HTTP|status(?: code)?)[ :]{1,3}|\()([45]\d\d)\b")
+_SAID = re.compile(r"(?i)(?:\b(?:HTTP|status(?: code)?|API error|error code)[ :]{1,3}|\()([45]\d\d)\b")
 _LOOKED_AT = 2000
 """Characters of a message in which a status is looked for."""
 _DEPTH = 12

@@ -50,6 +50,13 @@ def test_an_error_whose_message_is_json_text_says_what_is_in_it() -> None:
         (-32603, "Internal error", {"details": "the rest"}, ("the rest", None, None)),
         (-32603, "Internal error", "HTTP 500: down", ("HTTP 500: down", "server_error", 500)),
         (429, "slow down", None, ("slow down", "rate_limit", 429)),
+        (
+            -32603,
+            'API Error: 401 {"error":{"message":"bad key"}}',
+            None,
+            ("bad key", "authentication_failed", 401),
+        ),
+        (-32603, "Error code: 529 - busy", None, ("Error code: 529 - busy", "server_error", 529)),
         (-32603, "", None, ("The agent reports an error without a word.", None, None)),
         (-32603, "{not json}", {"errorKind": "billing_error"}, ("{not json}", "billing_error", None)),
     ],
@@ -477,6 +484,52 @@ def test_a_subagent_speaks_below_the_call_that_started_it() -> None:
     (call,) = talk.update("tool_call", toolCallId="c", title="ls", kind="execute", _meta=meta)
     (said,) = talk.text("Sub.", _meta=meta)
     assert call["parent_tool_call_id"] == said["parent_tool_call_id"] == "t"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"_meta": {"tokenUsage": {"inputTokens": 10, "outputTokens": 2, "cacheReadInputTokens": 3}}},
+        {
+            "_meta": {
+                "x": 1,
+                "other": {"turn": {"prompt_tokens": 10, "completion_tokens": 2, "cached_input_tokens": 3}},
+            }
+        },
+        {"usage": {"prompt_tokens": 10, "completion_tokens": 2, "cache_read_input_tokens": 3}},
+    ],
+    ids=["named", "nested", "snake"],
+)
+def test_tokens_are_found_where_an_unknown_agent_puts_them(result: dict[str, Any]) -> None:
+    talk = Talk()
+    talk.prompt(1)
+    data = only(talk.answers(1, stopReason="end_turn", **result), "complete")["data"]
+    assert (data["input_tokens"], data["output_tokens"], data["cache_read_input_tokens"]) == (10, 2, 3)
+
+
+def test_a_meta_without_tokens_tells_none() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    deep = {"a": {"b": {"c": {"d": {"e": {"inputTokens": 1}}}}}, "list": [{"inputTokens": 1}]}
+    assert "input_tokens" not in only(talk.answers(1, stopReason="end_turn", _meta=deep), "complete")["data"]
+
+
+def test_a_text_without_a_block_is_a_text() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    assert [event["text"] for event in talk.update("agent_message_chunk", content="Plain.")] == ["Plain."]
+
+
+def test_calls_whose_ids_are_numbers_are_told_apart() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    calls = [
+        *talk.update("tool_call", toolCallId=7, title="a"),
+        *talk.update("tool_call", toolCallId=8, title="b"),
+    ]
+    assert [call["tool_call_id"] for call in calls] == ["7", "8"]
+    ended = talk.update("tool_call_update", toolCallId=8, status="completed")
+    assert only(ended, "tool_update")["tool_call_id"] == "8"
 
 
 def test_usage_that_hangs_on_chunks_is_that_of_the_turn() -> None:

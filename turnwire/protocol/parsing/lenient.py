@@ -21,11 +21,13 @@ _MISSING = object()
 
 
 def build(struct: type[S], value: dict[str, Json]) -> S:
-    """Return the struct with every field that fits; the struct must have a default for each field."""
+    """Return the struct with every field that fits; the struct must have a default for each field. An id may be a number."""
     fields: dict[str, object] = {}
     for field in _fields(struct):
         if field.encode_name in value:
-            fitted = _fit(field.type, value[field.encode_name])
+            told = value[field.encode_name]
+            is_number = type(told) is int and field.type is str and field.name.endswith("_id")
+            fitted = str(told) if is_number else _fit(field.type, told)
             if fitted is not _MISSING:
                 fields[field.name] = fitted
     return struct(**fields)
