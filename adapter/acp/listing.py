@@ -13,7 +13,6 @@ from turnwire.adapter.options import SessionOptions, check_executable
 from turnwire.adapter.process.cli import CliProcess
 from turnwire.adapter.process.shutdown import kill_on_exit, shut_down
 from turnwire.adapter.process.transport import ProcessGone
-from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import RequestFailed
 from turnwire.normalize.payloads.fields import fields, objects
 from turnwire.protocol.acp.messages import Request
@@ -29,16 +28,13 @@ LONGEST = 300
 """Characters of a title, or of an id, that are taken."""
 
 
-async def list_conversations(
-    options: SessionOptions, most: int, watchdog: Watchdog | None = None
-) -> Sequence[KeptConversation]:
+async def list_conversations(options: SessionOptions, most: int) -> Sequence[KeptConversation]:
     """Return what an agent lists, in its order, at most so many; raises what an Opener does, RequestFailed and ProcessGone."""
     check_executable(options.executable)
     process = await CliProcess.spawn(
         options.executable,
         workspace=options.workspace,
         environment=options.environment,
-        watchdog=watchdog,
         sandbox=options.box,
     )
     client = AcpClient(process, on_sent=lambda _: None, line_limit=options.line_limit)

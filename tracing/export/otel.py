@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -24,7 +25,6 @@ from opentelemetry.sdk.trace.export import (
 )
 
 from turnwire.tracing.export.sdk_log import listen
-from turnwire.tracing.export.span_processors import load_processor
 from turnwire.tracing.export.spans import ExportedTrace
 from turnwire.tracing.export.trace_ids import SeededIds
 from turnwire.tracing.export.wanted import DELIVERY, Signal, TracingError, exporters_of, protocol_of
@@ -213,6 +213,24 @@ class _Counter(SpanProcessor):
         """Count it when it is sampled."""
         if span.context is not None and span.context.trace_flags.sampled:
             self.spans += 1
+
+
+def load_processor(name: str) -> SpanProcessor:
+    """Return the processor that `module:attribute` makes when it is called without arguments; raises TracingError."""
+    module, _, attribute = name.partition(":")
+    try:
+        made = getattr(import_module(module), attribute)()
+    except Exception as error:
+        raise TracingError(
+            f"trace_processors names {name!r}, which gives no span processor ({type(error).__name__}: {error}); "
+            "it takes module:attribute of an installed package, called without arguments"
+        ) from error
+    if not isinstance(made, SpanProcessor):
+        raise TracingError(
+            f"trace_processors names {name!r}, which gives a {type(made).__name__}; "
+            "it takes what makes an opentelemetry.sdk.trace.SpanProcessor"
+        )
+    return made
 
 
 def trace_exporters() -> list[SpanExporter]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from turnwire.normalize import events as ev
+from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.events import AgentEvent, to_json
 from turnwire.normalize.inputs import Announced, Ended, Received, Sent, SessionInput
 from turnwire.tracing.spans.genai_spans import GenAiSpans
@@ -67,7 +68,7 @@ class SpanMaker:
         self._has_started = False
         """True if the start of the current life was reported."""
         self._lives = 0
-        self._origins: dict[str, Origin] = {}
+        self._origins: BoundedDict[Origin] = BoundedDict(WAITING)
         """Prompt id -> origin of its trace, for prompts whose turn has not begun."""
         self._trace: Trace | None = None
         self._root: Span | None = None
@@ -140,9 +141,7 @@ class SpanMaker:
         if context.prompt is None:
             self._begin_life(at, context.traceparent.encode(), origin)
             return
-        self._origins[context.prompt] = origin
-        if len(self._origins) > WAITING:
-            del self._origins[next(iter(self._origins))]
+        self._origins.put(context.prompt, origin)
 
     def _begin_life(self, at: int, seed: bytes, origin: Origin | None = None) -> None:
         """Begin a life. If the previous one still runs, the sidecar was killed before it could report the end."""

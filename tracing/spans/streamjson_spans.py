@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from turnwire.normalize import events as ev
+from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.events import AgentEvent, to_json
 from turnwire.normalize.events.base import ThreadEvent
 from turnwire.normalize.families import exchanges
@@ -74,9 +75,9 @@ class StreamJsonSpans:
     def __init__(self, *, limit: int, fold_deltas: bool) -> None:
         self._limit = limit
         self._fold = fold_deltas
-        self._asked: dict[str, str] = {}
+        self._asked: BoundedDict[str] = BoundedDict(_PENDING)
         """Id of an open control request -> span name of its response."""
-        self._decided: dict[str, bytes] = {}
+        self._decided: BoundedDict[bytes] = BoundedDict(_PENDING)
         """Request id -> JSON of the event with its decision."""
         self._block: _Block | None = None
 
@@ -162,8 +163,7 @@ class StreamJsonSpans:
             return None
         match read(item.message):
             case RequestMade(request_id, name, reply):
-                self._asked[request_id] = reply
-                _forget_oldest(self._asked)
+                self._asked.put(request_id, reply)
                 return f"control_request.{name}"
             case RequestAnswered(request_id):
                 return self._asked.pop(request_id, "control_response")
@@ -173,8 +173,7 @@ class StreamJsonSpans:
     def _note_decision(self, event: ev.PermissionResolved | ev.HookActivity, normalized: bytes) -> None:
         request = event.pending_id if isinstance(event, ev.PermissionResolved) else event.hook_id
         if request is not None:
-            self._decided[request] = normalized
-            _forget_oldest(self._decided)
+            self._decided.put(request, normalized)
 
     def _meaning(self, item: Received | Sent, events: Sequence[AgentEvent]) -> bytes:
         """Return the meaning of a control message: its event, its decision, or the parsed message."""
@@ -196,11 +195,6 @@ def _beside(event: AgentEvent) -> bool:
     if isinstance(event, ev.ContextWindow | ev.TaskUpdate | ev.RateLimit):
         return True
     return isinstance(event, ThreadEvent) and event.parent_tool_call_id is not None
-
-
-def _forget_oldest(kept: dict[str, str] | dict[str, bytes]) -> None:
-    if len(kept) > _PENDING:
-        del kept[next(iter(kept))]
 
 
 @cache

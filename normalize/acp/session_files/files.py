@@ -391,14 +391,11 @@ class BranchReader:
                 return [*self._model_is(step.model), *self._context(step)]
             case Compacted():
                 return [DatedInput(self._last, Announced(CompactBoundary(session_id=self._session)))]
-            case Failed(text=text):
-                notice = Notice(session_id=self._session, kind="agent_error", level="warning", text=text)
-                return [DatedInput(self._last, Announced(notice))]
-            case TurnFailed(text=text) if self._prompt is None:
-                notice = Notice(session_id=self._session, kind="agent_error", level="warning", text=text)
-                return [DatedInput(self._last, Announced(notice))]
-            case TurnFailed():
+            case TurnFailed() if self._prompt is not None:
                 return self._over(step)
+            case Failed(text=text) | TurnFailed(text=text):
+                notice = Notice(session_id=self._session, kind="agent_error", level="warning", text=text)
+                return [DatedInput(self._last, Announced(notice))]
             case TurnEnded(reason=reason):
                 return self._over(reason)
             case Titled():

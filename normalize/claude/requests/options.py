@@ -76,14 +76,8 @@ def options(suggestions: Sequence[JsonObject] | None) -> list[PermissionOption]:
     return found
 
 
-def updates(
-    option_id: str, suggestions: Sequence[JsonObject] | None, destination: str | None = None
-) -> list[JsonObject]:
-    """Return the `updatedPermissions` of an answer; empty for any but an "always" answer.
-
-    `destination` overrides the places of rules and directories, the option's and the suggestions' own; a mode is always
-    the session's.
-    """
+def updates(option_id: str, suggestions: Sequence[JsonObject] | None) -> list[JsonObject]:
+    """Return the `updatedPermissions` of an answer; empty for any but an "always" answer. A mode is always the session's."""
     offered = suggestions or []
     if option_id.startswith(ALWAYS_MODE):
         mode = option_id.removeprefix(ALWAYS_MODE)
@@ -91,11 +85,8 @@ def updates(
         directories = [entry for entry in offered if entry.get("type") == "addDirectories"]
         return [*directories, *chosen[:1]] if chosen else []
     if option_id.startswith(_ALWAYS):
-        scope = _read(offered)[0]
-        if destination is not None:
-            return [{**entry, "destination": destination} for entry in scope]
         place = option_id.removeprefix(_ALWAYS)
-        return [{**entry, "destination": _place(entry, place)} for entry in scope]
+        return [{**entry, "destination": _place(entry, place)} for entry in _read(offered)[0]]
     return []
 
 

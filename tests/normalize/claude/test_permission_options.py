@@ -56,16 +56,7 @@ def test_what_is_suggested_for_the_session_is_not_kept_beyond_it() -> None:
     assert updates("allow_always:session", [for_now, kept]) == [for_now, {**kept, "destination": "session"}]
 
 
-def test_a_place_that_a_frontend_names_is_taken_at_its_word() -> None:
-    assert updates("allow_always:session", [DIRECTORY], "localSettings") == [
-        {**DIRECTORY, "destination": "localSettings"}
-    ]
-
-
-def test_a_frontend_may_choose_another_place_to_remember() -> None:
-    assert updates("allow_always:session", [RULE], "userSettings") == [
-        {**RULE, "destination": "userSettings"}
-    ]
+def test_what_holds_for_the_session_is_kept_no_longer() -> None:
     assert updates("allow_always:session", [RULE]) == [{**RULE, "destination": "session"}]
 
 
