@@ -112,6 +112,15 @@ async def test_the_role_view_reads_and_does_nothing_else() -> None:
         assert behind.got == []
 
 
+async def test_a_length_of_thousands_of_digits_is_refused_in_a_sentence() -> None:
+    async with served() as (port, behind):
+        cookie = await cookie_of(port, port.link("control"))
+        answer = await sent(port, request("POST /", f"Cookie: {cookie}", f"Content-Length: {'9' * 5000}"))
+        assert answer.startswith(b"HTTP/1.1 400 Bad Request")
+        assert b"Content-Length is no number, or too large a one" in answer
+        assert behind.got == []
+
+
 async def test_a_second_request_on_a_connection_is_never_passed_on() -> None:
     async with served() as (port, behind):
         behind.stays = True

@@ -156,7 +156,15 @@ async def test_a_session_with_another_sandbox_has_no_port_of_the_earlier_one(box
 
 
 @pytest.mark.parametrize(
-    ("host", "is_loopback"), [("localhost", True), ("0.0.0.0", True), ("hub.lan", False)]
+    ("host", "linked"),
+    [
+        ("localhost", "name.localhost"),
+        ("::1", "name.localhost"),
+        ("0.0.0.0", "name.localhost"),
+        ("hub.lan", "hub.lan"),
+        ("192.0.2.1", "192.0.2.1"),
+        ("2001:db8::1", "[2001:db8::1]"),
+    ],
 )
-def test_only_a_hub_on_loopback_has_names_below_localhost(host: str, is_loopback: bool) -> None:
-    assert ports._is_loopback(host) is is_loopback
+def test_only_a_hub_on_loopback_has_names_below_localhost(host: str, linked: str) -> None:
+    assert ports._host_of_link(host, "name") == linked

@@ -80,9 +80,8 @@ class OpenPorts:
                 refuse("no_port", f"turnwire cannot listen for it: {error.strerror}")
         server = servers[port]
         path = server.link(frontend.role)
-        host = f"{server.name}.localhost" if _is_loopback(self._host) else self._host
         return {
-            "url": f"http://{host}:{server.origin_port}{path}",
+            "url": f"http://{_host_of_link(self._host, server.name)}:{server.origin_port}{path}",
             "port": server.origin_port,
             "path": path,
         }
@@ -92,6 +91,13 @@ class OpenPorts:
         _, servers = self._open.pop(session, (None, {}))
         for server in servers.values():
             await server.close()
+
+
+def _host_of_link(host: str, name: str) -> str:
+    """Return the host in a link: a name of its own on loopback, where browsers know such names."""
+    if _is_loopback(host):
+        return f"{name}.localhost"
+    return f"[{host}]" if ":" in host else host
 
 
 def _is_loopback(host: str) -> bool:

@@ -30,6 +30,8 @@ HEAD_LIMIT = 1 << 16
 """Bytes of a request's head."""
 HEAD_S = 30.0
 """Seconds for it."""
+LONGEST_LENGTH = 15
+"""Digits of a body's length."""
 LINK_S = 300.0
 """Seconds that a link can be used."""
 VISIT_S = 12 * 3600.0
@@ -248,8 +250,9 @@ def read_head(raw: bytes) -> Head:
         raise BadHead("400 Bad Request", "Host must be there once, and Content-Length at most once")
     if "transfer-encoding" in names:
         raise BadHead("411 Length Required", "send the body with Content-Length")
-    if not head.fields.get("content-length", "0").isdecimal():
-        raise BadHead("400 Bad Request", "Content-Length is no number")
+    length = head.fields.get("content-length", "0")
+    if not length.isdecimal() or len(length) > LONGEST_LENGTH:
+        raise BadHead("400 Bad Request", "Content-Length is no number, or too large a one")
     return head
 
 
