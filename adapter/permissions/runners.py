@@ -167,7 +167,7 @@ FLAGS = frozenset(
     | {"--ignore-environment", "--debug", "--wait", "--fork", "--ctty", "--portability", "--append"}
     | {"--frozen", "--locked", "--isolated", "--no-sync", "--all-extras", "--all-groups", "--no-project"}
     | {"--exclusive", "--shared", "--nonblock", "--unlock", "--close", "--no-fork", "--idle", "--batch"}
-    | {"--fifo", "--other", "--rr", "--scope", "--pty", "--pipe", "--collect"}
+    | {"--global", "--fifo", "--other", "--rr", "--scope", "--pty", "--pipe", "--collect"}
     | {"--no-capture-output", "--live-stream", "--no-dev", "--dev", "--offline", "--bun"}
     | {"--mount-proc", "--map-root-user", "--cpu-list", "--all-tasks"}
 )
@@ -195,8 +195,9 @@ ANYWHERE = frozenset(
 SUBCOMMANDS: Mapping[str, Mapping[str, Prefix]] = {
     **{
         name: {"exec": _CONTAINER, "run": _CONTAINER, "create": _CONTAINER}
-        for name in ("docker", "podman", "nerdctl", "docker-compose", "podman-compose")
+        for name in ("docker", "nerdctl", "docker-compose", "podman-compose")
     },
+    "podman": {"exec": _CONTAINER, "run": _CONTAINER, "create": _CONTAINER, "unshare": Prefix()},
     "asdf": {"exec": Prefix()},
     "bun": {"x": Prefix(), "exec": Prefix()},
     "bundle": {"exec": Prefix()},
@@ -254,6 +255,24 @@ LINES_IN_ARGUMENTS = frozenset(
     {"eval", "watch", "parallel", "ssh", "trap", "entr", "hyperfine", "tmux", "screen", "at", "batch"}
 )
 """Commands whose arguments, together or each, are a line of shell."""
+SHELL_WITHOUT_COMMAND = frozenset(
+    {"chroot", "unshare", "nsenter", "setarch", "linux32", "linux64", "i386", "x86_64", "uname26"}
+    | {"fakeroot", "fakechroot", "proot", "firejail", "pkexec", "run0"}
+)
+"""Prefixes that start a shell where no command follows."""
+SHELL_OPTIONS: Mapping[str, re.Pattern[str]] = {
+    "sudo": re.compile(""),
+    "doas": re.compile(r"-\w*s"),
+    "systemd-run": re.compile(r"-\w*S|--shell"),
+}
+"""Those that do so with an option."""
+PROGRAMS_IN_OPTIONS: Mapping[str, frozenset[str]] = {
+    "ack": frozenset({"--pager"}),
+    "ag": frozenset({"--pager"}),
+    "mypy": frozenset({"--python-executable"}),
+    "rg": frozenset({"--pre", "--hostname-bin"}),
+}
+"""Long options of programs that otherwise run nothing, whose value is a program."""
 EVALUATES = frozenset(
     {
         "let",
@@ -457,7 +476,6 @@ DATA = frozenset(
         "hexdump",
         "strings",
         "jq",
-        "yq",
     }
     | {
         "curl",
@@ -587,7 +605,7 @@ GIT_VALUES = frozenset(
 )
 GIT_HARMLESS = re.compile(
     r"(?:user|color|advice|column|status|branch|init|safe|tag|commit|push|pull|fetch|rebase|log|http|gc|pack|feature|index|maintenance|i18n|stash|versionsort|merge)"
-    r"\.(?!template)\w+(?:=.*)?|core\.(?:quotepath|autocrlf|abbrev|safecrlf|longpaths|filemode|symlinks|ignorecase|eol|precomposeunicode|pager=(?:cat|less)?)(?:=.*)?",
+    r"\.(?!template|instructionformat|recentobjectshook)\w+(?:=.*)?|core\.(?:quotepath|autocrlf|abbrev|safecrlf|longpaths|filemode|symlinks|ignorecase|eol|precomposeunicode|pager=(?:cat|less)?)(?:=.*)?",
     re.IGNORECASE | re.DOTALL,
 )
 """Settings of `git -c` that run nothing."""

@@ -96,6 +96,10 @@ _CONTINUED = re.compile(rb"(?<!\\)((?:\\\\)*+)\\\n")
 _DASH = re.compile(rb"[ \t]+-[ \t]*<<")
 """A word that the grammar passes over."""
 _COMPARES = frozenset({"-v", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_EXECUTES = re.compile(r"--exec(?:-batch)?=|-[A-Za-z]*?[xX]")
+"""What begins a command of fd that is not a word of its own."""
+_GROUP = re.compile(r"-[A-Za-z]{2,}.*", re.DOTALL)
+"""Options of one letter in one word."""
 _SUBCOMMAND = re.compile(r"\w[\w-]*")
 _ATTACHED = re.compile(r"(?<!\S)-[A-Za-z](?=\w)")
 _INDENTED = re.compile(r"\n[ \t]+")
@@ -250,6 +254,9 @@ class _Reader:
                     text = text_of(node, source)
                     self._add(text, depth)
                     self._evaluated(node, source, depth)
+                    names = [child for child in node.named_children if child.type == "variable_name"]
+                    if names and _exports(node, source):  # what they were given before
+                        self._hears.add("text")
                 case "herestring_redirect":
                     self._told += [value_of(child, source).text for child in node.named_children]
                 case "heredoc_redirect":
@@ -314,6 +321,8 @@ class _Reader:
         self._assigned(spelled.partition("[")[0], said, depth)
         if not _NUMBERS.fullmatch(text) and (value is None or value.type != "arithmetic_expansion"):
             self._texts.add(spelled.partition("[")[0])
+        if node.parent is not None and _exports(node.parent, source):
+            self._code([said])  # the programs that it is told to may run it
 
     def _assigned(self, name: str, value: str, depth: int) -> None:
         self._held.append(value)
@@ -461,6 +470,8 @@ class _Reader:
                 self._anything(depth + 1, "env reads what it splits in its own way")
             case "set":
                 self._held += texts[1:MAX_DOUBTFUL]
+                if "allexport" in texts or any(re.match(r"-[a-z]*a", text) for text in texts[1:]):
+                    self._hears.add("text")
             case "alias":
                 for text in texts[1:]:
                     self._line(text.partition("=")[2] or (UNKNOWN if UNKNOWN in text else ""), depth)
@@ -474,6 +485,9 @@ class _Reader:
                 self._hears.add("text")
                 if UNKNOWN in texts:  # it may say -exec
                     self._code(texts[1:])
+                at = next((at for at, text in enumerate(texts) if _EXECUTES.match(text)), len(texts))
+                if name in ("fd", "fdfind") and at < len(texts):
+                    self._code([_EXECUTES.sub("", texts[at]), *texts[at + 1 :]])
             case "fc":
                 self._anything(depth, "fc runs what was run before")
             case "history" if len(texts) > 1 and texts[1].startswith(("-s", "-p")):
@@ -484,6 +498,8 @@ class _Reader:
             case "mapfile" | "readarray" if any(text.startswith(("-C", "-c")) for text in texts):
                 self._anything(depth, f"{name} runs a command of its own")
             case "at" | "batch":
+                self._hears.add("shell")
+            case "parallel" if not _after(name, runners.PREFIXES[name], [Word(text) for text in texts])[0]:
                 self._hears.add("shell")
             case "compgen" | "complete" | "enable" | "bind" | "hash" if any(t != "-r" for t in texts[1:]):
                 self._anything(depth, f"{name} runs or evaluates what it is given")
@@ -510,8 +526,14 @@ class _Reader:
         """Take the arguments that may be programs in other languages, and what reads such programs."""
         if runners.CODE.fullmatch(name):
             self._interpreter(texts[1:])
+            if name == "bun" and texts[1:2] == ["run"]:  # a script, or any program
+                self._code(texts[2:])
         if (inert := runners.TOOLS.get(name)) is not None:
             self._tool(name, texts[1:], inert)
+        for at, text in enumerate(texts if name in runners.PROGRAMS_IN_OPTIONS else (), 1):
+            option, equals, value = text.partition("=")
+            if _is_short_for(option, runners.PROGRAMS_IN_OPTIONS[name]):
+                self._code([value] if equals else texts[at : at + 1])
         if name in runners.AWKS:
             self._code(texts[1:])
             self._hears.add("text")
@@ -528,6 +550,8 @@ class _Reader:
         certainty = self._certainty
         if name == "ssh":
             yield from ((words[at:], depth + 1, certainty) for at in range(2, min(len(words), 12)))
+        if name == "jobs" and words[2:] and re.match(r"-\w*x", texts[1]):
+            yield words[2:], depth + 1, certainty
         if name == "git":
             yield from ((rest, depth + 1, certainty) for rest in self._git(words, texts, depth))
         if (prefix := runners.PREFIXES.get(name)) is not None:
@@ -538,6 +562,7 @@ class _Reader:
             for text in texts[1:]:
                 if (found := _ASSIGNED.match(text)) is not None:
                     self._assigned(found[0].rstrip("+="), text[found.end() :], depth)
+                    self._code([text[found.end() :]])
                     self._texts.add(found[0].rstrip("+="))  # after `time` it is the shell's own
         subcommands = runners.SUBCOMMANDS.get(name, {})
         for at, text in enumerate(texts[1:12] if subcommands else (), 1):
@@ -608,13 +633,21 @@ class _Reader:
 
     def _tool(self, name: str, arguments: list[str], inert: frozenset[str]) -> None:
         """Take what a program of many uses may run of its arguments, but for those of uses that run nothing."""
-        operands = [text for text in arguments if not text.startswith("-")]
-        if operands and operands[0] in inert:
+        at = 0
+        while at < len(arguments) and arguments[at].startswith("-"):
+            at += 2 if name == "git" and arguments[at] in runners.GIT_VALUES | {"-c", "--config-env"} else 1
+        if arguments[at : at + 1] and arguments[at] in inert:
+            if name == "gh" and "--" in arguments:  # git gets what is behind it
+                self._code(arguments[arguments.index("--") :])
             return
-        if name in runners.WITH_SUBCOMMANDS and operands:
-            at = arguments.index(operands[0])
-            until = at + 1 + bool(arguments[at + 1 : at + 2] and _SUBCOMMAND.fullmatch(arguments[at + 1]))
-            arguments = [*arguments[:at], *arguments[until:]]
+        if name in runners.WITH_SUBCOMMANDS and at < len(arguments):
+            before, end = arguments[at - 1] if at else "", at + 1
+            if end < len(arguments) and _SUBCOMMAND.fullmatch(arguments[end]):
+                end += 1
+            may_be_value = before.startswith("--") and "=" not in before and before not in runners.FLAGS
+            if may_be_value or not _SUBCOMMAND.fullmatch(arguments[at]):
+                at += 1  # it may be what the program runs
+            arguments = [*arguments[:at], *arguments[end:]]
         self._code(arguments)
 
     def _evaluating(self, name: str, texts: list[str]) -> None:
@@ -652,10 +685,15 @@ class _Reader:
         options = runners.GIT_LINES.get(sub, frozenset())
         for place, text in enumerate(rest):
             option, equals, value = text.partition("=")
-            if option in options:
+            if option in options or _is_short_for(option, options):
                 lines.append(value if equals else " ".join(rest[place + 1 : place + 2]))
             elif text[:2] in options and len(text) > 2:
                 lines.append(text[2:])
+            elif (found := _GROUP.fullmatch(text)) is not None:  # another letter's value may be in it
+                for at, letter in enumerate(found[0][2:], 3):
+                    if f"-{letter}" in options:
+                        value = text[at:] or " ".join(rest[place + 1 : place + 2])
+                        self._line(value, depth, _POSSIBLE)
         if sub == "submodule" and "foreach" in rest:
             lines.append(
                 " ".join(
@@ -754,6 +792,19 @@ def _fed(name: str, texts: list[str], words: list[Word]) -> list[Word]:
     return [*words, Word(UNKNOWN, splits=True)]
 
 
+def _exports(node: "Node", source: bytes) -> bool:
+    """Tell whether the variables in a node are given to programs: before a command, or by `export`."""
+    if node.type == "declaration_command":
+        words = text_of(node, source)[:80].split()
+        return words[0] == "export" or any(word[0] == "-" and "x" in word for word in words[1:])
+    return node.type == "command"
+
+
+def _is_short_for(option: str, options: frozenset[str]) -> bool:
+    """Tell whether an option is one of these, or the beginning of a long one."""
+    return len(option) > 3 and any(one.startswith(option) for one in options)
+
+
 def _as_name(word: Word) -> str:
     """Return a word as the name of a command, which a pattern of files may complete."""
     return re.sub(r"[*?\[\]]+", UNKNOWN, word.text) if word.is_pattern else word.text
@@ -807,7 +858,10 @@ def _after(name: str, prefix: Prefix, words: list[Word]) -> tuple[list[list[Word
     if rest:
         # the name of a coprocess may be before
         return [rest, rest[1:]] if name == "coproc" and len(rest) > 1 else [rest], doubtful, unknown
-    runs_a_shell = name in ("sudo", "chroot", "unshare", "nsenter") and len(words) > 1
+    option = runners.SHELL_OPTIONS.get(name)
+    runs_a_shell = name in runners.SHELL_WITHOUT_COMMAND or (
+        option is not None and any(option.match(word.text) for word in words[1:])
+    )
     return [[Word("sh")]] if runs_a_shell else [], doubtful, unknown
 
 

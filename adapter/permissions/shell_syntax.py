@@ -272,7 +272,7 @@ def value_of(node: "Node", source: bytes) -> Word:
                 any(part.splits for part in parts),
             )
         case _ if not node.is_named:
-            return Word(text, is_bare=True)
+            return Word("" if text == "``" else text, is_bare=True)  # backticks around nothing
         case _:
             return Word(UNKNOWN, splits=True)
 
