@@ -311,8 +311,8 @@ async def test_a_hub_serves_inside_a_program_and_leaves_its_signals(
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"no_such": 1}, "no_such"),
-        ({"policy": "none"}, "policy"),
+        ({"no_such": 1}, "^setting no_such: there is no such setting; docs/settings.md has the settings$"),
+        ({"policy": "none"}, r"^setting policy: .* \(set by one of --policy, TURNWIRE_POLICY\)$"),
         ({"host": "192.0.2.1"}, "cannot listen|token"),
     ],
 )

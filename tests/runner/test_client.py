@@ -124,6 +124,18 @@ async def test_events_of_an_iterator_that_was_left_are_for_nobody_and_its_run_ha
         await left.cancel()  # it has ended, so nothing is sent
 
 
+async def test_a_client_whose_context_was_left_starts_no_other_runner(tmp_path: Path) -> None:
+    ends = runner_of(tmp_path, "while True: end(started())")
+    async with asyncio.timeout(60), RunnerClient(ends) as client:
+        with pytest.raises(TypeError):
+            await client.run(model=object())
+        assert client.pid is None
+        assert await events_of(await client.run(model="m", message="hello")) == []
+    with pytest.raises(RunError, match="the client was closed"):
+        await client.run(model="m", message="hello")
+    assert client.pid is None
+
+
 async def test_an_event_with_half_a_pair_of_surrogates_arrives_and_so_does_the_next(tmp_path: Path) -> None:
     argv = runner_of(tmp_path, "run = started(); event(run, '\\ud83e'); event(run, 2); end(run); started()")
     async with asyncio.timeout(60), RunnerClient(argv) as client:

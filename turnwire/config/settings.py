@@ -589,7 +589,8 @@ def load(
     for path in [user_file(), Path(PROJECT_FILE)] if config is None else [config]:
         if config is not None or path.is_file():
             file = read_file(path)
-            places.append(path)
+            if path != Path(os.devnull):  # no file, as a program that has its own settings says
+                places.append(path)
             written |= (
                 file.settings if path.name != PROJECT_FILE or config is not None else _counting(file, warn)
             )
@@ -673,5 +674,6 @@ def _complaint(location: tuple[int | str, ...], message: str, files: list[Path])
     if field is None and name.isidentifier() and name not in _known():
         meant = difflib.get_close_matches(name, _known(), 1)
         hint = f"did you mean {meant[0]}?" if meant else "docs/settings.md has the settings"
-        return f"setting {name}: there is no such setting; {hint} (in {', '.join(map(_shown, files))})"
+        where = f" (in {', '.join(map(_shown, files))})" if files else ""
+        return f"setting {name}: there is no such setting; {hint}{where}"
     return f"setting {name}: {message} (set by one of {', '.join(places)})"

@@ -247,6 +247,7 @@ class RunnerClient:
         self._ids = itertools.count(1)
         self._process: _RunnerProcess | None = None
         self._starting = asyncio.Lock()
+        self._is_closed = False
 
     @property
     def pid(self) -> int | None:
@@ -263,19 +264,26 @@ class RunnerClient:
         traceback: TracebackType | None,
     ) -> None:
         """Close the runner's stdin. It finishes its runs, or is killed after a while; after an error at once."""
+        self._is_closed = True
         if self._process is not None:
             await self._process.close(0.0 if kind is not None else STOP_DEADLINE)
 
     async def run(self, **params: object) -> ClientRun:
-        """Start a run with these params (turnwire.runner.runner_lines.RunParams); raises OSError when no runner can be started."""
+        """Start a run with these params (turnwire.runner.runner_lines.RunParams).
+
+        Raises OSError when no runner can be started, TypeError for a value that is none of JSON, and RunError once the context was left.
+        """
+        run_id = str(next(self._ids))
+        line = run_line(run_id, params)
         process = await self._alive()
-        run = ClientRun(str(next(self._ids)), process)
-        process.runs[run.id] = run
-        await process.write(run_line(run.id, params))
+        run = process.runs[run_id] = ClientRun(run_id, process)
+        await process.write(line)
         return run
 
     async def _alive(self) -> _RunnerProcess:
         async with self._starting:
+            if self._is_closed:  # nobody would end another runner
+                raise RunError("the client was closed: make another one for more runs")
             if self._process is None or not self._process.is_alive:
                 if self._process is not None:
                     await self._process.close()
