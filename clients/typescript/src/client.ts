@@ -84,6 +84,9 @@ const SUBPROTOCOL = "turnwire.v1";
 const MAX_FRAME = 64 * 1024 * 1024;
 const REPLY_TIMEOUT_MS = 120_000;
 
+/** So many milliseconds a hub may take to agree that the connection ends; one that has gone silent never does. */
+const CLOSE_MS = 2_000;
+
 /** So many milliseconds a subscription waits that the hub has called one command too many. */
 const ASK_AGAIN_MS = 500;
 
@@ -522,6 +525,9 @@ export class Client {
     if (socket) {
       socket.onopen = socket.onmessage = socket.onclose = null;
       socket.close();
+      // Else the socket would keep a process of Node for half a minute; the timer alone keeps it for nothing.
+      const end: unknown = socket.terminate && setTimeout(() => socket.terminate?.(), CLOSE_MS);
+      (end as { unref?: () => void } | undefined)?.unref?.();
     }
     this.asked.clear();
     for (const following of this.all()) following.lost();

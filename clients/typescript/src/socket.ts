@@ -7,6 +7,8 @@ export interface SocketLike {
   onerror: ((event: never) => void) | null;
   send(text: string): void;
   close(code?: number, reason?: string): void;
+  /** Ends the connection without the hub's consent; the `ws` package has it. */
+  terminate?(): void;
 }
 
 export type SocketFactory = (url: string, protocols: string[]) => SocketLike;

@@ -665,6 +665,28 @@ describe("the connection", () => {
     answer(null);
   });
 
+  test("to a hub that does not agree to its end is cut, and keeps no process", async () => {
+    let cuts = 0;
+    class Deaf extends WebSocket {
+      override close() {}
+      override terminate() {
+        cuts += 1;
+        super.terminate();
+      }
+    }
+    const one = client({ WebSocket: Deaf });
+    await one.connected();
+    vi.useFakeTimers();
+    try {
+      one.close();
+      expect(cuts).toBe(0);
+      vi.advanceTimersByTime(2_000);
+      expect(cuts).toBe(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test("needs a WebSocket class where there is no global one", () => {
     vi.stubGlobal("WebSocket", undefined);
     expect(() => new Client({ url: hub.url })).toThrow(/pass one/);
