@@ -69,6 +69,16 @@ def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return found
 
 
+async def set_within(event: asyncio.Event, seconds: float | None) -> bool:
+    """Wait until an event is set; False after so many seconds without."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
 def heed_cancellation() -> None:
     """Raise CancelledError if the running task was cancelled and its awaited call swallowed that.
 

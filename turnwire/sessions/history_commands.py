@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
 from msgspec import Struct, to_builtins
 from pydantic import JsonValue
 
+from turnwire._runtime.task_owner import set_within
 from turnwire.config.agents import can_continue
 from turnwire.config.settings import Settings
 from turnwire.history.following import Follower
@@ -339,12 +340,7 @@ class HistoryCommands:
 
     async def _pause(self, seconds: float) -> bool:
         """Wait, and tell whether the library is still there."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._closed.wait()
-        except TimeoutError:
-            pass
-        return not self._closed.is_set()
+        return not await set_within(self._closed, seconds)
 
     async def _stamp(self, seen: Callable[[], Seen]) -> Hashable:
         """Return a value that differs whenever the list may differ. It is cheaper than the list."""

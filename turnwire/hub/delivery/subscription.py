@@ -11,6 +11,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from turnwire._runtime.task_owner import set_within
 from turnwire.hub.delivery.batch import Batch
 from turnwire.hub.delivery.log import LogGap
 from turnwire.hub.delivery.pages import LogUnreadable, Pages
@@ -156,7 +157,7 @@ class FrontendReader:
                     soonest = min((one.again_at for one in self._behind), default=0.0)
                     if soonest > _now():
                         self._work.clear()
-                        await _within(soonest - _now(), self._work)
+                        await set_within(self._work, soonest - _now())
         except SinkClosed:
             self.close()
 
@@ -208,14 +209,6 @@ class FrontendReader:
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
-
-
-async def _within(seconds: float, event: asyncio.Event) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        pass
 
 
 def gap_frame(session: str, gap: LogGap, epoch: str) -> GapFrame:

@@ -8,6 +8,8 @@ byte for a while, the one that holds the most is disconnected. It can reconnect 
 import asyncio
 from typing import Protocol
 
+from turnwire._runtime.task_owner import set_within
+
 SMALL = 1 << 18
 """Bytes that need no room: a page of events (turnwire.hub.delivery.pages)."""
 
@@ -71,11 +73,7 @@ class UnreadBudget:
             if self.has_room(size):
                 return True
             self._changed.clear()
-            try:
-                async with asyncio.timeout(self._grace_s):
-                    await self._changed.wait()
-            except TimeoutError:
-                pass  # look again who has read nothing
+            await set_within(self._changed, self._grace_s)  # then look again who has read nothing
         return False
 
     def _shed(self, size: int) -> None:

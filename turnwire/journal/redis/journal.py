@@ -25,7 +25,7 @@ from redis.exceptions import (
 )
 from redis.exceptions import TimeoutError as RedisTimeout
 
-from turnwire._runtime.task_owner import TaskOwner, heed_cancellation
+from turnwire._runtime.task_owner import TaskOwner, heed_cancellation, set_within
 from turnwire.journal.ages import AgeClock, Limits, kept, read, steadily
 from turnwire.journal.backlog import Backlog
 from turnwire.journal.base import (
@@ -447,10 +447,10 @@ class RedisJournal:
                     if not await self._send():
                         if self._closing.is_set():
                             return
-                        await _within(RETRY_S, self._closing)
+                        await set_within(self._closing, RETRY_S)
                 else:
                     self._work.clear()
-                    await _within(sweep_at - loop.time(), self._work)
+                    await set_within(self._work, sweep_at - loop.time())
                 if loop.time() >= sweep_at:
                     sweep_at = loop.time() + SWEEP_S
                     if not self._reads_only:
@@ -463,7 +463,7 @@ class RedisJournal:
                 self._backlog.stuck(self._explain(error))
                 if self._closing.is_set():
                     return
-                await _within(RETRY_S, self._closing)
+                await set_within(self._closing, RETRY_S)
 
     async def _ask(self) -> None:
         """Find out, where nothing is sent, when the server stops taking anything, and when it begins again."""
@@ -618,7 +618,7 @@ class RedisJournal:
                 await asyncio.sleep(RETRY_S)
                 # A server that takes what is written is there again.
                 self._reached.clear()
-                await _within(wait_s - RETRY_S, self._reached)
+                await set_within(self._reached, wait_s - RETRY_S)
                 wait_s = min(wait_s * 2, LONGEST_RETRY_S)
 
     async def _subscribe(self) -> None:
@@ -780,12 +780,3 @@ class RedisJournal:
     def _oldest(self) -> int:
         age = self._retention.max_age_s
         return 0 if age is None else self._ages() - int(age * MICROSECONDS)
-
-
-async def _within(seconds: float, event: asyncio.Event) -> None:
-    """Wait for an event, but not longer."""
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        pass

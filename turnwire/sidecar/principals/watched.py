@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from turnwire._runtime.task_owner import set_within
 from turnwire.hub.principals import Principal
 from turnwire.sidecar.principals.kept import TokenTable
 
@@ -49,10 +50,7 @@ class WatchedTokens:
             self._changed.clear()
             now = self._clock()
             end = self._table.next_end(now)
-            try:
-                async with asyncio.timeout(None if end is None else min(end - now, LONGEST_S)):
-                    await self._changed.wait()
-            except TimeoutError:
+            if not await set_within(self._changed, None if end is None else min(end - now, LONGEST_S)):
                 self._tell()
 
     def _tell(self) -> None:

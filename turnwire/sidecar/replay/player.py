@@ -7,6 +7,7 @@ means playing again, as a new session (see replay.py).
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+from turnwire._runtime.task_owner import set_within
 from turnwire.normalize.inputs import SessionInput
 from turnwire.recordings.recorded import Timed
 
@@ -113,9 +114,4 @@ class Player:
         if seconds == 0:
             await asyncio.sleep(0)
             return True
-        try:
-            async with asyncio.timeout(seconds):
-                await self._changed.wait()
-        except TimeoutError:
-            return True
-        return False
+        return not await set_within(self._changed, seconds)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
+from turnwire._runtime.task_owner import set_within
 from turnwire.frontends.conform.report import Finding, NotSupported, PromiseBroken
 from turnwire.hub.config import HubConfig
 from turnwire.hub.host import CommandRefused, Frontend
@@ -189,11 +190,8 @@ class ScriptedHost:
             await self._publish([to_json(request)])
 
         await self._restart(ask)
-        try:
-            async with asyncio.timeout(self._patience):
-                await self._answered.wait()
-        except TimeoutError:
-            raise NotSupported("nobody answered the request") from None
+        if not await set_within(self._answered, self._patience):
+            raise NotSupported("nobody answered the request")
         self._pending = 0
         answer = self._answers[0]
         if answer.option_id not in {option.option_id for option in options}:
