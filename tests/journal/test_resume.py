@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from turnwire.journal import queued
 from turnwire.journal.base import Entry, Journal
 from turnwire.journal.memory import MemoryJournal
 from turnwire.journal.reading.cache import TailCache
-from turnwire.journal.sqlite import journal as sqlite
 from turnwire.journal.sqlite.journal import SqliteJournal
 from turnwire.normalize.events.envelope import Cursor
 from turnwire.testing.journal_contract import Opener
@@ -96,7 +96,7 @@ def test_in_a_file_however_little_is_cached(
         await follow(journal, steps)
         await journal.close()
 
-    monkeypatch.setattr(sqlite, "TailCache", lambda: TailCache(log_count=log_count, log_bytes=log_bytes))
+    monkeypatch.setattr(queued, "TailCache", lambda: TailCache(log_count=log_count, log_bytes=log_bytes))
     with TemporaryDirectory() as folder:
         asyncio.run(main(Path(folder) / "journal.db"))
 

@@ -27,21 +27,18 @@ from redis.exceptions import TimeoutError as RedisTimeout
 
 from turnwire._runtime.task_owner import TaskOwner, heed_cancellation, set_within
 from turnwire.journal.ages import AgeClock, Limits, kept, read, steadily
-from turnwire.journal.backlog import Backlog
 from turnwire.journal.base import (
     KEEP_ALL,
     Entry,
     JournalUnavailable,
-    LogSummary,
     Page,
     Retention,
-    Watcher,
     WholeEntry,
 )
-from turnwire.journal.damage import DamagedNumbers, is_json_object
+from turnwire.journal.damage import is_json_object
 from turnwire.journal.log_index import LogIndex
-from turnwire.journal.reading.cache import TailCache
-from turnwire.journal.reading.paging import Watchers, page_of, place
+from turnwire.journal.queued import QueuedJournal, envelopes_of
+from turnwire.journal.reading.paging import page_of, place
 from turnwire.journal.redis.archive import Archive
 from turnwire.journal.redis.archive_file import ArchivedEvent
 from turnwire.journal.redis.server import TELL_S, LogState, Ownership, RedisServer
@@ -51,8 +48,6 @@ from turnwire.normalize.events.envelope import Cursor, Envelope
 
 log = logging.getLogger(__name__)
 
-BACKLOG_BYTES = 32 << 20
-"""Accepted but not yet readable bytes from which on `append` waits."""
 GROUP_BYTES = 4 << 20
 """What is sent in one round trip, about."""
 RETRY_S = 0.5
@@ -100,26 +95,20 @@ def _is_of_the_server(failure: Exception) -> bool:
     return isinstance(failure, _OF_THE_SERVER_TYPES) or any(code in str(failure) for code in _OF_THE_SERVER)
 
 
-class RedisJournal:
+class RedisJournal(QueuedJournal):
     """Implements `turnwire.journal.base.Journal`; made by `open`."""
 
     def __init__(
         self, server: RedisServer, epoch: str, retention: Retention, clock: Clock, ages: AgeClock
     ) -> None:
+        super().__init__(epoch, LogIndex(), clock, f"the Redis at {server.name}")
         self._server = server
-        self._epoch = epoch
         self._retention = retention
-        self._clock = clock
         self._ages = ages
-        self._logs = LogIndex()
-        self._cache = TailCache()
-        self._watchers = Watchers()
-        self._backlog = Backlog(BACKLOG_BYTES)
         self._have_refused: set[str] = set()
         """Sessions whose own log has refused something since it was claimed."""
         self._archive: Archive | None = None
         """Where events of quiet sessions are, if they may be in files."""
-        self._damage = DamagedNumbers(f"the Redis at {server.name}")
         self._followed: Counter[str] = Counter()
         """Sessions whose appends are to be heard of at once, and how many want it."""
         self._follows = asyncio.Event()
@@ -197,46 +186,21 @@ class RedisJournal:
         return journal
 
     @property
-    def epoch(self) -> str:
-        """The life of the logs: the server's, until it may have lost events. Of one that only reads it may become another."""
-        return self._epoch
-
-    @property
-    def damaged(self) -> int:
-        """How many events the server was found to lack."""
-        return self._damage.count
-
-    @property
     def trouble(self) -> str | None:
         """Why nothing can be written at present, or what others write is not heard."""
         trouble = self._backlog.trouble or self._subscription_error
         return None if trouble is None else str(trouble)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether `append` waits for room."""
-        return self._backlog.is_full
-
-    def refusal(self, session: str) -> JournalUnavailable | None:
-        """Return why a session's own log has refused what was accepted."""
-        return self._backlog.refusal(session)
-
     def has_refused(self, session: str) -> bool:
         """Whether a session's own log has refused something since it was claimed, also if `append` has raised it."""
         return session in self._have_refused
-
-    def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
-        """Tell the watcher when `trouble` has become another."""
-        return self._backlog.watch(watcher)
 
     async def check(self) -> None:
         """Write a little; raises JournalUnavailable when the server does not take it, or has not taken what waits."""
         if self._backlog.trouble is not None:
             raise self._backlog.trouble
-        try:
+        with self._server.explained():
             await self._server.take_room()
-        except RedisError as error:
-            raise self._server.explain(error) from error
 
     async def append(self, session: str, entries: Sequence[Entry]) -> int:
         """Number the entries and queue them to be sent."""
@@ -247,14 +211,6 @@ class RedisJournal:
             self._queue.append(self._logs.accept(session, entries, self._clock(), size))
             self._work.set()
         return self._logs.accepted(session)
-
-    async def flush(self) -> None:
-        """Wait until the server has all that was accepted."""
-        await self._backlog.flush()
-
-    def last(self, session: str) -> int:
-        """Return the newest number the server is known to have."""
-        return self._logs.last(session)
 
     def size(self, session: str) -> int:
         """Return how many bytes a session's log has."""
@@ -285,40 +241,30 @@ class RedisJournal:
         return page_of(cursor, epoch, last, envelopes)
 
     async def _newest(self, session: str) -> int:
-        try:
+        with self._server.explained():
             self._take_over(await self._server.states(session))
-        except RedisError as error:
-            raise self._server.explain(error) from error
         return self._logs.last(session)
 
     async def whole(self, session: str, seq: int) -> WholeEntry | None:
         """Return one event uncut."""
-        try:
+        with self._server.explained():
             rows = await self._server.events(session, seq - 1, seq, 1) if seq > 0 else []
             if not rows:
                 found = await self._from_file(session, seq - 1, seq, 1, 0)
                 return WholeEntry(found[0].whole or found[0].event, found[0].raw) if found else None
             whole, raw = await self._server.beside(session, seq)
-        except RedisError as error:
-            raise self._server.explain(error) from error
         if whole is not None and not is_json_object(whole):
             self._damage.found(session, seq, seq)
             return None
         return WholeEntry(rows[0].event if whole is None else whole, raw)
-
-    async def logs(self) -> list[LogSummary]:
-        """List all logs."""
-        return self._logs.summaries()
 
     async def delete(self, session: str) -> None:
         """Forget a session's events."""
         if self._logs.find(session) is None and session not in self._server.unreadable:
             return
         await self.flush()
-        try:
+        with self._server.explained():
             extent = await self._server.delete(session, self._logs.last(session))
-        except RedisError as error:
-            raise self._server.explain(error) from error
         known = self._logs.get_or_add(session)
         known.extent, known.deleted, known.accepted = extent, True, max(known.accepted, extent.last)
         self._cache.forget(session, known.extent.first)
@@ -330,10 +276,8 @@ class RedisJournal:
 
         Returns its new fence; 0 if another worker owns it by now. Raises JournalUnavailable.
         """
-        try:
+        with self._server.explained():
             fence, extent = await self._server.delete_from(session, former)
-        except RedisError as error:
-            raise self._server.explain(error) from error
         if extent is not None and (known := self._logs.find(session)) is not None:
             known.extent, known.deleted = extent, True
             self._cache.forget(session, extent.first)
@@ -359,10 +303,8 @@ class RedisJournal:
 
     async def begin_epoch(self) -> None:
         """Begin a new epoch: what was read of the logs does not count any more. Raises JournalUnavailable."""
-        try:
+        with self._server.explained():
             self._epoch = await self._server.begin_epoch()
-        except RedisError as error:
-            raise self._server.explain(error) from error
 
     def fence(self, session: str) -> int:
         """Return the fence of a log, if this journal knows it."""
@@ -370,10 +312,8 @@ class RedisJournal:
 
     async def ownership(self, session: str) -> Ownership | None:
         """Return the owner of a log, None if it has none. Raises JournalUnavailable."""
-        try:
+        with self._server.explained():
             return await self._server.ownership(session)
-        except RedisError as error:
-            raise self._server.explain(error) from error
 
     async def claim(self, session: str, former: Ownership | None = None) -> bool:
         """Claim a log in a new life: one without an owner, our own, or that of `former`. Returns False if another
@@ -386,10 +326,8 @@ class RedisJournal:
             except JournalUnavailable:
                 if self._backlog.trouble is not None:
                     raise
-        try:
+        with self._server.explained():
             state = await self._server.claim(session, former)
-        except RedisError as error:
-            raise self._server.explain(error) from error
         if state is not None:
             self._have_refused.discard(session)
             self._backlog.forgive(session)
@@ -414,10 +352,6 @@ class RedisJournal:
             asyncio.get_running_loop().call_later(FOLLOW_S, end)
 
         return later
-
-    def watch(self, watcher: Watcher) -> Callable[[], None]:
-        """Announce progress to the watcher until the returned function is called."""
-        return self._watchers.add(watcher)
 
     async def close(self) -> None:
         """Send what is queued and disconnect; raises JournalUnavailable when the server does not take it."""
@@ -540,19 +474,8 @@ class RedisJournal:
         # A server that takes other things is not at fault.
         await self._server.take_room()
         self._queue.popleft()
-        reason = self._explain(failure)
-        log.error(
-            "events are lost: the session's own log does not take them",
-            extra={
-                "server": self._server.name,
-                "session": batch.session,
-                "first": batch.first,
-                "last": batch.first + len(batch.entries) - 1,
-                "error": str(reason),
-            },
-        )
         self._have_refused.add(batch.session)
-        self._backlog.refuse(batch.session, 1, batch.size, reason)
+        self._lose(batch, self._explain(failure), server=self._server.name)
         return True
 
     def _explain(self, failure: Exception) -> JournalUnavailable:
@@ -566,16 +489,9 @@ class RedisJournal:
         for extent in extents:
             batch = self._queue.popleft()
             size += batch.size
-            ts = stamp(batch.micros)
             known = self._logs.get_or_add(batch.session)
             known.extent, known.deleted = extent, False
-            self._cache.add(
-                batch.session,
-                [
-                    Envelope(batch.session, seq, ts, entry.event)
-                    for seq, entry in enumerate(batch.entries, batch.first)
-                ],
-            )
+            self._cache.add(batch.session, envelopes_of(batch))
             self._cache.forget(batch.session, extent.first)
             sessions[batch.session] = batch.first + len(batch.entries) - 1
         self._backlog.commit(len(extents), size)
@@ -689,7 +605,7 @@ class RedisJournal:
         rows: list[EventRow] = []
         in_file = self._archive is not None and self._archive.reaches(session, begin)
         asked_file = in_file or self._archive is None
-        try:
+        with self._server.explained():
             while after < last and len(rows) < count and (size > 0 or not rows):
                 # The server can be told a count alone; what is asked for is about what there is room for.
                 ask = min(count - len(rows), 1 + max(size, 0) // usual)
@@ -713,8 +629,6 @@ class RedisJournal:
                 if not more:
                     break
                 after = more[-1].seq
-        except RedisError as error:
-            raise self._server.explain(error) from error
         if not rows and begin <= last:
             self._note_lost(session, begin, last)
         return rows

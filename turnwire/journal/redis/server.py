@@ -6,8 +6,8 @@ redis-py's answers are loosely typed; what comes back is given its type here and
 import logging
 import socket
 import uuid
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -105,6 +105,14 @@ class RedisServer:
         """When the server may lose events, as it was logged."""
         self.name = self._connection.name
         """The server's address without its password."""
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Raise JournalUnavailable in place of what the server or the connection reports."""
+        try:
+            yield
+        except RedisError as error:
+            raise self.explain(error) from error
 
     def explain(self, error: RedisError) -> JournalUnavailable:
         """Return the refusal for what the server or the connection reported."""

@@ -7,29 +7,25 @@ One sidecar uses the file at a time. docs/journal.md says what is guaranteed whe
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Self
 
 from turnwire.journal.ages import steadily
-from turnwire.journal.backlog import Backlog
 from turnwire.journal.base import (
     KEEP_ALL,
     Durability,
     Entry,
     JournalError,
     JournalUnavailable,
-    LogSummary,
     Page,
     Retention,
-    Watcher,
     WholeEntry,
 )
-from turnwire.journal.damage import DamagedNumbers
 from turnwire.journal.log_index import LogIndex
-from turnwire.journal.reading.cache import TailCache
-from turnwire.journal.reading.paging import Watchers, page_of, place
+from turnwire.journal.queued import QueuedJournal, envelopes_of
+from turnwire.journal.reading.paging import page_of, place
 from turnwire.journal.rows import Append, Extent
 from turnwire.journal.sqlite.checkpoints import Thresholds
 from turnwire.journal.sqlite.opening import OpenedFile, open_journal
@@ -41,29 +37,21 @@ from turnwire.normalize.events.envelope import Cursor, Envelope
 
 log = logging.getLogger(__name__)
 
-BACKLOG_BYTES = 32 << 20
-"""Accepted but not yet readable bytes from which on `append` waits."""
 BATCH_BYTES = 1_000_000_000
 """SQLite's own limit for one value."""
 
 
-class SqliteJournal:
+class SqliteJournal(QueuedJournal):
     """Implements `turnwire.journal.base.Journal`; made by `open`."""
 
     def __init__(
         self, opened: OpenedFile, retention: Retention, clock: Clock, thresholds: Thresholds
     ) -> None:
+        super().__init__(opened.epoch, LogIndex(opened.logs), clock, str(opened.path))
         self.path = opened.path
         self._lock = opened.lock
         self._file = opened.file
-        self._epoch = opened.epoch
-        self._clock = clock
-        self._logs = LogIndex(opened.logs)
-        self._cache = TailCache()
-        self._watchers = Watchers()
-        self._backlog = Backlog(BACKLOG_BYTES)
         self.reader = FileReader(opened.reading, opened.path)
-        self._damage = DamagedNumbers(str(opened.path))
         self.writer = Writer(opened, retention, thresholds, self)
         """For other users of the same file."""
 
@@ -84,34 +72,6 @@ class SqliteJournal:
         )
         return cls(opened, retention, clock, thresholds)
 
-    @property
-    def epoch(self) -> str:
-        """The id of the logs' lifetime: the file's, until the machine crashes."""
-        return self._epoch
-
-    @property
-    def damaged(self) -> int:
-        """How many events were found damaged when they were read."""
-        return self._damage.count
-
-    @property
-    def trouble(self) -> str | None:
-        """Why nothing can be written at present."""
-        return None if self._backlog.trouble is None else str(self._backlog.trouble)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether `append` waits for room."""
-        return self._backlog.is_full
-
-    def refusal(self, session: str) -> JournalUnavailable | None:
-        """Return why a session's own log refused accepted events."""
-        return self._backlog.refusal(session)
-
-    def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
-        """Tell the watcher when `trouble` has become another."""
-        return self._backlog.watch(watcher)
-
     async def check(self) -> None:
         """Write a little. Raises JournalUnavailable if that fails, or if waiting events cannot be written."""
         if self._backlog.trouble is not None:
@@ -128,14 +88,6 @@ class SqliteJournal:
             self._backlog.accept(size)
             self.writer.append(self._logs.accept(session, entries, self._clock(), size))
         return self._logs.accepted(session)
-
-    async def flush(self) -> None:
-        """Wait until all that was accepted is committed."""
-        await self._backlog.flush()
-
-    def last(self, session: str) -> int:
-        """Return the newest number that was committed."""
-        return self._logs.last(session)
 
     async def read_after(
         self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
@@ -163,10 +115,6 @@ class SqliteJournal:
             return None
         return WholeEntry(entry.event if entry.whole is None else entry.whole, entry.raw)
 
-    async def logs(self) -> list[LogSummary]:
-        """List all logs."""
-        return self._logs.summaries()
-
     async def delete(self, session: str) -> None:
         """Forget a session's events."""
         if (known := self._logs.find(session)) is None:
@@ -182,10 +130,6 @@ class SqliteJournal:
         """Apply retention now."""
         await self.writer.retain()
 
-    def watch(self, watcher: Watcher) -> Callable[[], None]:
-        """Announce progress to the watcher until the returned function is called."""
-        return self._watchers.add(watcher)
-
     async def close(self) -> None:
         """Write what is queued and close the file. Raises JournalUnavailable if that fails."""
         self._backlog.close(JournalUnavailable(f"The journal {self.path} is closed."))
@@ -200,11 +144,7 @@ class SqliteJournal:
         """Make committed events readable and announce them."""
         sessions: dict[str, list[Envelope]] = {}
         for batch in appends:
-            ts = stamp(batch.micros)
-            sessions.setdefault(batch.session, []).extend(
-                Envelope(batch.session, seq, ts, entry.event)
-                for seq, entry in enumerate(batch.entries, batch.first)
-            )
+            sessions.setdefault(batch.session, []).extend(envelopes_of(batch))
         for session, envelopes in sessions.items():
             self._cache.add(session, envelopes)
         self._take_over(extents)
@@ -218,17 +158,7 @@ class SqliteJournal:
 
     def refused(self, batch: Append, reason: JournalUnavailable) -> None:
         """Drop a batch that its session's log refuses: other logs accept theirs."""
-        log.error(
-            "events are lost: the session's own log does not take them",
-            extra={
-                "journal": str(self.path),
-                "session": batch.session,
-                "first": batch.first,
-                "last": batch.first + len(batch.entries) - 1,
-                "error": str(reason),
-            },
-        )
-        self._backlog.refuse(batch.session, 1, batch.size, reason)
+        self._lose(batch, reason, journal=str(self.path))
 
     def _take_over(self, extents: dict[int, Extent]) -> None:
         for number, extent in extents.items():
