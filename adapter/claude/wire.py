@@ -27,10 +27,10 @@ from turnwire.adapter.session.agent_wire import Asking
 from turnwire.normalize.claude.requests.options import DESTINATIONS, options, updates
 from turnwire.normalize.claude.requests.suggestions import suggestions
 from turnwire.normalize.claude.tool_kinds import kind_of
-from turnwire.normalize.claude.tools.plan import questions
 from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.inputs import Message
 from turnwire.normalize.payloads.fields import fields, objects
+from turnwire.normalize.payloads.questions import questions
 from turnwire.normalize.vocabulary import ALWAYS_MODE
 from turnwire.protocol.claude import answers
 from turnwire.protocol.claude.control import (

@@ -24,7 +24,7 @@ from turnwire.normalize.events import (
 )
 from turnwire.normalize.inputs import Decision
 from turnwire.normalize.payloads.fields import fields, shallow, text
-from turnwire.normalize.tool_calls.call_payloads import questions
+from turnwire.normalize.payloads.questions import questions
 from turnwire.normalize.tool_calls.open_calls import Call
 from turnwire.normalize.tool_calls.permission_event import kind_of
 from turnwire.normalize.vocabulary import VoidReason

@@ -3,10 +3,9 @@
 import re
 from typing import NamedTuple
 
-from turnwire.normalize.payloads.fields import fields, text, whole
+from turnwire.normalize.payloads.fields import fields, parsed, text, whole
 from turnwire.protocol.acp.messages import RpcError
 from turnwire.protocol.json_values import Json
-from turnwire.protocol.parsing import depth
 
 AUTHENTICATION_REQUIRED = -32000
 CANCELLED = -32800
@@ -76,11 +75,7 @@ def _opened(value: Json, room: int) -> tuple[str, int | None]:
         stripped = value.strip()
         start = min((at for at in (stripped.find("{"), stripped.find("[{")) if at >= 0), default=-1)
         if start >= 0 and stripped.endswith(("}", "]")) and len(stripped) <= _LONGEST:
-            try:
-                inner = depth.parse(stripped[start:])
-            except (ValueError, RecursionError):
-                return stripped, None
-            words, status = _opened(inner, room - 1)
+            words, status = _opened(parsed(stripped[start:]), room - 1)
             return (words or stripped), status
         return stripped, None
     if isinstance(value, list):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from turnwire.normalize.common.problems import problem
 from turnwire.normalize.cursor import results
 from turnwire.normalize.inputs import Ended
-from turnwire.normalize.payloads.fields import fields, flag, objects, text, whole
+from turnwire.normalize.payloads.fields import fields, flag, objects, parsed, text, whole
 from turnwire.normalize.streams.observations import (
     Failure,
     Kind,
@@ -26,8 +26,7 @@ from turnwire.normalize.streams.observations import (
 )
 from turnwire.normalize.streams.reader import OneWay
 from turnwire.protocol.acp.messages import RpcError
-from turnwire.protocol.json_values import Json, JsonObject
-from turnwire.protocol.parsing import depth
+from turnwire.protocol.json_values import JsonObject
 
 _SUFFIX = "ToolCall"
 _KINDS: dict[str, Kind] = {
@@ -177,17 +176,9 @@ def _tool(value: JsonObject) -> tuple[str, JsonObject]:
     if named is not None:
         return named.removesuffix(_SUFFIX), fields(told[named])
     function = fields(told.get("function"))
-    return text(function, "name") or "tool", {**told, "args": _parsed(function.get("arguments"))}
-
-
-def _parsed(told: Json) -> Json:
-    """Return arguments that are JSON text; the text itself where it is none."""
-    if not isinstance(told, str):
-        return told
-    try:
-        return depth.parse(told)
-    except (ValueError, RecursionError):
-        return told
+    given = function.get("arguments")
+    arguments = parsed(given, given) if isinstance(given, str) else given
+    return text(function, "name") or "tool", {**told, "args": arguments}
 
 
 def _call(value: JsonObject) -> ToolCalled:

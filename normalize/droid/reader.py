@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from turnwire.normalize.common.problems import problem
 from turnwire.normalize.inputs import Ended
 from turnwire.normalize.payloads import diff
-from turnwire.normalize.payloads.fields import fields, flag, objects, text, texts, whole
+from turnwire.normalize.payloads.fields import fields, flag, objects, parsed, text, texts, whole
 from turnwire.normalize.streams.observations import (
     Failure,
     Kind,
@@ -26,7 +26,6 @@ from turnwire.normalize.streams.observations import (
 from turnwire.normalize.streams.reader import OneWay
 from turnwire.protocol.acp.messages import RpcError
 from turnwire.protocol.json_values import JsonObject
-from turnwire.protocol.parsing import depth
 
 KINDS: dict[str, Kind] = {
     "ApplyPatch": "edit",
@@ -171,9 +170,8 @@ def _result(words: str) -> JsonObject | str:
     """Return the result of an edit with its diff; any other is a text."""
     if not words.startswith('{"success":'):
         return words
-    try:
-        told = fields(depth.parse(words))
-    except (ValueError, RecursionError):
+    told = fields(parsed(words))
+    if not told:
         return words
     lines = objects(told, "diffLines")
     path = text(told, "file_path") or ""

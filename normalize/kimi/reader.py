@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from turnwire.normalize.common.problems import problem
 from turnwire.normalize.inputs import Ended
-from turnwire.normalize.payloads.fields import fields, objects, text, whole
+from turnwire.normalize.payloads.fields import fields, objects, parsed, text, whole
 from turnwire.normalize.streams.observations import (
     Kind,
     Noticed,
@@ -25,7 +25,6 @@ from turnwire.normalize.streams.observations import (
 )
 from turnwire.protocol.acp.messages import RpcError
 from turnwire.protocol.json_values import Json, JsonObject
-from turnwire.protocol.parsing import depth
 
 KINDS: dict[str, Kind] = {
     "Bash": "execute",
@@ -171,10 +170,7 @@ def _arguments(told: Json) -> Json:
     """Return the arguments, which are JSON text; the text itself where it is none."""
     if not isinstance(told, str):
         return told
-    try:
-        value = depth.parse(told)
-    except (ValueError, RecursionError):
-        return told
+    value = parsed(told, told)
     todos = objects(fields(value), "todos")
     if not todos:
         return value

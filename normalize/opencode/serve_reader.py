@@ -11,7 +11,8 @@ from turnwire.normalize.events import CompactBoundary
 from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.opencode import parts
 from turnwire.normalize.payloads.fields import fields, flag, objects, text, texts, whole
-from turnwire.normalize.payloads.work import Choice, Question, TodoItem
+from turnwire.normalize.payloads.questions import questions
+from turnwire.normalize.payloads.work import TodoItem
 from turnwire.normalize.streams.observations import (
     Answered,
     Change,
@@ -262,7 +263,7 @@ class OpenCodeServeReader(OneWay):
                 if space == "permission":
                     return _permission(request, told, call, known, self._calls.get(session or ""))
                 asked = QuestionAsked(
-                    id=request, questions=_questions(told), call_id=None if known is None else call
+                    id=request, questions=questions(told), call_id=None if known is None else call
                 )
                 if known is None:
                     return [asked]
@@ -313,21 +314,6 @@ def _permission(
             options=options,
             reason=reason,
         )
-    ]
-
-
-def _questions(told: JsonObject) -> list[Question]:
-    return [
-        Question(
-            question=text(one, "question") or "",
-            header=text(one, "header"),
-            options=[
-                Choice(label=text(choice, "label") or "", description=text(choice, "description"))
-                for choice in objects(one, "options")
-            ],
-            multi_select=flag(one, "multiple") or False,
-        )
-        for one in objects(told, "questions")
     ]
 
 

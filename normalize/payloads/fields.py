@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 
 from turnwire.normalize.model import JsonObject, JsonValue
+from turnwire.protocol.parsing import depth
 
 MAX_DEPTH = 64
 """Levels of a foreign value that are published as they are; readers of JSON stop at 200 or so."""
@@ -72,6 +73,14 @@ def texts(source: Mapping[str, JsonValue], name: str) -> list[str] | None:
     """Return the strings in the named list; None if there is no such list."""
     value = source.get(name)
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else None
+
+
+def parsed(words: str, otherwise: JsonValue = None) -> JsonValue:
+    """Return the value of a JSON text; `otherwise` for a text that is none, or that is nested too deeply."""
+    try:
+        return depth.parse(words)
+    except (ValueError, RecursionError):
+        return otherwise
 
 
 def shallow(value: JsonValue, room: int = MAX_DEPTH) -> JsonValue:

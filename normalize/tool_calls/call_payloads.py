@@ -24,9 +24,9 @@ from turnwire.normalize.payloads.files import (
     SearchMatch,
     SearchOutput,
 )
+from turnwire.normalize.payloads.questions import questions
 from turnwire.normalize.payloads.work import (
     AskUser,
-    Choice,
     Generic,
     HttpRequest,
     ManageTodos,
@@ -564,22 +564,6 @@ def _todos(facts: ToolCallState, arguments: JsonObject) -> NormalizedPayload | N
     return payloads.ManageTodosPayload(
         manage_todos=ManageTodos(operation="write", items=items, old_items=entries(old) if old else None)
     )
-
-
-def questions(arguments: JsonObject) -> list[Question]:
-    """Return the questions among the arguments of a tool that asks a human."""
-    return [
-        Question(
-            question=text(question, "question") or "",
-            header=text(question, "header"),
-            options=[
-                Choice(label=text(option, "label") or "", description=text(option, "description"))
-                for option in objects(question, "options")
-            ],
-            multi_select=flag(question, "multiSelect", "multi_select") or False,
-        )
-        for question in objects(arguments, "questions")
-    ]
 
 
 def _answers(facts: ToolCallState, asked: list[Question]) -> dict[str, str] | None:

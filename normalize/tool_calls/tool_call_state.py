@@ -10,12 +10,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from turnwire.normalize.payloads.fields import fields, text, whole
+from turnwire.normalize.payloads.fields import fields, parsed, text, whole
 from turnwire.normalize.tool_calls.call_quirks import CallQuirks
 from turnwire.protocol.acp.content import AnyShown, Diff, Location, ShownContent, TextContent
 from turnwire.protocol.acp.updates import ToolCall, ToolCallUpdate
 from turnwire.protocol.json_values import Json, JsonObject
-from turnwire.protocol.parsing import depth
 
 MAX_OUTPUT = 64 * 1024 * 1024
 """Most characters of a terminal that are kept for a call."""
@@ -289,10 +288,7 @@ def _parsed(shown: str) -> Json:
     """Return the JSON value of a text that may be complete arguments; None while it is incomplete."""
     if not shown.rstrip().endswith("}") or len(shown) > MAX_OUTPUT:
         return None
-    try:
-        return depth.parse(shown)
-    except (ValueError, RecursionError):
-        return None
+    return parsed(shown)
 
 
 def _named(update: ToolCall) -> str | None:

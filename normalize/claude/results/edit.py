@@ -6,9 +6,8 @@ from turnwire.normalize.claude.results import hunks, numbered
 from turnwire.normalize.claude.results.answer import ToolAnswer
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.payloads import diff
-from turnwire.normalize.payloads.fields import fields, flag, objects, text
+from turnwire.normalize.payloads.fields import fields, flag, objects, parsed, text
 from turnwire.normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
-from turnwire.protocol.parsing import depth
 
 _CREATED = "File created successfully at"
 _SNIPPET = "on a snippet of the edited file:\n"
@@ -186,11 +185,7 @@ def _cell(path: str, only: Mutation, result: JsonObject) -> Mutation:
 
 
 def _cell_source(notebook: str | None, cell_id: str | None) -> str | None:
-    try:
-        cells = objects(fields(depth.parse(notebook or "")), "cells")
-    except (ValueError, RecursionError):
-        return None
-    for place, cell in enumerate(cells):
+    for place, cell in enumerate(objects(fields(parsed(notebook or "")), "cells")):
         # Cells without an id are addressed by place.
         if cell_id in {text(cell, "id"), f"cell-{place}"}:
             source = cell.get("source")

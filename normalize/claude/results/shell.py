@@ -11,9 +11,8 @@ from msgspec.structs import replace
 
 from turnwire.normalize.claude.results.answer import ToolAnswer, exit_code, is_its_own
 from turnwire.normalize.model import JsonObject
-from turnwire.normalize.payloads.fields import fields, flag, text, whole
+from turnwire.normalize.payloads.fields import fields, flag, parsed, text, whole
 from turnwire.normalize.payloads.work import ShellExec, ShellOutput
-from turnwire.protocol.parsing import depth
 
 _INTERRUPTED = re.compile(r"\A\[Request interrupted by user(?: for tool use)?\](?:\n|\Z)")
 _ABORTED = re.compile(r"\n?<error>Command was aborted before completion</error>\s*\Z")
@@ -190,15 +189,8 @@ def _tagged(said: str, name: str) -> str | None:
 
 
 def _stopped(body: ShellExec, answer: ToolAnswer) -> ShellExec:
-    result = answer.fields or _as_object(answer.text)
+    result = answer.fields or fields(parsed(answer.text))
     task_id = text(result, "task_id", "shell_id") or body.task_id
     status = None if answer.reason else "killed"
     output = ShellOutput(stdout=text(result, "message") or answer.text, task_id=task_id, status=status)
     return replace(body, command=text(result, "command") or body.command, output=output)
-
-
-def _as_object(content: str) -> JsonObject:
-    try:
-        return fields(depth.parse(content))
-    except (ValueError, RecursionError):
-        return {}

@@ -7,10 +7,9 @@ from msgspec.structs import replace
 
 from turnwire.normalize.claude.results.answer import ToolAnswer
 from turnwire.normalize.model import JsonObject, JsonValue
-from turnwire.normalize.payloads.fields import fields, objects, shallow, text, texts, whole
+from turnwire.normalize.payloads.fields import fields, objects, parsed, shallow, text, texts, whole
 from turnwire.normalize.payloads.files import ContentPart
 from turnwire.normalize.payloads.work import Generic, HttpRequest, McpTool, Misc, SubagentOutput, SubagentTask
-from turnwire.protocol.parsing import depth
 
 _LINKS = re.compile(r"^Links: (\[.*\])$", re.MULTILINE)
 _AGENT = re.compile(r"^agentId: (\w+)", re.MULTILINE)
@@ -42,18 +41,11 @@ def _searched(body: HttpRequest, result: JsonObject, said: str) -> HttpRequest:
         hits += [fields(shallow(hit)) for hit in objects(found, "content")]
     if "results" not in result:
         for links in _LINKS.findall(said):
-            hits += _json_objects(links)
+            hits += objects({"list": shallow(parsed(links))}, "list")
     spoken = texts(result, "results")
     # The CLI asks the model to name its sources.
     response = "\n\n".join(spoken) if spoken else said.rpartition("\nREMINDER: ")[0].rstrip("\n") or said
     return replace(body, results=hits, response=response, is_error=False)
-
-
-def _json_objects(content: str) -> list[JsonObject]:
-    try:
-        return objects({"list": shallow(depth.parse(content))}, "list")
-    except (ValueError, RecursionError):
-        return []
 
 
 def subagent(body: SubagentTask, answer: ToolAnswer) -> SubagentTask:

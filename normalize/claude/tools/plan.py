@@ -2,13 +2,12 @@
 
 from turnwire.normalize.model import JsonObject
 from turnwire.normalize.payloads import AskUserPayload, CreateTaskPayload, ManageTodosPayload, ShowPlanPayload
-from turnwire.normalize.payloads.fields import flag, objects, text, texts
+from turnwire.normalize.payloads.fields import objects, text, texts
+from turnwire.normalize.payloads.questions import questions
 from turnwire.normalize.payloads.work import (
     AskUser,
-    Choice,
     CreateTask,
     ManageTodos,
-    Question,
     ShowPlan,
     TodoItem,
 )
@@ -65,22 +64,6 @@ def exit_plan(call: JsonObject) -> ShowPlanPayload:
 def ask_user(call: JsonObject) -> AskUserPayload:
     """AskUserQuestion."""
     return AskUserPayload(ask_user=AskUser(questions=questions(call)))
-
-
-def questions(call: JsonObject) -> list[Question]:
-    """Return the questions of an AskUserQuestion call."""
-    return [
-        Question(
-            question=text(item, "question") or "",
-            header=text(item, "header"),
-            options=[
-                Choice(label=text(option, "label") or "", description=text(option, "description"))
-                for option in objects(item, "options")
-            ],
-            multi_select=flag(item, "multiSelect") or False,
-        )
-        for item in objects(call, "questions")
-    ]
 
 
 def todos(source: JsonObject, name: str) -> list[TodoItem]:
