@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from turnwire._runtime.allowed import allowed_hosts, allowed_origins
-
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -36,6 +34,8 @@ class RequestPolicy(Struct, frozen=True):
     @classmethod
     def of(cls, hosts: Iterable[str], origins: Iterable[str], any_address: bool = False) -> "RequestPolicy":
         """Return the policy for hosts and origins as somebody wrote them; raises ValueError for one that is none."""
+        from turnwire._runtime.allowed import allowed_hosts, allowed_origins  # noqa: PLC0415 - the hub's are read already
+
         return cls(allowed_hosts(hosts), allowed_origins(origins), any_address)
 
     def host_allowed(self, host: str | None) -> bool:

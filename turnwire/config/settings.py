@@ -36,7 +36,6 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from turnwire._runtime.allowed import allowed_hosts, allowed_origins
 from turnwire.adapter.process.environment import REQUESTABLE
 from turnwire.config import secrecy
 from turnwire.config.agents import AgentSetting, add_agents
@@ -78,10 +77,22 @@ Names = Annotated[list[str], NoDecode, BeforeValidator(_split)]
 """A list of names; in the environment separated by commas, or a JSON array."""
 
 
-Origins = Annotated[Names, AfterValidator(allowed_origins), AfterValidator(list)]
+def _origins(words: list[str]) -> list[str]:
+    from turnwire._runtime.allowed import allowed_origins  # noqa: PLC0415 - few set it
+
+    return [*allowed_origins(words)]
+
+
+def _hosts(words: list[str]) -> list[str]:
+    from turnwire._runtime.allowed import allowed_hosts  # noqa: PLC0415 - few set it
+
+    return [*allowed_hosts(words)]
+
+
+Origins = Annotated[Names, AfterValidator(_origins)]
 """A list of origins, spelt as browsers send them."""
 
-Hosts = Annotated[Names, AfterValidator(allowed_hosts), AfterValidator(list)]
+Hosts = Annotated[Names, AfterValidator(_hosts)]
 """A list of names of hosts, without ports."""
 
 
