@@ -78,12 +78,16 @@ Names = Annotated[list[str], NoDecode, BeforeValidator(_split)]
 
 
 def _origins(words: list[str]) -> list[str]:
+    if not words:
+        return words
     from turnwire._runtime.allowed import allowed_origins  # noqa: PLC0415 - few set it
 
     return [*allowed_origins(words)]
 
 
 def _hosts(words: list[str]) -> list[str]:
+    if not words:
+        return words
     from turnwire._runtime.allowed import allowed_hosts  # noqa: PLC0415 - few set it
 
     return [*allowed_hosts(words)]
