@@ -141,6 +141,14 @@ def test_a_mistyped_field_costs_only_itself() -> None:
     assert message == Init(model="m", tools=["A", "B"], mcp_servers=[McpServer(name="x")])
 
 
+def test_a_whole_number_may_be_written_with_a_point() -> None:
+    usage = {"input_tokens": 300.0, "output_tokens": 60.5, "cache_read_input_tokens": 7}
+    message = decode(line({"type": "result", "num_turns": 3.0, "usage": usage}))
+    assert isinstance(message, Result)
+    assert message.num_turns == 3
+    assert message.usage == Usage(input_tokens=300, cache_read_input_tokens=7)
+
+
 def test_a_mistyped_value_in_a_map_costs_only_itself() -> None:
     message = decode(
         line(

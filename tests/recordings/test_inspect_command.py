@@ -92,6 +92,7 @@ def test_a_long_silence_of_the_model_is_called_stalled() -> None:
         (complete("interrupted"), "interrupted"),
         (complete("error", ["no credit"]), "error: no credit"),
         (complete("max_turns"), "max turns"),
+        (complete("process_exited", ["gone"]), "the CLI ended in the middle: gone"),
     ],
 )
 def test_the_verdict_says_how_a_turn_ended(last: ev.Complete, verdict: str) -> None:

@@ -5,6 +5,7 @@ out of its list. A member of a tagged union without a model becomes the union's 
 value.
 """
 
+from contextlib import suppress
 from functools import cache
 from types import UnionType
 from typing import TypeVar, Union, get_args, get_origin
@@ -43,6 +44,9 @@ def _fit(wanted: object, value: Json) -> object:
         return msgspec.convert(value, wanted)
     except (ValueError, RecursionError):
         pass
+    if isinstance(value, float) and value.is_integer():  # some programs write whole numbers as 300.0
+        with suppress(ValueError):
+            return msgspec.convert(int(value), wanted)
     if isinstance(wanted, type) and issubclass(wanted, Struct):
         return build(wanted, value) if isinstance(value, dict) else _MISSING
     origin, arguments = get_origin(wanted), get_args(wanted)

@@ -93,9 +93,12 @@ class Turn(Struct):
             return "never ended"
         outcome = self.result.outcome or "completed"
         failed = [tool for tool in self.tools.values() if tool.status == "error"]
+        how = self.result.signal or self.result.exit_code
         words = {
             "completed": "done" if not failed else f"done, {len(failed)} of {len(self.tools)} tools failed",
-            "process_exited": f"the CLI ended in the middle ({self.result.signal or self.result.exit_code})",
+            "process_exited": "the CLI ended in the middle"
+            if how is None
+            else f"the CLI ended in the middle ({how})",
         }.get(outcome, outcome.replace("_", " "))
         return f"{words}: {self.errors[0]}" if self.errors and outcome != "completed" else words
 
