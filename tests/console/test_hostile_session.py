@@ -46,6 +46,8 @@ async def tasks_of(browser: Browser, page: Page) -> AsyncIterator[list[int]]:
     await browser.start_tracing(page=page, categories=["toplevel"])
     try:
         yield tasks
+        # The page answers within a task, which is traced at its end.
+        await page.evaluate("new Promise(done => setTimeout(done))")
     finally:
         traced = json.loads(await browser.stop_tracing())["traceEvents"]
     main = {
