@@ -371,7 +371,7 @@ async def test_a_session_that_is_taken_from_a_worker_that_drains_has_one_owner_a
 async def test_a_worker_that_stood_still_past_its_lease_goes_on_with_the_turn_that_was_open(
     tmp_path: Path,
 ) -> None:
-    async with fleet_of(tmp_path, WAITS, "fleet_lease_s = 2") as fleet:
+    async with fleet_of(tmp_path, WAITS, "fleet_lease_s = 8") as fleet:
         session = await opened(fleet)
         process = fleet.former.process
         process.send_signal(signal.SIGSTOP)
