@@ -55,8 +55,7 @@ class PromptQueue:
             )
 
     def put(self, prompt: Prompt) -> int:
-        """Have a prompt wait, and return its place, from 1; raises RequestFailed when too many wait."""
-        self.check_room()
+        """Have a prompt wait, and return its place, from 1. A prompt that was taken before needs no room."""
         order = {"now": 0, "next": 1, "later": 2}
         place = sum(order[other.priority] <= order[prompt.priority] for other in self._waiting)
         self._waiting.insert(place, prompt)

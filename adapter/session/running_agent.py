@@ -211,6 +211,7 @@ class RunningAgent(ABC, Generic[Client]):
         """Have a prompt wait. text: its text, if its content does not tell. Raises ProcessGone and RequestFailed."""
         if self.process.has_exited:
             raise ProcessGone("the agent has exited")
+        self._queue.check_room()
         self._wait(prompt, text)
 
     def _wait(self, prompt: Prompt, text: str | None = None) -> None:
