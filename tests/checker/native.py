@@ -457,6 +457,11 @@ def outputs(facts: Facts, events: list[JsonObject]) -> Iterator[str]:
             continue  # it is told as ended with its turn, before its own end is
         if {"modify_file", "manage_todos"} & {*(event.get("normalized") or {})}:
             words = call.error if call.failed else None
+        if answers := (body.get("ask_user") or {}).get("answers"):
+            # the agent says them to its model in a sentence of its own
+            if [one for one in strings(answers) if one not in (words or "")]:
+                yield f"{event['tool_call_id']} gives {words!r:.300}, the events the answers {answers!r:.300}"
+            continue
         told = [plain(line) for line in (words or "").splitlines()]
         missing = [line for line in told if line not in shown and not re.match(r"<|\(End of file|\Z", line)]
         if missing:
