@@ -1,5 +1,6 @@
 """An agent that says much of one kind: the work grows as the lines do, counted in calls and steps of Python, not in time."""
 
+import gc
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -68,6 +69,9 @@ def work(lines: Lines) -> int:
         return count
 
     before = sys.gettrace()
+    # what other tests have left behind is not thrown away, and counted, in between
+    gc.collect()
+    gc.disable()
     sys.settrace(count)
     try:
         for message in messages:
@@ -75,6 +79,7 @@ def work(lines: Lines) -> int:
         core.handle(Ended("end_of_input"))
     finally:
         sys.settrace(before)
+        gc.enable()
     return steps
 
 
