@@ -106,7 +106,7 @@ async def cluster(folder: Path, *options: str) -> AsyncIterator[list[Node]]:
 
 @asynccontextmanager
 async def replicated(folder: Path, *options: str) -> AsyncIterator[tuple[Node, Node, Node]]:
-    """A primary, its replica, and a sentinel that calls them `turnwire` and waits for a second before it believes that one is gone."""
+    """A primary, its replica, and a sentinel that calls them `turnwire` and believes after three seconds that one is gone."""
     primary_port, replica_port, sentinel_port = free_ports(3)
     primary = Node(folder / "primary", primary_port, *options)
     replica = Node(folder / "replica", replica_port, "--replicaof", "127.0.0.1", str(primary_port), *options)
@@ -114,7 +114,7 @@ async def replicated(folder: Path, *options: str) -> AsyncIterator[tuple[Node, N
     file.parent.mkdir()
     file.write_text(
         f"port {sentinel_port}\nbind 127.0.0.1\ndir {file.parent}\nsentinel monitor turnwire 127.0.0.1 {primary_port} 1\n"
-        "sentinel down-after-milliseconds turnwire 1000\nsentinel failover-timeout turnwire 5000\n"
+        "sentinel down-after-milliseconds turnwire 3000\nsentinel failover-timeout turnwire 5000\n"
     )
     sentinel = Node(file.parent, sentinel_port, str(file), "--sentinel")
     async with running(primary, replica):
