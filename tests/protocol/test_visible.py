@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from turnwire.protocol.visible import (
-    escaped_line,
+    escaped,
     escaped_lines,
     ordered,
     ordered_json,
@@ -104,10 +104,24 @@ def test_json_hides_nothing_and_says_the_same() -> None:
     assert visible(written) == written
     assert to_json("שלום é 字") == '"שלום é 字"'
     line = json.dumps({"text": "a\x7f\u202e\x9b"}, ensure_ascii=False).encode()
-    assert escaped_line(line) == b'{"text": "a\\u007f\\u202e\\u009b"}'
-    assert escaped_line(b'{"a":1}') == b'{"a":1}'
-    for several in (b"", b'{"a":1}\n{"b":2}\n', b'{"a":1}\n' + line + b"\n" + line, line + b"\r\n\n" + line):
-        assert escaped_lines(several) == escaped_line(several)
+    assert escaped_lines(line) == b'{"text": "a\\u007f\\u202e\\u009b"}'
+    for shown in (b"", b'{"a":1}\n{"b":2}\r\n', '{"a":"é 字 👩‍🎓"}\n'.replace("\u200d", "").encode()):
+        assert escaped_lines(shown) == shown
+    several = [b'{"a":1}\n', line + b"\r\n", b"\n", '"é"\n'.encode(), line]
+    assert escaped_lines(b"".join(several)) == b"".join(map(escaped_lines, several))
+
+
+def test_what_is_escaped_does_not_depend_on_what_stands_beside_it() -> None:
+    """A character that is searched without the ASCII around it is found, wherever it stands."""
+    for code in (
+        *range(0x20),
+        *range(0x7F, 0xD800),
+        *range(0xE000, 0xFFFF),
+        *range(0x1D100, 0x1D200),
+        0xE0041,
+    ):
+        character = chr(code)
+        assert escaped_lines(f"a{character}b".encode()) == escaped(f"a{character}b").encode()
 
 
 SAME = """

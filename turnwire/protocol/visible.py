@@ -36,6 +36,8 @@ _RIGHT_TO_LEFT = rf"(?:{_ISOLATED}|(?P<word>{_WORD}))"
 _CODE_IN_PROSE = r"(?ms)^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)|\Z)|(?P<ticks>(?<!`)`+(?!`))[^\n]+?(?<!`)(?P=ticks)(?!`)"
 """What Markdown shows as code. Other notations, such as blocks that are indented, count as prose."""
 _IN_JSON = rf"[{_HIDDEN}\ud800-\udfff]"
+_HIDES_NOTHING = b"\t\n\r" + bytes(range(0x20, 0x7F))
+"""The characters of ASCII that are shown: most of any text, and thrown away faster than searched."""
 
 _pattern = cache(re.compile)
 """Compile one of these patterns on its first use: together they cost a start some milliseconds."""
@@ -86,16 +88,12 @@ def escaped(written: str) -> str:
     )
 
 
-def escaped_line(written: bytes) -> bytes:
-    """Do the same for bytes in UTF-8."""
-    return written if written.isascii() and b"\x7f" not in written else escaped(written.decode()).encode()
-
-
 def escaped_lines(written: bytes) -> bytes:
-    """Do the same for lines: only those that are not ASCII are searched."""
-    if written.isascii() and b"\x7f" not in written:
+    """Do the same for lines of JSON in UTF-8."""
+    if not _hides(written):
         return written
-    return b"".join([escaped_line(line) for line in written.splitlines(keepends=True)])
+    lines = written.splitlines(keepends=True)
+    return b"".join([escaped(line.decode()).encode() if _hides(line) else line for line in lines])
 
 
 def to_json(value: object, indent: int | None = None) -> str:
@@ -103,6 +101,11 @@ def to_json(value: object, indent: int | None = None) -> str:
     import json  # noqa: PLC0415 - every command starts with this module, few write JSON
 
     return escaped(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def _hides(written: bytes) -> bool:
+    rest = written.translate(None, _HIDES_NOTHING)
+    return bool(rest) and _pattern(_IN_JSON).search(rest.decode()) is not None
 
 
 def _spelt_code(found: re.Match[str]) -> str:

@@ -18,7 +18,7 @@ from turnwire.normalize.events import to_json
 from turnwire.normalize.events.limits import cut
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.inputs import SessionInput
-from turnwire.protocol.visible import escaped_line, ordered
+from turnwire.protocol.visible import escaped_lines, ordered
 from turnwire.recordings.pieces import distinct
 from turnwire.recordings.reading import length, name_of, read
 from turnwire.recordings.recorded import RecordingError, timed_happenings
@@ -62,7 +62,7 @@ async def _print(
                 data = to_json(event)
                 if len(data) > field_limit:
                     data = to_json(cut(event, field_limit))
-                sys.stdout.buffer.write(escaped_line(data) + b"\n")
+                sys.stdout.buffer.write(escaped_lines(data) + b"\n")
         sys.stdout.buffer.flush()
         moved(player.position)
 
