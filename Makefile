@@ -7,11 +7,13 @@ STAMPS := .stamps
 # By uv, in a third of pip's time; by pip where it is not, or where only pip is told of the packages' index.
 # Silent when all goes well, and the whole story when it does not.
 UV := $(or $(shell command -v uv),$(STAMPS)/uv/bin/uv)
+HAS_UV = test -x $(UV)
 environment = mkdir -p $(STAMPS) && \
-	{ test -x $(BIN)/python || $(UV) venv -q --seed --python $(PYTHON) $(VENV) 2>/dev/null || $(PYTHON) -m venv --clear $(VENV); }
+	{ test -x $(BIN)/python || { $(HAS_UV) && $(UV) venv -q --seed --python $(PYTHON) $(VENV) 2>/dev/null; } || $(PYTHON) -m venv --clear $(VENV); }
 # The folder itself goes onto the path: setuptools' finder would cost each Python that starts in there 20 ms.
-EDITABLE = -C editable_mode=compat $(addprefix -e ,$(1))
-install = { $(UV) pip install --python $(BIN)/python -c constraints.txt $(EDITABLE) || \
+# The long name of -C: pip 23.0, which Debian 12 has, knows no other.
+EDITABLE = --config-settings editable_mode=compat $(addprefix -e ,$(1))
+install = { { $(HAS_UV) && $(UV) pip install --python $(BIN)/python -c constraints.txt $(EDITABLE); } || \
 	$(BIN)/python -m pip install --no-compile --progress-bar off --disable-pip-version-check -c constraints.txt $(EDITABLE); } \
 	>$(STAMPS)/install.log 2>&1 || { cat $(STAMPS)/install.log >&2; exit 1; }
 PYTEST_ARGS ?=
@@ -42,7 +44,7 @@ $(STAMPS)/turnwire: pyproject.toml constraints.txt
 $(STAMPS)/venv: pyproject.toml constraints.txt clients/python/pyproject.toml
 	@echo "installing turnwire and the development tools into $(VENV)"
 	@$(environment)
-	@test -x $(UV) || $(BIN)/python -m pip install -q --disable-pip-version-check --target $(STAMPS)/uv uv >$(STAMPS)/install.log 2>&1 || true
+	@$(HAS_UV) || $(BIN)/python -m pip install -q --disable-pip-version-check --target $(STAMPS)/uv uv >$(STAMPS)/install.log 2>&1 || true
 	@$(call install,'.[dev]' clients/python)
 	@touch $@ $(STAMPS)/turnwire
 
