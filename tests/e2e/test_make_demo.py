@@ -17,6 +17,9 @@ from turnwire.client import connect
 PATIENCE_S = 600.0
 """Seconds that the installation may take: packages come over a network."""
 
+OLD_PIP = "pip==23.0.1"
+"""The pip of Debian 12."""
+
 ROOM_MB = 110
 """What a demo may take of the disk, its environment and all that it installs."""
 
@@ -44,7 +47,16 @@ def clone(tmp_path: Path) -> Path:
     return clone
 
 
+@pytest.fixture
+def old_pip(clone: Path) -> None:
+    """Give the clone an environment with the oldest pip that is promised to work."""
+    python = clone / ".venv" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", clone / ".venv"], check=True)
+    subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", OLD_PIP], check=True)
+
+
 @pytest.mark.long
+@pytest.mark.usefixtures("old_pip")
 async def test_make_demo_in_a_bare_clone_installs_turnwire_alone_and_says_nothing_else(
     clone: Path,
     tmp_path: Path,
@@ -53,6 +65,7 @@ async def test_make_demo_in_a_bare_clone_installs_turnwire_alone_and_says_nothin
         "make",
         "demo",
         f"PYTHON={sys.executable}",
+        "UV=not-installed",
         "DEMO_ARGS=--port 0",
         cwd=clone,
         env={**surroundings(), "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")},
