@@ -17,6 +17,9 @@ MAX_LISTED = 20
 
 _DECISIONS = ("allow", "deny", "ask")
 
+_DEFER = "defer"
+"""Claude Code's own fourth word, since 2.1: it ends the turn."""
+
 
 Behavior = Literal["allow", "deny", "ask", "pass", "error"]
 
@@ -83,6 +86,9 @@ def answer_configured(ran: HookRan, request: HookRequest, name: str) -> Outcome:
     output = _official(event, ran.output or {})
     specific = output.get("hookSpecificOutput")
     said = text_at(specific, "permissionDecision")
+    if event == "PreToolUse" and (wrong := _unknown_decision(output)) is not None:
+        reason = f"the hook {name} decided {wrong!r}; a decision is allow, deny or ask"
+        return _deny_call(ran.request_id, reason, by)
     if said in ("deny", "ask"):
         behavior: Behavior = "deny" if said == "deny" else "ask"
     elif output.get("decision") == "block" or output.get("continue") is False:
@@ -91,6 +97,16 @@ def answer_configured(ran: HookRan, request: HookRequest, name: str) -> Outcome:
         behavior = "allow" if said == "allow" else "pass"
     reason = text_at(specific, "permissionDecisionReason") or text_at(output, "reason")
     return Outcome(HookOutput(output), decision(ran.request_id, behavior, by, message=reason))
+
+
+def _unknown_decision(output: JsonObject) -> object:
+    """Return a decision that is none, such as `Deny`: what it means cannot be told, so it must not count as no opinion."""
+    specific = output.get("hookSpecificOutput")
+    given = specific.get("permissionDecision") if isinstance(specific, dict) else None
+    if given not in (None, *_DECISIONS, _DEFER):
+        return given
+    short = output.get("decision")
+    return None if short in (None, "approve", "block", *_DECISIONS) else short
 
 
 def _official(event: str, output: JsonObject) -> JsonObject:

@@ -95,14 +95,14 @@ class Sandbox:
         """Return how to start a program in here; its path must be absolute. Raises OSError."""
         given = self._environment(environment)
         if self._temporary is not None:
-            ports = None if self.level != "network" else [self._port, *self.gate.loopback_ports]
+            ports = None if self.level == "files" else [self._port, *self.gate.loopback_ports]
             text = macos.sandbox_profile(self.profile, temporary=self._temporary, ports=ports)
             return Entry([macos.PROGRAM, "-p", text, *argv], given)
         ports_inside = [PROXY_PORT, *self.gate.loopback_ports]
         folders = [place for place in self.profile.hidden if os.path.isdir(place)]
         inside = linux.bwrap_arguments(
             self.profile,
-            has_network=self.level != "network",
+            has_network=self.level == "files",
             folders=folders,
             copies=self._copies,
             start=os.path.realpath(workspace),

@@ -1,9 +1,11 @@
 """A hub that is mounted into an application with users of its own, behind a real uvicorn: the example, and attacks on it."""
 
 import asyncio
+import math
 import runpy
 import socket
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 import uvicorn
+from msgspec import structs
 from playwright.async_api import expect
 from starlette.applications import Starlette
 from websockets.asyncio.client import connect as open_websocket
@@ -285,6 +288,108 @@ async def test_a_refusal_of_the_hub_is_passed_on_and_a_wrong_answer_lets_nobody_
         assert (await http.get(f"{base}/agents/sessions")).status_code == 500
         answer = None
         assert (await http.get(f"{base}/agents/sessions")).status_code == 401
+
+
+WRONG_ROLES: list[Any] = [
+    "viewer", "", "Control", "VIEW", " view", "view ", "control\n", "admin", "none", None, True, 0, b"view", ["view"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("role", WRONG_ROLES, ids=repr)
+def test_a_role_that_there_is_not_makes_no_user(role: Any) -> None:
+    scope = turnwire.user("ann", "view", "all").scope
+    ways: list[Callable[[], turnwire.User]] = [
+        lambda: turnwire.user("ann", role, "all"),
+        lambda: turnwire.User(role, "ann", scope),
+        lambda: structs.replace(turnwire.user("ann"), role=role),
+    ]
+    for make in ways:
+        with pytest.raises(turnwire.TurnwireError, match="is not a role: give 'control' or 'view'"):
+            make()
+
+
+@pytest.mark.parametrize("scope", ["all", None, ("all",)], ids=repr)
+def test_sessions_that_are_no_scope_make_no_user(scope: Any) -> None:
+    with pytest.raises(turnwire.TurnwireError, match="is not a scope"):
+        turnwire.User("view", "ann", scope)
+
+
+@pytest.mark.parametrize("words", [("viewer",), ("ALL",), ("",), ("own", "al"), ("folder:x",)], ids=repr)
+def test_a_word_that_names_no_sessions_makes_no_user(words: tuple[str, ...]) -> None:
+    with pytest.raises(turnwire.TurnwireError, match="is not a scope"):
+        turnwire.user("ann", "view", *words)
+
+
+async def test_who_names_a_role_that_there_is_not_lets_nobody_in(tmp_path: Path) -> None:
+    role: Any = "viewer"
+
+    def who(_: object) -> turnwire.User:
+        return turnwire.user("ann", role, "all")
+
+    hub = turnwire.asgi(who, agent="demo", journal="memory", state_dir=tmp_path)
+    app = Starlette(lifespan=hub.lifespan)
+    app.mount("/agents", hub)
+    async with asyncio.timeout(DEADLINE), served(app) as base, httpx2.AsyncClient() as http:
+        websocket = f"{base.replace('http', 'ws', 1)}/agents/ws"
+        for wrong in ("viewer", "", "Control"):
+            role = wrong
+            assert (await http.get(f"{base}/agents/sessions")).status_code == 500
+            with pytest.raises(InvalidStatus):
+                await open_websocket(websocket)
+        role = "view"
+        async with connect(f"{base}/agents", None) as ann:
+            assert ann.welcome is not None
+            assert ann.welcome.role == "view"
+            assert await code_of(ann, ask.SessionCreate()) == "forbidden"
+
+
+class _Asked:
+    """A callable object, as applications keep one with its database."""
+
+    def __init__(self) -> None:
+        self.threads = set[str]()
+
+    async def __call__(self, _: object) -> turnwire.User:
+        self.threads.add(threading.current_thread().name)
+        return turnwire.user("ann", "control")
+
+
+async def test_a_plain_function_says_who_asks_and_does_not_hold_the_loop(tmp_path: Path) -> None:
+    here, threads = threading.current_thread().name, set[str]()
+
+    def plain(_: object) -> turnwire.User:
+        threads.add(threading.current_thread().name)
+        return turnwire.user("ann", "control")
+
+    asked = _Asked()
+
+    def returns_a_coroutine(request: object) -> Awaitable[turnwire.User]:
+        return asked(request)
+
+    answers: list[Any] = [plain, partial(plain), returns_a_coroutine, asked]
+    for who in answers:
+        hub = turnwire.asgi(who, agent="demo", journal="memory", state_dir=tmp_path)
+        app = Starlette(lifespan=hub.lifespan)
+        app.mount("/agents", hub)
+        async with asyncio.timeout(DEADLINE), served(app) as base, connect(f"{base}/agents", None) as ann:
+            assert ann.welcome is not None
+            assert ann.welcome.role == "control"
+    assert asked.threads == {here}
+    assert here not in threads
+
+
+@pytest.mark.parametrize("seconds", [0, -1, math.nan, math.inf, "60", None, True], ids=repr)
+def test_seconds_that_are_none_are_refused(seconds: Any) -> None:
+    async def nobody(_: object) -> None:
+        return None
+
+    with pytest.raises(turnwire.TurnwireError, match=r"recheck_s: .* must be a number of seconds above 0"):
+        turnwire.asgi(nobody, recheck_s=seconds)
+
+
+def test_what_cannot_be_called_does_not_say_who_asks() -> None:
+    with pytest.raises(turnwire.TurnwireError, match=r"who: .* cannot be called"):
+        turnwire.asgi("ann")  # type: ignore[arg-type]  # as somebody without a type checker writes it
 
 
 async def test_a_server_that_can_send_no_refusal_closes_the_websocket() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from turnwire.hub.wire.commands import VIEW_COMMANDS, id_of, parse
-from turnwire.hub.wire.frames import AnyCommand, Interrupt, Prompt, Subscribe, commands
+from turnwire.hub.wire.frames import AnyCommand, Interrupt, Prompt, Subscribe, commands, fields_of_commands
 from turnwire.hub.wire.frames_out import Reply
 from turnwire.protocol.parsing.depth import TOO_DEEP
 
@@ -234,6 +234,15 @@ def test_the_role_view_may_read_and_nothing_else() -> None:
     assert refused.error is not None
     assert (refused.id, refused.error.code, refused.error.field) == ("1", "forbidden", "type")
     assert not {"prompt", "control", "permission.respond", "replay.control"} & VIEW_COMMANDS
+
+
+@pytest.mark.parametrize("role", ["viewer", "", "Control", "VIEW", "admin"])
+def test_a_role_that_there_is_not_may_send_nothing(role: str) -> None:
+    for kind in fields_of_commands():
+        reply = parse(f'{{"type":"{kind}","id":"1"}}', role)  # type: ignore[arg-type]  # that is the case
+        assert isinstance(reply, Reply)
+        assert reply.error is not None
+        assert (reply.error.code, reply.error.field) == ("forbidden", "type"), kind
 
 
 @pytest.mark.parametrize("depth", [129, 500, 100_000])

@@ -10,7 +10,7 @@ from turnwire.config.rulebook import Rulebook
 from turnwire.config.settings import Settings
 from turnwire.journal.sessions import SessionRecord
 from turnwire.sessions.launch import options_for
-from turnwire.sessions.records.options import with_options
+from turnwire.sessions.records.options import sandbox_of, with_options
 from turnwire.sessions.records.resume_point import NEW
 
 
@@ -43,3 +43,7 @@ def test_what_a_record_has_that_this_release_does_not_take_is_refused_by_its_nam
         options_for(odd, settings, Rulebook(), NEW, {})
     with pytest.raises(CommandError, match="must be autonomous, supervised or plan, not 'careful'"):
         options_for(replace(record, policy="careful"), settings, Rulebook(), NEW, {})
+    walled = with_options(record, sandbox="walled")
+    with pytest.raises(CommandError, match=r"^sandbox: must be one of off, files, network, not 'walled'"):
+        options_for(walled, settings, Rulebook(), NEW, {})
+    assert sandbox_of(walled, settings) == "network", "not the configured one, which holds less"

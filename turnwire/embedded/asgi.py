@@ -9,14 +9,17 @@ so that a slow reader slows its own connection down. Each request goes there und
 """
 
 import asyncio
+import math
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from inspect import isawaitable, iscoroutinefunction
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote
 
 import h11
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
@@ -64,13 +67,13 @@ def user(name: str, role: Role = "view", *sessions: str) -> Principal:
         sessions: which it may see: `all`, `own`, `folder:/PATH`; its own when none is given.
 
     Raises:
-        TurnwireError: the name or the sessions are invalid; the message says what is valid.
+        TurnwireError: the name, the role or the sessions are invalid; the message says what is valid.
     """
     return Principal(role, checked_name(name), Sessions.parse(sessions or ("own",)))
 
 
-Who = Callable[[HTTPConnection], Awaitable[Principal | None]]
-"""Returns who asks, or None for somebody who is not let in."""
+Who = Callable[[HTTPConnection], Awaitable[Principal | None] | Principal | None]
+"""Returns who asks, or None for somebody who is not let in. A plain function runs in a thread."""
 
 
 class _Callers(NoPrincipals):
@@ -157,7 +160,11 @@ class HubApplication:
 
     async def _user(self, scope: Scope) -> Principal | None:
         """Ask the application who it is; raises TypeError where it answers with something else, which lets nobody in."""
-        found: object = await self._who(HTTPConnection(scope))
+        request = HTTPConnection(scope)
+        is_async = iscoroutinefunction(self._who) or iscoroutinefunction(type(self._who).__call__)
+        found: object = self._who(request) if is_async else await run_in_threadpool(self._who, request)
+        if isawaitable(found):
+            found = await found
         if found is None or isinstance(found, Principal):
             return found
         raise TypeError(
@@ -338,6 +345,10 @@ def _path(scope: Scope) -> str:
     return below or "/"
 
 
+def _is_duration(given: object) -> bool:
+    return isinstance(given, int | float) and not isinstance(given, bool) and 0 < given < math.inf
+
+
 def asgi(
     who: Who,
     *,
@@ -349,16 +360,20 @@ def asgi(
     """Return a hub as an ASGI application, to be mounted into one that knows who asks.
 
     Args:
-        who: an async function from a request (starlette's HTTPConnection) to its `turnwire.user`, or None for somebody who is not let in.
-            It is asked for every request, and for a WebSocket every `recheck_s` seconds: once it answers otherwise, the connection ends.
+        who: a function, async or plain, from a request (starlette's HTTPConnection) to its `turnwire.user`, or None for somebody who is not
+            let in. A plain one runs in a thread. It is asked for every request, and for a WebSocket every `recheck_s` seconds: once it answers otherwise, the connection ends.
         allowed_hosts: names that the Host header may have, besides loopback.
         allowed_origins: origins of pages that may ask, besides the application's own.
-        recheck_s: seconds.
+        recheck_s: seconds, above 0.
         settings: settings by name, as for `open_hub`.
 
     Raises:
-        TurnwireError: a host, an origin or a setting is none that counts here. The lifespan raises it for other settings.
+        TurnwireError: `who`, a host, an origin, `recheck_s` or a setting is none that counts here. The lifespan raises it for other settings.
     """
+    if not callable(who):
+        raise ConfigurationError(f"who: {who!r} cannot be called; give a function that returns who asks")
+    if not _is_duration(recheck_s):
+        raise ConfigurationError(f"recheck_s: {recheck_s!r} must be a number of seconds above 0")
     try:
         policy = RequestPolicy.of(allowed_hosts, allowed_origins)
     except ValueError as error:

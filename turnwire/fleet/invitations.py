@@ -7,7 +7,7 @@ from redis.exceptions import RedisError
 
 from turnwire.fleet.store import FleetStore
 from turnwire.hub.host import CommandRefused
-from turnwire.hub.principals import BadPrincipal, Principal, Scope, checked_name
+from turnwire.hub.principals import BadPrincipal, Principal, Scope
 from turnwire.hub.server.invitations import LIFE_S, PREFIX, new_code
 from turnwire.normalize.vocabulary import Role
 
@@ -23,8 +23,7 @@ class _Invited(msgspec.Struct, frozen=True, kw_only=True):
 
     def principal(self) -> Principal:
         """Raises BadPrincipal."""
-        name = None if self.name is None else checked_name(self.name)
-        return Principal(self.role, name, Scope.parse(self.sessions), self.id, self.expires)
+        return Principal(self.role, self.name, Scope.parse(self.sessions), self.id, self.expires)
 
 
 class FleetInvitations:

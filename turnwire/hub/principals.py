@@ -8,7 +8,7 @@ it may not see does not exist.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,14 +26,14 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
 
 
 class BadPrincipal(TurnwireError):
-    """An invalid name or scope. The message says what is valid."""
+    """An invalid name, role or scope. The message says what is valid."""
 
 
-def checked_name(name: str) -> str:
+def checked_name(name: object) -> str:
     """Return a principal's name; raises BadPrincipal."""
-    if _NAME.fullmatch(name) is None:
+    if not isinstance(name, str) or _NAME.fullmatch(name) is None:
         raise BadPrincipal(
-            f"{name[:64]!r} is not a name: use 1 to 64 ASCII letters, digits and ._@+-, and begin with a letter or a digit"
+            f"{str(name)[:64]!r} is not a name: use 1 to 64 ASCII letters, digits and ._@+-, and begin with a letter or a digit"
         )
     return name
 
@@ -84,7 +84,7 @@ EVERYTHING = Scope(all=True)
 
 
 class Principal(Struct, frozen=True):
-    """The principal that has shown a token."""
+    """The principal that has shown a token. Raises BadPrincipal for an invalid name or role: there is none with more rights than it names."""
 
     role: Role
     name: str | None = None
@@ -96,6 +96,16 @@ class Principal(Struct, frozen=True):
     """When its token opens nothing any more, in seconds since 1970."""
     admin: bool = False
     """Whether it may lead the workers of a fleet."""
+
+    def __post_init__(self) -> None:
+        """Check what a caller may have made up: a type checker does not hold at run time."""
+        if self.role not in get_args(Role):
+            roles = " or ".join(map(repr, get_args(Role)))
+            raise BadPrincipal(f"{self.role!r} is not a role: give {roles}")
+        if not isinstance(self.scope, Scope):
+            raise BadPrincipal(f"{self.scope!r} is not a scope: give Scope.parse([...])")
+        if self.name is not None:
+            checked_name(self.name)
 
     @property
     def sees_all(self) -> bool:
@@ -205,4 +215,4 @@ class ProxyUsers:
 
     def principal(self, said: str) -> Principal:
         """Return the principal of a header's value. Raises BadPrincipal."""
-        return Principal(self._role, checked_name(said), self._scope)
+        return Principal(self._role, said, self._scope)

@@ -14,7 +14,7 @@ from turnwire.adapter.options import CommandError, CommandOptions, SessionOption
 from turnwire.adapter.process.cli import ProgramNotFound
 from turnwire.adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
 from turnwire.adapter.process.shutdown import StopDeadlines
-from turnwire.adapter.sandbox.settings import SandboxUnavailable
+from turnwire.adapter.sandbox.settings import LEVELS, SandboxUnavailable
 from turnwire.adapter.session.attachments import AttachmentSettings
 from turnwire.config.agents import AgentNotFoundError, family_named, find
 from turnwire.config.rulebook import Rulebook
@@ -58,6 +58,8 @@ def options_for(
 ) -> SessionOptions:
     """Return the options of the start. Raises one of CANNOT_START."""
     agent = find(record.agent or settings.agent, settings.agents)
+    if (level := RecordOptions.from_record(record).sandbox) not in (None, *LEVELS):
+        raise CommandError("sandbox", f"must be one of {', '.join(LEVELS)}, not {level!r}")
     environment = build_environment(
         os.environ,
         allowed=(*ALLOWED, *agent.variables, *settings.pass_env),

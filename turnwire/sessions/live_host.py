@@ -236,11 +236,7 @@ class LiveHost:
 
     async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
         """Do a command; raises CommandRefused."""
-        if (
-            isinstance(command, frames.SessionCommand)
-            and frontend.role == "control"
-            and not frontend.scope.all
-        ):
+        if isinstance(command, frames.SessionCommand) and frontend.role != "view" and not frontend.scope.all:
             self._steered(command.session, frontend)
         try:
             if not self._settings.quotas:

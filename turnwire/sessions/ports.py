@@ -64,7 +64,7 @@ class OpenPorts:
     ) -> JsonValue:
         from turnwire.hub.server.port_server import PortServer  # noqa: PLC0415 - few sessions have a sandbox
 
-        if port not in servers and frontend.role == "view":
+        if port not in servers and frontend.role != "control":
             refuse(
                 "no_port", f"port {port} is not open; a frontend with the role control has to open it first"
             )

@@ -676,6 +676,23 @@ def test_a_short_verdict_is_written_out(word: str) -> None:
     assert decision(effects).behavior == word
 
 
+@pytest.mark.parametrize("word", ["Deny", "denied", "DENY", "", "no", "reject", 1, True, ["deny"]])
+def test_a_verdict_that_there_is_not_denies_the_call(word: object) -> None:
+    for output in ({"decision": word}, {"hookSpecificOutput": {"permissionDecision": word}}):
+        machine, _ = hooked("PreToolUse")
+        effects = machine(HookRan("r", output))
+        assert verdict(effects) == "deny"
+        assert (decision(effects).behavior, decision(effects).by) == ("deny", "hook:PreToolUse:./hook")
+        assert "a decision is allow, deny or ask" in (decision(effects).message or "")
+
+
+@pytest.mark.parametrize("word", ["approve", "block", None])
+def test_the_clis_older_words_and_its_own_fourth_are_passed_on(word: str | None) -> None:
+    for output in ({"decision": word}, {"hookSpecificOutput": {"permissionDecision": "defer"}}):
+        machine, _ = hooked("PreToolUse")
+        assert "a decision is" not in (decision(machine(HookRan("r", output))).message or "")
+
+
 def test_a_full_verdict_gets_the_name_of_its_event() -> None:
     machine, _ = hooked("UserPromptSubmit")
     effects = machine(HookRan("r", {"hookSpecificOutput": {"additionalContext": "x"}}))

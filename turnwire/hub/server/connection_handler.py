@@ -359,7 +359,7 @@ class ConnectionHandler:
         assert principal is not None, "it was welcomed"
         if principal.name is not None and principal.id is None:
             raise CommandRefused("forbidden", "The proxy logs you in; log in there.", "type")
-        invited = principal.as_viewer() if command.role == "view" else principal
+        invited = principal if command.role == "control" else principal.as_viewer()
         code = await self._context.invitations.give(invited)
         self._reply(command, {"code": code, "seconds": LIFE_S})
 

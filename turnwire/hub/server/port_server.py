@@ -145,7 +145,7 @@ class PortServer:
         if origin is not None and urlsplit(origin).netloc != head.fields.get("host"):
             raise BadHead("403 Forbidden", "another page asks; only this port's own pages may")
         upgrade = head.fields.get("upgrade", "").lower()
-        if visit.role == "view" and (head.method not in READS or upgrade):
+        if visit.role != "control" and (head.method not in READS or upgrade):
             raise BadHead("403 Forbidden", "the role view may only read here: GET and HEAD, no WebSocket")
         await self._pass_on(head, reader, writer, is_upgrade=bool(upgrade))
 

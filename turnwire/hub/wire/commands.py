@@ -35,6 +35,13 @@ _head = msgspec.json.Decoder(_Head)
 _text = msgspec.json.Decoder(str)
 _known_fields: Mapping[str, frozenset[str]] = fields_of_commands()
 
+COMMANDS: Mapping[Role | None, frozenset[str]] = {
+    None: NEWCOMER_COMMANDS,
+    "view": VIEW_COMMANDS,
+    "control": frozenset(_known_fields),
+}
+"""Commands that each role may send; None before a token was shown. A role that is not here may send none."""
+
 
 def parse(frame: str | bytes, role: Role | None = "control") -> AnyCommand | Reply:
     """Return the command in a frame, or the reply that says why the role may not send it or what is wrong with it.
@@ -86,11 +93,11 @@ def _refused_by_its_head(
     kind = _string(fields["type"])
     if kind is None or kind not in _known_fields:
         return refusal(command_id, "unknown_command", "There is no command of this `type`.", "type")
-    if role is None and kind not in NEWCOMER_COMMANDS:
-        return refusal(command_id, "unauthorized", "Show a token first, by `hello`.")
-    if role == "view" and kind not in VIEW_COMMANDS:
+    if kind not in COMMANDS.get(role, ()):
+        if role is None:
+            return refusal(command_id, "unauthorized", "Show a token first, by `hello`.")
         return refusal(
-            command_id, "forbidden", f"The role view may not send {kind}; use the control token.", "type"
+            command_id, "forbidden", f"The role {role} may not send {kind}; use the control token.", "type"
         )
     unknown = next((name for name in fields if name not in _known_fields[kind]), None)
     if unknown is None:

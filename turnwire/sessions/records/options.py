@@ -101,10 +101,14 @@ def asked_folder(record: SessionRecord) -> str | None:
 
 
 def sandbox_of(record: SessionRecord, settings: Settings) -> SandboxLevel:
-    """Return the sandbox of a session: the one it was begun with, or the configured one."""
+    """Return the sandbox of a session: the one it was begun with, or the configured one.
+
+    A level of another version counts as the strictest, and the session does not start (turnwire/sessions/launch.py).
+    """
     kept = RecordOptions.from_record(record).sandbox
-    configured = sandbox_named(record.agent or settings.agent, settings.agents, settings.sandbox)
-    return next((level for level in LEVELS if level == kept), configured)
+    if kept is None:
+        return sandbox_named(record.agent or settings.agent, settings.agents, settings.sandbox)
+    return next((level for level in LEVELS if level == kept), LEVELS[-1])
 
 
 def _object(value: object) -> JsonObject | None:

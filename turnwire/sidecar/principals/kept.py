@@ -39,7 +39,7 @@ class KeptToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         is_admin = self.role == "admin"
         return Principal(
             "control" if self.role == "admin" else self.role,
-            checked_name(self.name),
+            self.name,
             Scope.parse(self.sessions),
             self.id,
             self.expires,
