@@ -20,6 +20,10 @@ DOMAIN = "domain:"
 
 _WILD = re.compile(r"[*?\[]")
 _SCHEME = re.compile(r"\A[\x00-\x20]*[A-Za-z][\w+.\-]*:[/\\]{2}")
+_AUTHORITY = re.compile(r"\A[\x00-\x20]*(?:[A-Za-z][\w+.\-]*:)?//(?P<said>[^/]*@[^/]*)")
+_SPLITS = re.compile(r"[?#@]")
+_MISREAD = 16
+"""Hosts that an address is looked at for; one with more may be on any."""
 _DOUBTFUL = re.compile(r"[\\\x00-\x20\x7f]")
 """What other parsers read otherwise than the standard does."""
 _PATH_CHARACTERS = "%/*?[]!:@$&'()+,;=~#"
@@ -35,7 +39,7 @@ class _Pattern(NamedTuple):
 def covers_domain(host: str, url: str) -> bool:
     """Tell whether an address is on a host, which may have wildcards: by http or https, on their own ports, without credentials."""
     address = _read(url)
-    if address is None or not address.is_web or _DOUBTFUL.search(url):
+    if address is None or not address.is_web or _is_doubtful(url):
         return False
     return fnmatchcase(address.host, _host(host))
 
@@ -47,7 +51,7 @@ def covers_address(pattern: str, url: str) -> bool:
     if pattern.startswith(DOMAIN):
         return covers_domain(pattern.removeprefix(DOMAIN), url)
     address = _read(url)
-    if address is None or address.has_credentials or _DOUBTFUL.search(url):
+    if address is None or address.has_credentials or _is_doubtful(url):
         return False
     meant = _parts(pattern)
     schemes = (meant.scheme,) if meant.scheme else ("http", "https")
@@ -62,9 +66,14 @@ def covers_address(pattern: str, url: str) -> bool:
 def covers_address_by(regex: re.Pattern[str], url: str) -> bool:
     """Tell whether a regular expression allows an address: it is found in the normalized one, which has no credentials."""
     address = _read(url)
-    if address is None or address.has_credentials or _DOUBTFUL.search(url):
+    if address is None or address.has_credentials or _is_doubtful(url):
         return False
     return regex.search(address.spelled()) is not None
+
+
+def _is_doubtful(url: str) -> bool:
+    """Tell whether programs may read it otherwise than the standard does."""
+    return _DOUBTFUL.search(url) is not None or any(True for _ in _misread(url))
 
 
 def finds_address(pattern: str, url: str) -> Match:
@@ -73,6 +82,8 @@ def finds_address(pattern: str, url: str) -> Match:
     if pattern.startswith(DOMAIN):
         host = _host(pattern.removeprefix(DOMAIN))
         found = any(fnmatchcase(name, host) for address in addresses for name in _hosts(address))
+        if not found and any(name is None or fnmatchcase(name, host) for name in _misread(url)):
+            return "maybe"
     else:
         texts = list(_spellings(url, addresses))
         meant = _parts(pattern)
@@ -105,6 +116,22 @@ def _possible(url: str) -> Iterator[Address]:
         address = _read(f"https://{url.strip()}")
         if address is not None:
             yield address
+    if "\\" in url:  # a slash by this standard, and by RFC 3986 a letter of the user's name
+        address = _read(url.replace("\\", "%5C"))
+        if address is not None:
+            yield address
+
+
+def _misread(url: str) -> Iterator[str | None]:
+    """Yield hosts that programs read which do not keep to the standard, where @ stands twice or behind a ? or #; None for any."""
+    found = _AUTHORITY.match(url)
+    said = _SPLITS.split(found["said"], _MISREAD) if found is not None else ()
+    if len(said) > _MISREAD:
+        yield None
+    for one in said if len(said) > 2 else ():
+        address = _read(f"https://{one}/")
+        if address is not None:
+            yield from _hosts(address)
 
 
 def _spellings(url: str, addresses: list[Address]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.patterns import finds, read
-from turnwire.adapter.permissions.rules import PATHS, absolute
+from turnwire.adapter.permissions.rules import PATHS, both_spellings
 
 SECRETS = (
     "~/.ssh",
@@ -262,10 +262,12 @@ def _rooted(path: str, start: str, home: str) -> str:
 
 
 def _places_of(one: Touched, real: Mapping[str, str | None]) -> Iterator[str]:
-    """Yield a path as it is spelled and as it leads; and what is named by wildcards below it."""
-    yield absolute(one.path, "/", "")
-    if (found := real.get(one.path)) is not None:
-        yield found
+    """Yield a path as it is spelled and as it leads, its ".." taken off before and after links are followed."""
+    spelled, *others = both_spellings(one.path, "/", "")
+    yield spelled
+    for path in (spelled, *others):
+        if (found := real.get(path)) is not None and found != spelled:
+            yield found
 
 
 def _fits(name: str, pattern: str) -> bool:

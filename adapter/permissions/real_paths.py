@@ -1,21 +1,34 @@
 """Resolve paths on the disk for the rules.
 
 The rules are pure, so paths are resolved here, when a call is asked about. What is resolved now may be another thing when
-the tool opens it: only the tool could hold on to it.
+the tool opens it: only the tool could hold on to it. An agent makes both the paths and the links on the disk, so what is
+looked at for one request is limited; a path beyond that leads nobody knows where (None).
 """
 
-import os.path
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path, PurePosixPath
 
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.policies import PermissionSettings
 from turnwire.adapter.permissions.protected import SECRETS, ProtectedPlaces, touched
-from turnwire.adapter.permissions.rules import PATHS, PathContext, Rule, absolute, literal_base
+from turnwire.adapter.permissions.rules import (
+    PATHS,
+    PathContext,
+    Rule,
+    absolute,
+    both_spellings,
+    literal_base,
+    rooted,
+)
 
 _LONGEST = 4096
 """Characters of a path that a system takes."""
+
+_LINKS = 40
+"""Links that a system follows in one path."""
+
+_ROOM = 500_000
+"""Characters of paths that the system is asked about for one request: some ten thousand folders."""
 
 
 def session_places(rules: Sequence[Rule], workspace: str, home: str) -> PathContext:
@@ -24,7 +37,10 @@ def session_places(rules: Sequence[Rule], workspace: str, home: str) -> PathCont
     if not any(rule.knows_paths for rule in rules):
         return PathContext(workspace, home)
     bases = {
-        literal_base(absolute(pattern, workspace, home)) for rule in rules for pattern in rule.path_patterns
+        literal_base(one)
+        for rule in rules
+        for pattern in rule.path_patterns
+        for one in (absolute(pattern, workspace, home), rooted(pattern, workspace, home))
     }
     return PathContext(workspace, home, real_paths([workspace, *bases]))
 
@@ -33,11 +49,18 @@ def real_paths_of_calls(calls: Sequence[ToolCall], settings: PermissionSettings)
     """Look where the paths of calls lead that are asked about; a few calls to the system, none where nothing is about paths."""
     if settings.places is None:
         return {}
-    found = dict(real_paths_of(calls, settings.rules, settings.places))
+    disk = _Disk(_ROOM)
+    found = real_paths_of(calls, settings.rules, settings.places, disk)
     if settings.protected is not None:
         workspace, home = settings.workspace, settings.places.home
-        spelled = {one.path for call in calls for one in touched(call, workspace, home)}
-        found |= _identified(real_paths(spelled), settings.protected)
+        spelled = {
+            one
+            for call in calls
+            for each in touched(call, workspace, home)
+            for one in both_spellings(each.path, "/", "")
+        }
+        disk.name([*settings.protected.secret, *settings.protected.own])
+        found |= {path: disk.named(disk.follow(path)) for path in spelled}
     return found
 
 
@@ -57,53 +80,122 @@ def protected_places(own: Iterable[str], home: str) -> ProtectedPlaces | None:
     return ProtectedPlaces(both(spelled), both(secret))
 
 
-def _identified(found: Mapping[str, str | None], protected: ProtectedPlaces) -> Mapping[str, str | None]:
-    """Return paths below a place that is spelled or mounted otherwise (another case, a bind mount) as below that place."""
-    places = {
-        identity: place
-        for place in (*protected.secret, *protected.own)
-        if (identity := _identity(place)) is not None
-    }
-    named = lru_cache(maxsize=None)(lambda path: places.get(_identity(path) or (0, 0)))
-
-    def renamed(path: str) -> str:
-        for folder in (PurePosixPath(path), *PurePosixPath(path).parents):
-            if (place := named(folder)) is not None:
-                return str(PurePosixPath(place, PurePosixPath(path).relative_to(folder)))
-        return path
-
-    return {spelled: None if path is None else renamed(path) for spelled, path in found.items()}
-
-
-def _identity(path: str | PurePosixPath) -> tuple[int, int] | None:
-    """Return which file a path names; None for none that can be seen."""
-    try:
-        found = Path(path).stat()
-    except (OSError, ValueError):
-        return None
-    return found.st_dev, found.st_ino
-
-
 def real_paths_of(
-    calls: Sequence[ToolCall], rules: Sequence[Rule], places: PathContext
-) -> Mapping[str, str | None]:
+    calls: Sequence[ToolCall], rules: Sequence[Rule], places: PathContext, disk: "_Disk | None" = None
+) -> dict[str, str | None]:
     """Return where the paths of calls lead, by their absolute spelling; nothing when no rule is about paths."""
     if not any(rule.knows_paths for rule in rules):
         return {}
-    spelled = [
-        path for call in calls for path in (*(call.arguments.get(name) for name in PATHS), *call.paths)
+    disk = disk or _Disk(_ROOM)
+    texts = [
+        text
+        for call in calls
+        for each in (*(call.texts(name) or () for name in PATHS), call.paths)
+        for text in each
     ]
-    return real_paths(
-        absolute(path, places.workspace, places.home) for path in spelled if isinstance(path, str)
-    )
+    return {
+        path: disk.follow(path)
+        for text in texts
+        for path in both_spellings(text, places.workspace, places.home)
+    }
 
 
 def real_paths(paths: Iterable[str]) -> dict[str, str | None]:
-    """Return paths without links, of which the end need not exist; None for one that leads nowhere."""
-    found: dict[str, str | None] = {}
-    for path in paths:
+    """Return an operator's paths without links, of which the end need not exist; None for one that leads nowhere."""
+    disk = _Disk(None)
+    return {path: disk.follow(path) for path in paths}
+
+
+class _Disk:
+    """Follows links, and looks each folder up once."""
+
+    def __init__(self, room: int | None) -> None:
+        """`room`: characters of paths that the system may be asked about; None for any number."""
+        self._room = room
+        self._links: dict[str, str | None] = {}
+        self._places: dict[tuple[int, int], str] = {}
+        self._named: dict[str, str | None] = {}
+
+    def follow(self, path: str) -> str | None:
+        """Return a path without links, of which the end need not exist; None for one that leads nowhere or too far."""
+        if len(path) > _LONGEST:
+            return None
+        at, links, rest = "", 0, path.split("/")[::-1]
         try:
-            found[path] = os.path.realpath(path) if len(path) <= _LONGEST else None
-        except (OSError, ValueError, RecursionError):
-            found[path] = None
-    return found
+            while rest:
+                match rest.pop():
+                    case "" | ".":
+                        pass
+                    case "..":
+                        at = at.rpartition("/")[0]
+                    case name:
+                        link = self._link(here := f"{at}/{name}")
+                        if link is None:
+                            at = here
+                            continue
+                        links += 1
+                        if links > _LINKS:
+                            return None
+                        at = "" if link.startswith("/") else at
+                        rest += link.split("/")[::-1]
+        except (ValueError, _TooMuch):  # no path has a NUL
+            return None
+        return at or "/"
+
+    def name(self, places: Iterable[str]) -> None:
+        """Have paths below these places named by them, however the places are spelled or mounted (another case, a bind mount)."""
+        for place in places:
+            if (identity := _identity(place)) is not None:
+                self._places[identity] = place
+
+    def named(self, path: str | None) -> str | None:
+        """Return a path as one below such a place where it is; None where that cannot be told."""
+        if path is None:
+            return None
+        end = 0
+        try:
+            while end < len(path):
+                end = path.find("/", end + 1)
+                end = len(path) if end < 0 else end
+                if (place := self._place(path[:end])) is not None:
+                    return place + path[end:]
+        except _TooMuch:
+            return None
+        except (OSError, ValueError):  # there is nothing, and nothing below
+            pass
+        return path
+
+    def _link(self, path: str) -> str | None:
+        if path not in self._links:
+            self._take(path)
+            try:
+                self._links[path] = os.readlink(path)  # noqa: PTH115  a Path would be made for each folder
+            except OSError:
+                self._links[path] = None
+        return self._links[path]
+
+    def _place(self, path: str) -> str | None:
+        if path not in self._named:
+            self._take(path)
+            found = os.stat(path)  # noqa: PTH116  as above
+            self._named[path] = self._places.get((found.st_dev, found.st_ino))
+        return self._named[path]
+
+    def _take(self, path: str) -> None:
+        if self._room is not None:
+            self._room -= len(path)
+            if self._room < 0:
+                raise _TooMuch
+
+
+class _TooMuch(Exception):
+    """More would be looked up than for one request."""
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return which file a path names; None for none that can be seen."""
+    try:
+        found = os.stat(path)  # noqa: PTH116  as above
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino

@@ -15,8 +15,9 @@ command is meant, a rule that denies asks. A path counts by its spelling and by 
 import logging
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
@@ -36,9 +37,6 @@ Action: TypeAlias = Literal["allow", "deny", "ask"]
 
 PATHS = ("file_path", "notebook_path", "path")
 """Arguments that are paths."""
-
-_UNTOLD = object()
-"""The value of an argument that the agent does not tell."""
 
 log = logging.getLogger(__name__)
 
@@ -80,13 +78,11 @@ class Rule(Struct, frozen=True):
             return "no"
         found: set[Match] = set()
         for name, pattern in self.input:
-            values = _values(name, call)
-            matched = [_matches(name, value, pattern, places, allows=allows) for value in values]
-            found.add(_together(matched, allows=allows))
+            meant = partial(_matches, name, pattern, places, allows=allows)
+            found.add(_of_argument(name, call, meant, allows=allows))
         for name, regex in self.regex:
-            values = _values(name, call)
-            matched = [_contains(name, value, regex, places, allows=allows) for value in values]
-            found.add(_together(matched, allows=allows))
+            meant = partial(_contains, name, regex, places, allows=allows)
+            found.add(_of_argument(name, call, meant, allows=allows))
         return "no" if "no" in found else "maybe" if "maybe" in found else "yes"
 
 
@@ -98,7 +94,10 @@ class PathContext(Struct, frozen=True):
     home: str = ""
     """What `~` stands for; "" for nothing."""
     real: Mapping[str, str | None] = field(default_factory=dict)
-    """Absolute paths without their "..", and the same without links; None for one that leads nowhere."""
+    """Absolute paths, and the same without links; None for one that leads nowhere, or was not looked at.
+
+    A path with ".." stands there twice: as it is spelled, whose ".." is taken off behind links, and without it.
+    """
 
 
 class RuleMatch(NamedTuple):
@@ -175,12 +174,23 @@ def _patterns(number: int, entry: Mapping[str, object], key: str) -> tuple[tuple
     return tuple((str(name), str(value)) for name, value in table.items())
 
 
-def absolute(path: str, workspace: str, home: str) -> str:
-    """Return a path from the root, without its ".."."""
+def rooted(path: str, workspace: str, home: str) -> str:
+    """Return a path from the root, with whatever ".." stands in it."""
     if home and (path == "~" or path.startswith("~/")):
         path = home + path[1:]
+    return posixpath.join(workspace, path)
+
+
+def absolute(path: str, workspace: str, home: str) -> str:
+    """Return a path from the root, without its ".."."""
     # "//" at the beginning is the root as well, though normpath keeps it
-    return "/" + posixpath.normpath(posixpath.join(workspace, path)).lstrip("/")
+    return "/" + posixpath.normpath(rooted(path, workspace, home)).lstrip("/")
+
+
+def both_spellings(path: str, workspace: str, home: str) -> tuple[str, ...]:
+    """Return a path without its "..", and with it: some programs take ".." off before they follow links, others behind them."""
+    spelled = absolute(path, workspace, home)
+    return (spelled, rooted(path, workspace, home)) if ".." in path else (spelled,)
 
 
 def literal_base(pattern: str) -> str:
@@ -206,12 +216,20 @@ def _names(pattern: str, tool: str, *, allows: bool) -> bool:
     )
 
 
-def _values(name: str, call: ToolCall) -> Sequence[object]:
-    """Return the values of an argument; for paths also those that the call touches without an argument."""
-    value = _UNTOLD if name in call.untold else call.arguments.get(name)
-    if name not in PATHS or not call.paths:
-        return (value,)
-    return call.paths if value is None else (value, *call.paths)
+def _of_argument(name: str, call: ToolCall, meant: Callable[[str], Match], *, allows: bool) -> Match:
+    """Tell whether an argument is meant, given how to tell it of one text."""
+    texts = call.texts(name)
+    if texts is None:
+        return "no" if allows else "maybe"
+    if allows and isinstance(call.arguments.get(name), list | dict):
+        return "no"  # it does not say what is done with each
+    if name in PATHS:  # also those that the call touches without an argument
+        texts = (*texts, *call.paths)
+    matched = [meant(text) for text in texts]
+    if name == "command" and len(texts) > 1:  # words of one line, or each a line of its own
+        matched = ["maybe" if "maybe" in matched or "yes" in matched[1:] else matched[0]]
+        matched += [meant(call.line)] if call.line is not None else []
+    return _together(matched, allows=allows) if matched else "no"
 
 
 def _together(matched: Sequence[Match], *, allows: bool) -> Match:
@@ -223,11 +241,7 @@ def _together(matched: Sequence[Match], *, allows: bool) -> Match:
     return "yes" if "yes" in matched else "maybe" if "maybe" in matched else "no"
 
 
-def _matches(name: str, value: object, pattern: str, places: PathContext, *, allows: bool) -> Match:
-    if value is _UNTOLD:
-        return "no" if allows else "maybe"
-    if not isinstance(value, str):
-        return "no"
+def _matches(name: str, pattern: str, places: PathContext, value: str, *, allows: bool) -> Match:
     if name in PATHS:
         return _matches_path(value, pattern, places, allows=allows)
     match name:
@@ -243,14 +257,8 @@ def _matches(name: str, value: object, pattern: str, places: PathContext, *, all
             return "yes" if fnmatchcase(value, pattern) else "no"
 
 
-def _contains(
-    name: str, value: object, regex: re.Pattern[str], places: PathContext, *, allows: bool
-) -> Match:
+def _contains(name: str, regex: re.Pattern[str], places: PathContext, value: str, *, allows: bool) -> Match:
     """The same for a regular expression."""
-    if value is _UNTOLD:
-        return "no" if allows else "maybe"
-    if not isinstance(value, str):
-        return "no"
     if name == "url":
         if allows:
             return "yes" if covers_address_by(regex, value) else "no"
@@ -266,33 +274,42 @@ def _contains(
         return "maybe" if any(UNKNOWN in text.partition(" ")[0] for text in commands) else "no"
     if name in PATHS:
         spelled = absolute(value, places.workspace, places.home)
-        real = places.real.get(spelled, spelled)
+        led = _places_of(value, places)
         if allows:
-            return (
-                "yes" if found and (_is_unlinked(spelled, places) or (real and regex.search(real))) else "no"
-            )
-        if real is None:
-            return "yes" if found else "maybe"
-        return "yes" if found or regex.search(spelled) or regex.search(real) else "no"
+            found = found and (".." not in value or regex.search(posixpath.normpath(value)) is not None)
+            covered = (_is_own(one, spelled, places) or (one and regex.search(one)) for one in led[1:])
+            return "yes" if found and all(covered) else "no"
+        if found or any(regex.search(one) for one in led if one is not None):
+            return "yes"
+        return "maybe" if None in led else "no"
     return "yes" if found else "no"
 
 
+def _places_of(path: str, places: PathContext) -> Sequence[str | None]:
+    """Return a path as it is spelled, and where it leads; None for what is not known of that."""
+    spelled, *others = both_spellings(path, places.workspace, places.home)
+    return (
+        spelled,
+        places.real.get(spelled, spelled),
+        *(places.real.get(one, spelled) for one in others),
+    )
+
+
 def _matches_path(value: str, pattern: str, places: PathContext, *, allows: bool) -> Match:
-    """One that allows wants both the spelling and the place it leads to, any other one of them."""
-    spelled = absolute(value, places.workspace, places.home)
-    real = places.real.get(spelled, spelled)
-    patterns = _real_patterns(pattern, places)
-    by_spelling = any(fnmatchcase(spelled, one) for one in patterns)
-    if real is None:
-        return "no" if allows else "yes" if by_spelling else "maybe"
-    by_place = any(fnmatchcase(real, one) for one in patterns)
-    return "yes" if (by_spelling and by_place if allows else by_spelling or by_place) else "no"
+    """One that allows wants both the spelling and the places it may lead to, any other one of them."""
+    patterns = _real_patterns(pattern, places, allows=allows)
+    led = _places_of(value, places)
+    found = [one is not None and any(fnmatchcase(one, each) for each in patterns) for one in led]
+    if allows:
+        return "yes" if all(found) else "no"
+    return "yes" if any(found) else "maybe" if None in led else "no"
 
 
-def _real_patterns(pattern: str, places: PathContext) -> tuple[str, ...]:
+def _real_patterns(pattern: str, places: PathContext, *, allows: bool) -> Sequence[str]:
     """Return a pattern as it is spelled and as it was without links, when the session began.
 
     Inside of the workspace an agent can put a link anywhere, so there only the workspace's own links are followed.
+    A ".." in one that does not allow also means what it leads to behind links.
     """
     if pattern.startswith("*"):
         return (pattern,)
@@ -302,13 +319,20 @@ def _real_patterns(pattern: str, places: PathContext) -> tuple[str, ...]:
         base = workspace.rstrip("/")
     else:
         base = literal_base(spelled)
-    real = places.real.get(base or workspace)
-    return (spelled,) if real is None else (spelled, real.rstrip("/") + spelled[len(base) :])
+    found = [spelled]
+    if (real := places.real.get(base or workspace)) is not None:
+        found.append(real.rstrip("/") + spelled[len(base) :])
+    if not allows and ".." in pattern:
+        raw = rooted(pattern, workspace, places.home)
+        base = literal_base(raw)
+        if (real := places.real.get(base)) is not None:
+            found.append(real.rstrip("/") + raw[len(base) :])
+    return found
 
 
-def _is_unlinked(spelled: str, places: PathContext) -> bool:
+def _is_own(real: str | None, spelled: str, places: PathContext) -> bool:
     """Tell whether a path leads through no link but those to the workspace itself."""
-    real, workspace = places.real.get(spelled, spelled), places.workspace
+    workspace = places.workspace
     if real == spelled:
         return True
     root = places.real.get(workspace) or workspace

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from cases import for_each
+from turnwire.adapter.permissions import addresses
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.grants import Grant
 from turnwire.adapter.permissions.rules import PathContext, RuleMatch, first_match, read_rules
@@ -356,3 +357,24 @@ def test_a_regular_expression_that_allows_sees_the_normalized_address(url: str) 
     allow: dict[str, object] = {"action": "allow", "regex": {"url": r"^https://[^/]*\.python\.org/"}}
     assert judge(url, allow) is None
     assert judge("https://docs.python.org/x", allow) is not None
+
+
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("https://good.com\\@evil.com/", "yes"),
+        ("https://good.com\\@evil.com", "yes"),
+        ("https://good.com\\x\\@EVIL.com:443/y", "yes"),
+        ("https://user\\:pass@evil.com/", "yes"),
+        ("https://evil.com\\@good.com/", "yes"),
+        ("https://good.com#@evil.com/", "maybe"),
+        ("https://good.com?@evil.com/", "maybe"),
+        ("https://a@evil.com@good.com/", "maybe"),
+        ("https://a@b@" + "x@" * 50_000 + "good.com/", "maybe"),
+        ("https://good.com/x?to=a@evil.com", "no"),
+        ("https://good.com\\x", "no"),
+    ],
+)
+def test_a_host_that_other_programs_read_is_denied_or_asked_about(url: str, found: str) -> None:
+    assert addresses.finds_address("domain:evil.com", url) == found
+    assert addresses.covers_address("domain:good.com", url) is (url == "https://good.com/x?to=a@evil.com")

@@ -1,14 +1,17 @@
 """Rules on paths, held against a disk with links."""
 
+import os
+import random
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.policies import PermissionSettings, judge_by_rule
 from turnwire.adapter.permissions.real_paths import real_paths, real_paths_of, session_places
-from turnwire.adapter.permissions.rules import read_rules
+from turnwire.adapter.permissions.rules import first_match, read_rules
 
 
 class House:
@@ -149,3 +152,104 @@ def test_nothing_is_looked_up_where_no_rule_is_about_paths(house: House) -> None
 
 def test_a_path_beyond_what_a_system_takes_is_not_looked_up() -> None:
     assert real_paths(["/" + "a" * 5000, "/a\0b"]) == {"/" + "a" * 5000: None, "/a\0b": None}
+
+
+def test_a_way_up_behind_a_link_counts_as_it_is_spelled_and_as_the_system_goes_it(house: House) -> None:
+    (house.workspace / "src" / "link").symlink_to(house.outside)
+    (house.workspace / "secret").mkdir()
+    (house.outside / "deep").mkdir()
+    (house.workspace / "deep").symlink_to(house.outside / "deep")
+    for path in ("src/link/../etc/passwd", "src/link/../home/x", "src/link/../new", "src/../src/link/../x"):
+        assert house.judge(path, ALLOW) is None, path
+        assert house.judge(path, {"action": "allow", "regex": {"file_path": "^src/"}}) is None, path
+    deny = {"action": "deny", "input": {"file_path": "secret/*"}}
+    for path in ("deep/../secret/k", "deep/../../ws/secret/k", "src/link/../ws/secret/k", "src/../secret/k"):
+        assert house.judge(path, deny, {"action": "allow"}) == "deny", path
+        regex = {"action": "deny", "regex": {"file_path": "/secret/"}}
+        assert house.judge(path, regex, {"action": "allow"}) == "deny", path
+    assert house.judge("deep/../../ws/src/x", deny, {"action": "allow"}) == "allow"
+
+
+def test_a_link_at_the_place_that_a_spelling_means_is_followed_as_well(house: House) -> None:
+    (house.workspace / "deep").symlink_to(house.outside)
+    (house.workspace / "key").symlink_to(house.home / "key")
+    assert house.judge("deep/../key", {"action": "deny", "input": {"file_path": "~/*"}}) == "deny"
+
+
+def test_an_expression_that_allows_is_not_met_by_what_a_way_up_leaves(house: House) -> None:
+    allow = {"action": "allow", "regex": {"file_path": "^src/"}}
+    assert house.judge("src/../x", allow) is None
+    assert house.judge("src/a/../x", allow) == "allow"
+
+
+def test_a_way_up_in_a_pattern_that_denies_means_both_places(house: House) -> None:
+    other = house.workspace.parent / "other" / "link"
+    other.parent.mkdir()
+    other.symlink_to(house.workspace)
+    rules = read_rules([{"action": "deny", "input": {"file_path": "../shared/*"}}])
+    places = session_places(rules, str(other), "")
+    settings = PermissionSettings(rules=rules, workspace=str(other), places=places)
+    for path in (f"{house.workspace.parent}/shared/x", f"{other.parent}/shared/x", "../shared/x"):
+        call = ToolCall("Write", {"file_path": path})
+        verdict = judge_by_rule(settings, call, real_paths_of([call], rules, places))
+        assert verdict is not None, path
+
+
+def test_paths_of_any_spelling_are_judged_as_the_system_opens_them(tmp_path: Path) -> None:
+    """A folder of random links: what the system opens, and what a program opens that takes ".." off first, is judged."""
+    chance = random.Random(11)
+    workspace = tmp_path / "ws"
+    folders = [
+        workspace,
+        *(workspace / name for name in ("src", "src/a", "secret", "b", "b/c")),
+        tmp_path / "out",
+    ]
+    for folder in folders:
+        folder.mkdir(exist_ok=True)
+        (folder / "f").write_text("")
+    for number in range(14):
+        to = chance.choice(folders)
+        target = to if chance.random() < 0.5 else Path(os.path.relpath(to, at := chance.choice(folders)))
+        place = at if not target.is_absolute() else chance.choice(folders)
+        (place / f"l{number}").symlink_to(target)
+    rules = read_rules([DENY_SECRET, ALLOW])
+    places = session_places(rules, str(workspace), "")
+    settings = PermissionSettings(rules=rules, workspace=str(workspace), places=places)
+    seen = set()
+    for _ in range(800):
+        parts: list[str] = []
+        for _ in range(chance.randint(1, 6)):
+            here = workspace.joinpath(*parts)
+            parts.append(chance.choice([*(one.name for one in here.iterdir() if one.is_dir()), "..", "."]))
+        path = "/".join([*parts, "f"])
+        call = ToolCall("Write", {"file_path": path})
+        verdict = judge_by_rule(settings, call, real_paths_of([call], rules, places))
+        judged = "none" if verdict is None else verdict.behavior
+        for opened in (workspace / path, Path(os.path.normpath(workspace / path))):
+            if opened.exists():
+                real = os.path.realpath(opened, strict=True)
+                seen.add(judged)
+                assert judged == "deny" or not real.startswith(f"{workspace}/secret/"), path
+                assert judged != "allow" or real.startswith(f"{workspace}/src/"), path
+    assert seen == {"none", "deny", "allow"}
+
+
+DENY_SECRET = {"action": "deny", "input": {"file_path": "secret/*"}}
+
+
+def test_what_is_looked_up_for_one_request_is_limited(house: House) -> None:
+    """More links than a system follows lead nowhere; more folders than are looked up lead nobody knows where."""
+    chain = house.workspace / "src"
+    (chain / "l0").symlink_to("real")
+    for number in range(50):
+        (chain / f"l{number + 1}").symlink_to(f"l{number}")
+    assert house.judge("src/l30/x", ALLOW) == "allow"
+    assert house.judge("src/l45/x", ALLOW) is None
+    deny = {"action": "deny", "input": {"path": "secret/*"}}
+    rules = read_rules([deny, {"action": "allow"}])
+    places = session_places(rules, str(house.workspace), "")
+    for paths in ([f"{'d/' * 1500}{number}" for number in range(200)], ["x"] * 10_000):
+        call = ToolCall("read_files", {"path": paths})
+        found = first_match(rules, call, replace(places, real=real_paths_of([call], rules, places)))
+        assert found is not None
+        assert found.action == "ask"

@@ -2,6 +2,7 @@ import pytest
 
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.rules import PathContext, Rule, RuleError, first_match, read_rules
+from turnwire.protocol.json_values import Json
 
 WORKSPACE = "/here/project"
 
@@ -103,3 +104,56 @@ def test_a_rule_that_cannot_be_read_is_refused_with_its_number(
 ) -> None:
     with pytest.raises(RuleError, match=rf"^rule 2: .*{complaint}"):
         read_rules([{"action": "ask"}, entry])
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "value"),
+    [
+        ("paths", "*secret*", ["a", "b/secret/k"]),
+        ("path", "secret/*", ["a", "secret/k"]),
+        ("command", "rm *", ["rm", "x"]),
+        ("command", "rm *", ["bash", "-lc", "cd y && rm x"]),
+        ("command", "rm *", ["/bin/rm", "x"]),
+        ("url", "domain:evil.com", ["https://good.com", "https://EVIL.com/x"]),
+        ("files", "*.env", [{"name": "x.env", "text": "y"}]),
+        ("edits", "*TODO*", {"a": [{"b": ["TODO later"]}]}),
+        ("force", "true", True),
+        ("depth", "3", 3),
+    ],
+)
+def test_a_rule_that_denies_looks_into_lists(name: str, pattern: str, value: Json) -> None:
+    call = ToolCall("mcp__x__y", {name: value})
+    for entry in ({"input": {name: pattern}}, {"regex": {name: _expression(pattern)}}):
+        found = first_match(read_rules([{"action": "deny", **entry}]), call, PathContext("/w"))
+        assert found is not None
+        assert found.action == "deny"
+        allowed = read_rules([{"action": "allow", **entry}])
+        if isinstance(value, list | dict):
+            assert first_match(allowed, call, PathContext("/w")) is None
+
+
+def test_lines_in_a_list_are_asked_about() -> None:
+    rules = read_rules([{"action": "deny", "input": {"command": "rm *"}}])
+    for lines, action in (
+        (["ls", "rm x"], "ask"),
+        (["git status", "cd y; rm x"], "ask"),
+        (["ls", "-l"], None),
+    ):
+        found = first_match(rules, ToolCall("mcp__x__y", {"command": lines}), PathContext("/w"))
+        assert (found and found.action) == action, lines
+
+
+def test_more_texts_than_are_looked_at_are_asked_about() -> None:
+    many = ["x"] * 100_000
+    for value in (many, [[many]], {"a": {str(one): one for one in range(100_000)}}):
+        call = ToolCall("mcp__x__y", {"files": value})
+        for action, expected in (("deny", "ask"), ("ask", "ask"), ("allow", None)):
+            found = first_match(
+                read_rules([{"action": action, "input": {"files": "z"}}]), call, PathContext("/w")
+            )
+            assert (found and found.action) == expected
+
+
+def _expression(pattern: str) -> str:
+    """The same as a regular expression on an address, a command or a text."""
+    return pattern.removeprefix("domain:").replace(".", r"\.").replace("*", ".*")
