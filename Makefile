@@ -49,13 +49,14 @@ $(STAMPS)/venv: pyproject.toml constraints.txt clients/python/pyproject.toml
 	@touch $@ $(STAMPS)/turnwire
 
 # Packages are installed for root, and by sudo where $CI is set. Everybody else is told what is missing and how to get it.
-system: ## install chromium, firefox-esr, redis-server, curl, tmux and bubblewrap as root or in CI; say what is missing otherwise
+system: ## install chromium, firefox-esr, redis-server, curl, tmux, valgrind and bubblewrap as root or in CI; say what is missing otherwise
 	@missing=; \
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || missing="$$missing chromium"; \
 	command -v firefox-esr >/dev/null || command -v firefox >/dev/null || missing="$$missing firefox-esr"; \
 	command -v redis-server >/dev/null || missing="$$missing redis-server"; \
 	command -v curl >/dev/null || missing="$$missing curl"; \
 	command -v tmux >/dev/null || missing="$$missing tmux"; \
+	command -v valgrind >/dev/null || missing="$$missing valgrind"; \
 	test "$$(uname)" != Linux || command -v bwrap >/dev/null || missing="$$missing bubblewrap"; \
 	if [ -z "$$missing" ]; then :; \
 	elif ! command -v apt-get >/dev/null; then echo "some tests need:$$missing; install them with this system's packages" >&2; \

@@ -34,7 +34,7 @@ def system(folder: Path, user: int, *there: str, **env: str) -> tuple[str, str]:
 
 
 def test_a_user_is_told_what_is_missing_and_nothing_is_installed(tmp_path: Path) -> None:
-    said, called = system(tmp_path, 1000, "apt-get", "sudo", "curl", "bwrap", "tmux")
+    said, called = system(tmp_path, 1000, "apt-get", "sudo", "curl", "bwrap", "tmux", "valgrind")
     assert said == (
         "some tests need: chromium firefox-esr redis-server; install them with:"
         " sudo apt-get install chromium firefox-esr redis-server\n"
@@ -43,7 +43,9 @@ def test_a_user_is_told_what_is_missing_and_nothing_is_installed(tmp_path: Path)
 
 
 def test_root_gets_what_is_missing(tmp_path: Path) -> None:
-    said, called = system(tmp_path, 0, "apt-get", "chromium", "firefox-esr", "curl", "bwrap", "tmux")
+    said, called = system(
+        tmp_path, 0, "apt-get", "chromium", "firefox-esr", "curl", "bwrap", "tmux", "valgrind"
+    )
     assert said == "installing redis-server\n"
     assert called.splitlines() == [
         "apt-get update -qq",
@@ -53,7 +55,17 @@ def test_root_gets_what_is_missing(tmp_path: Path) -> None:
 
 def test_a_runner_of_ci_that_is_not_root_gets_it_by_sudo(tmp_path: Path) -> None:
     said, called = system(
-        tmp_path, 1000, "apt-get", "sudo", "firefox-esr", "curl", "bwrap", "tmux", "redis-server", CI="true"
+        tmp_path,
+        1000,
+        "apt-get",
+        "sudo",
+        "firefox-esr",
+        "curl",
+        "bwrap",
+        "tmux",
+        "valgrind",
+        "redis-server",
+        CI="true",
     )
     assert said == "installing chromium\n"
     assert called.splitlines() == [
@@ -64,7 +76,7 @@ def test_a_runner_of_ci_that_is_not_root_gets_it_by_sudo(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("user", [0, 1000])
 def test_a_system_without_apt_get_is_told_what_is_missing(tmp_path: Path, user: int) -> None:
-    said, called = system(tmp_path, user, "curl", "bwrap", "tmux", "chromium-browser", "firefox")
+    said, called = system(tmp_path, user, "curl", "bwrap", "tmux", "valgrind", "chromium-browser", "firefox")
     assert said == "some tests need: redis-server; install them with this system's packages\n"
     assert called == ""
 
@@ -72,7 +84,17 @@ def test_a_system_without_apt_get_is_told_what_is_missing(tmp_path: Path, user: 
 @pytest.mark.parametrize("user", [0, 1000])
 def test_nothing_is_said_where_all_is_there(tmp_path: Path, user: int) -> None:
     assert system(
-        tmp_path, user, "apt-get", "sudo", "curl", "bwrap", "tmux", "chromium", "firefox", "redis-server"
+        tmp_path,
+        user,
+        "apt-get",
+        "sudo",
+        "curl",
+        "bwrap",
+        "tmux",
+        "valgrind",
+        "chromium",
+        "firefox",
+        "redis-server",
     ) == (
         "",
         "",
@@ -80,5 +102,7 @@ def test_nothing_is_said_where_all_is_there(tmp_path: Path, user: int) -> None:
 
 
 def test_the_sandbox_of_the_tests_is_a_package_like_the_others(tmp_path: Path) -> None:
-    said, _ = system(tmp_path, 1000, "apt-get", "curl", "chromium", "firefox-esr", "redis-server", "tmux")
+    said, _ = system(
+        tmp_path, 1000, "apt-get", "curl", "chromium", "firefox-esr", "redis-server", "tmux", "valgrind"
+    )
     assert said == "some tests need: bubblewrap; install them with: sudo apt-get install bubblewrap\n"
