@@ -130,6 +130,8 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     """Files and folders of turnwire's own, which the agent is not given under any policy; absolute paths."""
     check_uncommitted: bool = True
     """Send the agent back once when it stops with uncommitted changes (supervised and plan)."""
+    caller_decides: bool = False
+    """True if a caller answers all that the agent asks; the policy then allows nothing by itself."""
     accept_unasked: bool = False
     """Under supervised: also run an agent that does not ask about everything, or of which this is unknown."""
     answer_timeout: float | None = None

@@ -135,7 +135,7 @@ def asking_of(
     habit = _habit_named(name)
     if habit is None:
         return _unknown(modes)
-    mode = next((one.id for one in modes if habit.mode in (one.id, _end(one.id))), None)
+    mode = next((one.id for one in modes if habit.mode in (one.id, end_of(one.id))), None)
     is_without_variables = habit.variables and variables_for(program or "") != habit.variables
     if (habit.mode is not None and mode is None) or is_without_variables:
         return _unknown(modes)
@@ -178,5 +178,6 @@ def _unknown(modes: Sequence[OfferedMode]) -> Asking:
     return Asking(never_asks=(UNTRIED,), is_enough=False, is_tried=False)
 
 
-def _end(mode: str) -> str:
+def end_of(mode: str) -> str:
+    """Return the name in a mode's id, which may be an address."""
     return mode.rsplit("#", 1)[-1].rsplit("/", 1)[-1].lower()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from turnwire.adapter.acp.asking import Asking, asking_of, settings_of, variables_for
+from turnwire.adapter.acp.asking import Asking, asking_of, end_of, settings_of, variables_for
 from turnwire.adapter.acp.client import AcpClient, messages_of
 from turnwire.adapter.acp.files import WorkspaceFiles
 from turnwire.adapter.acp.folder_settings import allowing
@@ -420,19 +420,14 @@ def _tell_unasked(facts: AgentFacts, asking: Asking, options: SessionOptions, no
 
 def _mode(conversation: Conversation, policy: Policy | None, asked: str | None, asking: Asking) -> str | None:
     """Return the mode to go to; raises RequestFailed when a plan is wanted of an agent that makes none."""
-    if policy == "supervised":
-        return asked or asking.mode
-    if policy != "plan":
-        return asked
+    if "plan" not in (policy, asked):
+        return asked or (asking.mode if policy == "supervised" else None)
     modes = conversation.modes.options if conversation.modes is not None else ()
-    found = next(
-        (mode for mode in modes if mode.rsplit("#", 1)[-1].rsplit("/", 1)[-1].lower() == "plan"), None
-    )
+    found = next((mode for mode in modes if end_of(mode) == "plan"), None)
     if found is None:
         known = f"its modes are {named(modes)}" if modes else "it has no modes"
         raise RequestFailed(
-            f"the policy plan needs a mode for plans, which the agent does not have ({known}); "
-            "choose supervised"
+            f"a plan needs a mode for plans, which the agent does not have ({known}); choose another mode or policy"
         )
     return found
 

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import msgspec
 
+from turnwire.adapter.acp.asking import end_of
 from turnwire.adapter.acp.client import AcpClient
 from turnwire.adapter.acp.handshake import BEFORE, AgentFacts, Choice, Conversation, capabilities, named
 from turnwire.adapter.acp.turn_hooks import TurnHooks
@@ -243,7 +244,8 @@ class AcpSession(RunningAgent[AcpClient]):
         _, conversation = await self._open()
         if conversation.modes is None:
             raise RequestFailed("the agent has no modes")
-        return await self._choose(conversation.modes, mode, "mode")
+        wanted = next((one for one in conversation.modes.options if mode in (one, end_of(one))), mode)
+        return await self._choose(conversation.modes, wanted, "mode")
 
     async def set_option(self, name: str, value: str, deadline: float | None = None) -> JsonObject:
         """Change an option of the session; raises RequestFailed when the agent does not have it, or not this value."""

@@ -32,6 +32,8 @@ def safety(policy: Policy | None, *, has_rules: bool, mode: str | None) -> Safet
             return Safety("untrusted") if has_rules else Safety()
         case "plan" if mode == PLAN:
             return Safety("never", "read-only")
+        case "supervised" if mode == PLAN:
+            return Safety("untrusted", "read-only")
         case "plan" | "supervised":
             return Safety("untrusted", "workspace-write")
         case "autonomous":

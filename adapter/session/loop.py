@@ -199,5 +199,5 @@ def permission_settings(
         max_pending=options.max_pending,
         asks_despite_hooks=asks_despite_hooks,
         answers_cancelled=answers_cancelled,
-        judges_requests=judges_requests,
+        judges_requests=judges_requests and not options.caller_decides,
     )

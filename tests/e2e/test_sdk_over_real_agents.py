@@ -2,9 +2,10 @@
 
 import asyncio
 import json
+import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -245,3 +246,78 @@ async def test_a_program_of_the_sdk_for_typescript_drives_the_agents(tmp_path: P
         assert (folder / "touched").exists()
         assert told["calls"][0].startswith("Bash ")
         assert "5" in str([one for one in messages if one["type"] == "user"][-1]["message"]["content"])
+
+
+MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
+CALLBACKS = ("absent", "denying", "raising", "allowing")
+ALLOWED: Mapping[str, Callable[[str, str], bool]] = {
+    "default": lambda _, callback: callback == "allowing",
+    "acceptEdits": lambda act, callback: act == "write" or callback == "allowing",
+    "plan": lambda _, callback: callback == "allowing",
+    "dontAsk": lambda *_: False,
+    "bypassPermissions": lambda *_: True,
+}
+"""Permission mode -> whether the caller allows an act, which is `run` or `write`, by its mode and its callback."""
+
+
+def _does_as_told(agent: RealAgent, project: Path) -> Callable[[str, int], Answer]:
+    def answer(prompt: str, results: int) -> Answer:
+        wanted = re.search(r"Make-it ((run|write)-[a-z]+)", prompt)  # an agent may add words of its own
+        if wanted is None or results:
+            return [Say("That is all.")]
+        made = project / wanted[1]
+        return [agent.shell(f"touch {made}") if wanted[2] == "run" else agent.write(made, "made\n")]
+
+    return answer
+
+
+@pytest.mark.filterwarnings("ignore::claude_agent_sdk.CanUseToolShadowedWarning")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("agent", "family"),
+    [
+        pytest.param(CODEX, "codex-app-server", id="codex"),
+        pytest.param(GEMINI, "acp", id="gemini"),
+        pytest.param(OPENCODE, "acp", id="opencode"),
+        pytest.param(QWEN, "qwen", id="qwen"),
+    ],
+)
+async def test_an_agent_does_nothing_that_the_mode_and_the_callback_do_not_allow(
+    agent: RealAgent, family: str, mode: Any, models: ScriptedModels, tmp_path: Path
+) -> None:
+    callback, asked = "denying", list[str]()
+
+    async def decide(
+        name: str, arguments: dict[str, Any], context: ToolPermissionContext
+    ) -> PermissionResultAllow | PermissionResultDeny:
+        asked.append(str(arguments))
+        if callback == "raising":
+            raise ValueError("the callback failed")
+        return (
+            PermissionResultAllow()
+            if callback == "allowing"
+            else PermissionResultDeny(message="not this one")
+        )
+
+    made = options(tmp_path, agent, family, models.url)
+    made.permission_mode = mode
+    project = tmp_path / "project"
+    models.model = _does_as_told(agent, project)
+    for has_callback in (False, True):
+        made.can_use_tool = decide if has_callback else None
+        async with asyncio.timeout(PATIENCE), ClaudeSDKClient(made) as client:
+            for callback in CALLBACKS:
+                if (callback != "absent") != has_callback:
+                    continue
+                for act in ("run", "write"):
+                    file = project / f"{act}-{callback}"
+                    asked.clear()
+                    await turn(client, f"Make-it {file.name}")
+                    is_asked = any(file.name in one for one in asked)
+                    why = f"{mode}, {callback}, {act}: asked {asked}"
+                    if not ALLOWED[mode](act, callback):
+                        assert not file.exists(), why
+                    elif mode != "plan":  # an agent that plans may refuse by itself
+                        assert file.exists(), why
+                    if file.exists() and mode in ("default", "plan"):
+                        assert is_asked, why

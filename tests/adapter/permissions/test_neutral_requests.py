@@ -1,8 +1,12 @@
 """The permission machine with an agent of no family: no hook before a call, options of its own, no arguments to edit."""
 
+from pathlib import Path
+from typing import get_args
+
 import pytest
 
 from turnwire.adapter.hooks.settings import HookSetting, callback_id
+from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.decisions import (
     Answered,
@@ -27,6 +31,7 @@ from turnwire.adapter.permissions.requests import (
     ToolRequest,
 )
 from turnwire.adapter.permissions.rules import read_rules
+from turnwire.adapter.session.loop import permission_settings
 from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.vocabulary import Policy, ToolKind
 
@@ -73,6 +78,15 @@ def test_without_a_hook_the_policy_is_judged_when_leave_is_asked_for(
 ) -> None:
     reply = reply_to(asks(kind), policy=policy)
     assert reply == (Allow({}) if is_allowed else None)
+
+
+@pytest.mark.parametrize("policy", [None, "supervised", "autonomous", "plan"])
+def test_where_a_caller_decides_no_policy_allows_anything(policy: Policy | None) -> None:
+    options = SessionOptions(workspace=Path("/w"), policy=policy, caller_decides=True)
+    machine = State(permission_settings(options, judges_requests=True))
+    for kind in get_args(ToolKind):
+        _, effects = step(machine, Asked(asks(kind)), 0)
+        assert not [effect for effect in effects if isinstance(effect, Respond)], kind
 
 
 def test_no_policy_answers_what_wants_a_human() -> None:

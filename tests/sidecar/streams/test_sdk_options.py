@@ -91,7 +91,7 @@ def test_a_mode_that_is_kept_here_is_not_asked_of_the_agent() -> None:
         )
     )
     assert (own.mode, own.command.permission_mode) == ("acceptEdits", None)
-    assert (plan.mode, plan.command.permission_mode) == ("plan", None)
+    assert (plan.mode, plan.command.permission_mode) == ("plan", "plan")
     assert (agents.mode, agents.command.permission_mode) == ("yolo", "yolo")
     assert skips.mode == "bypassPermissions"
 

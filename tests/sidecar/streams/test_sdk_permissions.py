@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Refuse
+from turnwire.adapter.permissions.protected import ProtectedPlaces
 from turnwire.adapter.session.agent import AgentSession, AnswerRefused
 from turnwire.normalize import events as ev
 from turnwire.normalize.payloads.work import Choice, Question
@@ -47,7 +48,11 @@ class Asking:
         numbers = count(1)
         self.session = Session()
         self.made = Permissions(
-            Wanted(**{"asks": True, **given}), workspace, self.said.append, lambda: f"r{next(numbers)}"
+            Wanted(**{"asks": True, **given}),
+            workspace,
+            self.said.append,
+            ProtectedPlaces(),
+            lambda: f"r{next(numbers)}",
         )
 
     def ask(self, call: Call = SHELL, *options: ev.PermissionOption) -> "Asking":
@@ -186,6 +191,57 @@ def test_edits_below_the_workspace_are_accepted(tmp_path: Path, call: Call, is_a
     (workspace / "link").symlink_to("/etc")
     asking = Asking(workspace, mode="acceptEdits").ask(call)
     assert bool(asking.session.answers) is is_allowed
+
+
+CALLS = {
+    "run": SHELL,
+    "edit": Call("Edit", {"file_path": "src/a"}),
+    "write elsewhere": Call("Write", {"file_path": "/etc/a"}),
+    "read": Call("Read", {"file_path": "src/a"}),
+    "read a secret": Call("Read", {"file_path": ".env"}),
+    "read elsewhere": Call("Read", {"file_path": "/etc/hostname"}),
+    "read at home": Call("Read", {"file_path": "~/a"}),
+    "list": Call("Glob", {"pattern": "**/*.py"}),
+    "list elsewhere": Call("Glob", {"pattern": "../*"}),
+    "list from the root": Call("Glob", {"pattern": "/etc/*"}),
+    "search": Call("Grep", {"pattern": "x"}),
+    "search secrets": Call("Grep", {"pattern": "x", "glob": ".env*"}),
+    "search elsewhere": Call("Grep", {"pattern": "x", "path": "/etc"}),
+    "fetch": Call("WebFetch", {"url": "https://example.com"}),
+    "server": Call("mcp__calc__add", {}),
+    "subagent": Call("Task", {"prompt": "x"}),
+    "odd": Call("Read", {"file_path": 1}),
+    "plan": Call("ExitPlanMode", {"plan": "x"}),
+}
+UNASKED = {
+    ("default", True): set[str](),
+    ("acceptEdits", True): {"edit"},
+    ("plan", True): set(),
+    ("dontAsk", True): {"read", "list", "search"},
+    ("bypassPermissions", True): CALLS.keys() - {"plan"},
+    ("auto", True): set(),
+    ("default", False): {"read", "list", "search"},
+    ("acceptEdits", False): {"edit", "read", "list", "search"},
+    ("plan", False): {"read", "list", "search"},
+    ("dontAsk", False): {"read", "list", "search"},
+    ("bypassPermissions", False): CALLS.keys() - {"plan"},
+    ("auto", False): {"read", "list", "search"},
+}
+"""Permission mode, and whether the caller has a callback -> what it allows without being asked."""
+
+
+@pytest.mark.parametrize(("mode", "asks"), UNASKED)
+def test_what_no_caller_is_asked_about_is_what_its_mode_allows(tmp_path: Path, mode: str, asks: bool) -> None:
+    allowed, asked = set(), set()
+    for name, call in CALLS.items():
+        asking = Asking(tmp_path, mode=mode, asks=asks).ask(call)
+        if [answer.option_id for answer in asking.session.answers] == ["once"]:
+            allowed.add(name)
+        elif asking.said:
+            asked.add(name)
+    assert allowed == UNASKED[mode, asks]
+    is_asked = asks and mode != "dontAsk"
+    assert asked == (CALLS.keys() - allowed if is_asked else set())
 
 
 def test_what_needs_no_answer_any_more_is_taken_back() -> None:

@@ -5,7 +5,7 @@ import json
 import shlex
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -55,10 +55,12 @@ def configured(folder: Path) -> list[str]:
 
 
 @asynccontextmanager
-async def stdio(folder: Path, *options: str, **env: str) -> AsyncIterator[AgentProcess]:
+async def stdio(
+    folder: Path, *options: str, argv: Sequence[str] = (), **env: str
+) -> AsyncIterator[AgentProcess]:
     process = await asyncio.create_subprocess_exec(
         *TURNWIRE,
-        *configured(folder),
+        *(argv or configured(folder)),
         *options,
         cwd=folder,
         env=environment(folder / "home", PYTHONPATH=str(ROOT), **env),
@@ -202,3 +204,24 @@ async def test_the_callers_name_of_a_session_is_kept_and_a_tool_that_is_allowed_
     assert (last.session_id, last.result, last.permission_denials) == (name, "Done.", [])
     [kept] = (tmp_path / "home").rglob(name)
     assert kept.read_text() != name
+
+
+@pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
+async def test_a_mode_that_the_agent_was_not_started_for_is_refused(tmp_path: Path, mode: str) -> None:
+    other = "bypassPermissions" if mode == "default" else "default"
+    agent = json.dumps([sys.executable, "-I", str(ROOT / "tests" / "support" / "agents" / "acp_agent.py")])
+    (tmp_path / "turnwire.toml").write_text(
+        f'accept_unasked = true\n[agents.small]\nfamily = "acp"\ncommand = {agent}\n'
+    )
+    words = ("stdio", "--agent=small", f"--config={tmp_path / 'turnwire.toml'}", f"--permission-mode={mode}")
+    async with stdio(tmp_path, "--permission-prompt-tool", "stdio", argv=words) as peer:
+        peer.control("1", subtype="initialize")
+        await peer.next()
+        peer.control("2", subtype="set_permission_mode", mode=other)
+        assert f"permission_mode='{other}'" in (await peer.next())["response"]["error"]
+        peer.prompt("tool")
+        if mode == "default":
+            await peer.until_type("control_request")
+        else:
+            assert "once" in (await peer.result())["result"]
+        await peer.rest()

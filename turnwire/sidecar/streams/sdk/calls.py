@@ -16,6 +16,9 @@ RESULTS = ("output", "response", "is_error", "status", "bytes", "results", "answ
 EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 """Names of Claude Code's tools that change files."""
 
+READS = frozenset({"Glob", "Grep", "Read"})
+"""Names of Claude Code's tools that read and search files."""
+
 
 class Call(msgspec.Struct, frozen=True):
     """A call as Claude Code would make it."""

@@ -17,21 +17,12 @@ from turnwire.config.sandbox import sandbox_settings
 from turnwire.config.settings import Settings
 from turnwire.config.state_directory import own_places
 from turnwire.normalize.vocabulary import Policy
-from turnwire.sidecar.streams.sdk.options import BadOption, Wanted, wanted
+from turnwire.sidecar.streams.sdk.options import OWN_MODES, BadOption, Wanted, wanted
 from turnwire.sidecar.streams.sdk.sdk_session import SdkSession, serve
 from turnwire.sidecar.streams.stdio.arguments import Arguments, UsageError
 
 if TYPE_CHECKING:
     from turnwire.sidecar.streams.stdio.observed import Observed
-
-POLICIES: Mapping[str, Policy] = {
-    "default": "supervised",
-    "acceptEdits": "supervised",
-    "dontAsk": "supervised",
-    "bypassPermissions": "autonomous",
-    "plan": "plan",
-}
-"""Permission mode of Claude Code -> turnwire's policy. None: the agent's own mode."""
 
 STOP = StopDeadlines(interrupt=2.0, close=3.0, terminate=2.0)
 
@@ -80,7 +71,8 @@ def _options(
         command=command,
         environment=environment,
         family=agent.family,
-        policy=POLICIES.get(asked.mode),
+        policy=_policy(asked.mode, agent.family),
+        caller_decides=True,
         accept_unasked=settings.accept_unasked,
         check_uncommitted=False,
         name=f"stdio-{os.getpid()}",
@@ -96,6 +88,14 @@ def _options(
         stop=STOP,
         line_limit=settings.max_line_bytes,
     )
+
+
+def _policy(mode: str, family: str) -> Policy | None:
+    """Return the policy that makes the agent ask; what it asks is decided by the caller and its mode (permissions.py)."""
+    if mode == "bypassPermissions":
+        return "autonomous"
+    # Qwen Code is started in an approval mode, and supervised would replace one of its own
+    return None if family == "qwen" and mode not in (*OWN_MODES, "plan") else "supervised"
 
 
 class _Names:

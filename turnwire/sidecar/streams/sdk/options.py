@@ -198,7 +198,7 @@ class _Reader:
 
     def _mode(self, mode: str) -> None:
         self._rest["mode"] = mode
-        if mode not in (*OWN_MODES, "plan"):
+        if mode not in OWN_MODES:
             self._command["permission_mode"] = mode
 
     def _allow(self, tools: str) -> None:

@@ -1,7 +1,8 @@
 """Pass an agent's permission requests to the caller as `can_use_tool`, and its answers back. A pure table of open requests.
 
 turnwire implements Claude Code's permission modes here. `bypassPermissions` allows everything. `acceptEdits` allows edits
-below the workspace. `dontAsk` denies. `allowedTools` are allowed, by Claude Code's names.
+below the workspace. `dontAsk` denies. `allowedTools` are allowed, by Claude Code's names. Where nobody is asked, reading
+below the workspace is allowed, but for files with secrets. No policy of turnwire allows anything in addition.
 """
 
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
+from turnwire.adapter.permissions.protected import ProtectedPlaces, Reach, Touched, is_secret
 from turnwire.adapter.session.agent import AgentSession, AnswerRefused
 from turnwire.normalize import events as ev
 from turnwire.normalize.payloads.work import AskUser
@@ -17,8 +19,8 @@ from turnwire.normalize.vocabulary import ALWAYS_MODE
 from turnwire.protocol.claude.answers import Allow, Deny, read_permission
 from turnwire.protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
 from turnwire.protocol.claude.requests import CanUseTool, Elicitation
-from turnwire.protocol.json_values import JsonObject
-from turnwire.sidecar.streams.sdk.calls import EDITS, Call, questions_of
+from turnwire.protocol.json_values import Json, JsonObject
+from turnwire.sidecar.streams.sdk.calls import EDITS, READS, Call, questions_of
 from turnwire.sidecar.streams.sdk.options import OWN_MODES, Wanted
 from turnwire.sidecar.streams.stdio.bridge import CALLER_GONE
 
@@ -33,6 +35,8 @@ OTHER_ARGUMENTS = (
 UNREADABLE = "The program's answer says neither allow nor deny."
 
 SESSION_RULE = "session"
+
+NO_PLACES = ProtectedPlaces()
 
 
 class _Asked:
@@ -54,6 +58,7 @@ class Permissions:
         wanted: Wanted,
         workspace: Path,
         say: Callable[[ControlRequest | ControlCancelRequest], None],
+        secret: ProtectedPlaces = NO_PLACES,
         new_id: Callable[[], str] = lambda: str(uuid4()),
     ) -> None:
         self.mode = wanted.mode
@@ -62,6 +67,7 @@ class Permissions:
         self._allowed = set(wanted.allowed)
         self._workspace = workspace
         self._say = say
+        self._secret = secret
         self._new_id = new_id
         self._open: dict[str, _Asked] = {}
         self._is_gone = False
@@ -158,10 +164,30 @@ class Permissions:
             return False
         if self.mode == "bypassPermissions" or any(fnmatchcase(call.name, name) for name in self._allowed):
             return True
-        path = call.arguments.get("file_path", call.arguments.get("notebook_path"))
-        if self.mode != "acceptEdits" or call.name not in EDITS or not isinstance(path, str):
+        if self.mode == "acceptEdits" and call.name in EDITS:
+            named = call.arguments.get("file_path", call.arguments.get("notebook_path"))
+            return self._below(named) is not None
+        if call.name in READS and (self.mode == "dontAsk" or not self._asks):
+            return self._is_readable(call)
+        return False
+
+    def _is_readable(self, call: Call) -> bool:
+        """Return whether a call reads or searches below the workspace alone, and gets at no secrets."""
+        given, pattern = call.arguments, call.arguments.get("pattern") if call.name == "Glob" else ""
+        reach: Reach = "contents" if call.name == "Grep" else "this"
+        path = self._below(given.get("file_path") if call.name == "Read" else given.get("path", "."))
+        if path is None or not isinstance(pattern, str) or self._below(f"{path}/{pattern}") is None:
             return False
-        return (self._workspace / path).resolve().is_relative_to(self._workspace.resolve())
+        is_rooted = pattern.startswith(("/", "~"))
+        touched = Touched(path, reach, str(given.get("glob", "")))
+        return not is_rooted and is_secret(self._secret, [touched], {}) is None
+
+    def _below(self, given: Json) -> str | None:
+        """Return a path without links; None if it is not below the workspace."""
+        if not isinstance(given, str) or given.startswith("~"):
+            return None
+        path = (self._workspace / given).resolve()
+        return str(path) if path.is_relative_to(self._workspace.resolve()) else None
 
     def _allow_as(self, asked: _Asked, allow: Allow) -> None:
         event, call = asked.event, asked.call

@@ -18,6 +18,8 @@ from msgspec import structs
 
 from turnwire.adapter.families import FAMILIES, open_session
 from turnwire.adapter.options import CommandError, SessionOptions
+from turnwire.adapter.permissions.protected import ProtectedPlaces
+from turnwire.adapter.permissions.real_paths import protected_places
 from turnwire.adapter.process.cli import ProgramNotFound
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.sandbox.settings import SandboxUnavailable
@@ -114,7 +116,9 @@ class SdkSession:
         """True if the caller has closed its stream."""
         self._closed = asyncio.Event()
         self._session: asyncio.Future[AgentSession] = asyncio.get_running_loop().create_future()
-        self._permissions = Permissions(wanted, options.workspace, self._say)
+        home = options.environment.get("HOME", "")
+        places = protected_places(options.own_places, home) or ProtectedPlaces()
+        self._permissions = Permissions(wanted, options.workspace, self._say, places)
         self._sdk_servers = frozenset(wanted.sdk_servers)
         self._can = FAMILIES[options.family].capabilities(None)
         self._servers: CallerServers | None = None
@@ -385,8 +389,18 @@ class SdkSession:
         }
 
     async def _set_mode(self, session: AgentSession, mode: str) -> JsonObject:
-        """Change the mode: to the agent's own mode of this name, or else to one that turnwire implements."""
+        """Change the mode: to the agent's own mode of this name, or else to one that turnwire implements.
+
+        Raises CommandError for a change into or out of bypassPermissions that the agent itself does not know.
+        """
         modes = self._facts.agent_modes
+        bypass = "bypassPermissions"
+        if (mode == bypass) != (self._wanted.mode == bypass) and bypass not in modes:
+            raise CommandError(
+                "set_permission_mode",
+                f"the agent {self._agent} is started in another way for {bypass}; "
+                f"begin a session with permission_mode={mode!r} instead",
+            )
         if mode in modes or mode not in OWN_MODES:
             await session.set_permission_mode(mode)
         elif self._first_mode in modes and self._facts.agent_mode != self._first_mode:
