@@ -71,14 +71,28 @@ def start_time(pid: int) -> str | None:
     return None if fields[0] in "ZX" else f"{_boot()}:{fields[19]}"
 
 
+def parent(pid: int) -> int | None:
+    """Return the process that has started a process, or that has taken it over since; None when there is no such process."""
+    try:
+        if not _LINUX:
+            return int(_ps(pid, "ppid="))
+        return int(_read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[1])
+    except (OSError, ValueError):
+        return None
+
+
 def _start_time_by_ps(pid: int) -> str | None:
+    state, _, started = _ps(pid, "stat=,lstart=").partition(" ")
+    return started.strip() if started and not state.startswith("Z") else None
+
+
+def _ps(pid: int, columns: str) -> str:
     import subprocess  # noqa: PLC0415 - the watchdog starts with little, and on Linux it never needs this
 
     shown = subprocess.run(
-        ["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+        ["/bin/ps", "-o", columns, "-p", str(pid)], capture_output=True, text=True, check=False
     )
-    state, _, started = shown.stdout.strip().partition(" ")
-    return started.strip() if started and not state.startswith("Z") else None
+    return shown.stdout.strip()
 
 
 def is_alive(identity: ProcessIdentity) -> bool:

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import os
+import signal
 import sys
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +14,14 @@ import pytest
 from host_harness import SOMEBODY, HostHarness, host_harness
 from kept_sessions import kept
 from msgspec import structs
+from pydantic import ValidationError
+from terminal_owner import TerminalOwner
 
 from turnwire.config.rulebook import Rulebook
 from turnwire.hub.host import CommandRefused
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent
+from turnwire.sessions.claims import steered_by
 from turnwire.sessions.live import LiveSession
 from turnwire.sessions.live_host import LiveHost
 from turnwire.sessions.records.options import RecordOptions, with_options
@@ -54,9 +59,9 @@ class Life:
 class Interface:
     """The agent's own interface: its process, its file and its hooks."""
 
-    def __init__(self, stage: HostHarness, owner: asyncio.subprocess.Process, hooks: Path) -> None:
+    def __init__(self, stage: HostHarness, owner: TerminalOwner, hooks: Path) -> None:
         self.stage, self.owner, self.hooks = stage, owner, hooks
-        self.session = ""
+        self.session = self.ticket = ""
         self.file = stage.folder / "projects" / "p" / "c.jsonl"
         self.file.parent.mkdir(parents=True)
         self._written = 0
@@ -88,7 +93,7 @@ class Interface:
 
 @asynccontextmanager
 async def in_terminal(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, first: int = 0
+    folder: Path, monkeypatch: pytest.MonkeyPatch, first: int = 0, history: Sequence[Path] = ()
 ) -> AsyncIterator[tuple[Interface, Life]]:
     """A new conversation in the interface, of which the session follows the first lines."""
     program = folder / "claude"
@@ -96,25 +101,29 @@ async def in_terminal(
         f'#!/bin/sh\nexec {sys.executable} -m turnwire.scripted_agent {folder}/echo.yaml "$@"\n'
     )
     program.chmod(0o755)
-    async with host_harness(folder, monkeypatch, agents={"claude": [str(program)]}) as stage:
-        owner = await asyncio.create_subprocess_exec("sleep", "1000")
+    settings = {"history_dirs": history}
+    agents = {"claude": [str(program)]}
+    async with host_harness(folder, monkeypatch, agents=agents, settings=settings) as stage:
+        owner = await TerminalOwner.started()
         life = Life(stage)
         stage.host = life.host
         try:
             session = await stage.create("claude")
-            begun = await stage.do("native.begin", session, host="box", pid=owner.pid, new=True)
+            ticket = await owner.ticket(await stage.do("native.begin", session, host="box"))
+            begun = await stage.do("native.begin", session, host="box", ticket=ticket, new=True)
             assert isinstance(begun, dict)
             (settings,) = [one for one in begun["argv"] if one.startswith("--settings=")]
             (hook,) = json.loads(settings.partition("=")[2])["hooks"]["Stop"][0]["hooks"]
             place = Interface(stage, owner, Path(hook["command"].split()[-1]))
-            place.session = session
+            place.session, place.ticket = session, ticket
             place.write(first)
             await place.hook("SessionStart", source="startup")
             yield place, life
         finally:
-            if owner.returncode is None:
-                owner.kill()
-            await owner.wait()
+            for started in owner.programs:
+                with suppress(ProcessLookupError):
+                    os.kill(started, signal.SIGKILL)
+            await owner.kill()
             await until(lambda: all(one.in_terminal is None for one in stage.host.sessions()), 60)
             await stage.host.stop()
 
@@ -244,8 +253,7 @@ async def test_a_turn_whose_file_is_gone_ends_with_the_interface(
         await place.sees(ev.ToolCall)
         await life.kill()
         place.file.unlink()
-        place.owner.kill()
-        await place.owner.wait()
+        await place.owner.kill()
         again = Life(place.stage)
         place.stage.host = again.host
         await again.host.restore()
@@ -313,7 +321,7 @@ async def test_prompts_wait_for_the_end_of_the_interface_and_one_can_be_withdraw
         assert refused.value.code == "in_terminal"
         await stage.do("native.take_back", place.session)
         assert stage.host.sessions()[0].wanted_back
-        await stage.do("native.end", place.session, pid=place.owner.pid)
+        await stage.do("native.end", place.session, ticket=place.ticket)
         seen = await place.sees(ev.Complete, 2)
         assert [one.prompts for one in seen if isinstance(one, ev.TurnStarted)][-1] == [second["prompt"]]
         said = "".join(one.text for one in seen if isinstance(one, ev.MessageChunk))
@@ -372,10 +380,11 @@ async def test_what_can_only_be_answered_in_the_terminal_is_told_once(
             only_there = "The agent asks something that can only be answered in the terminal on box"
             assert await told_there(1) == [f"{only_there}: Claude needs your permission to use Bash"]
             # of one that does
+            program = await place.owner.program("sleep", "1000")
             await place.stage.do(
-                "native.begin", place.session, host="box", pid=place.owner.pid, program=place.owner.pid
+                "native.begin", place.session, host="box", ticket=place.ticket, program=program
             )
-            note = tmp_path / "sessions" / f"{place.owner.pid}.json"
+            note = tmp_path / "sessions" / f"{program}.json"
             note.parent.mkdir()
             note.write_text('{"status": "waiting"}')
             found = await told_there(2)
@@ -385,3 +394,133 @@ async def test_what_can_only_be_answered_in_the_terminal_is_told_once(
             place.write(FIRST_TURN)
             await place.sees(ev.Complete)
             assert len(await told_there(2)) == 2
+
+
+async def refused(asked: Awaitable[object]) -> tuple[str, str | None]:
+    with pytest.raises(CommandRefused) as caught:
+        await asked
+    return caught.value.code, caught.value.field
+
+
+async def test_only_the_terminals_own_process_takes_a_conversation_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with host_harness(tmp_path, monkeypatch, agents={"claude": ["sleep"]}) as stage:
+        session = await stage.create()
+        before = await stage.events(session), stage.states()
+        gone, owner = await TerminalOwner.started(), await TerminalOwner.started()
+        try:
+            old = await gone.ticket(await stage.do("native.begin", session, host="box"))
+            await gone.kill()
+            for ticket in ("", "1", str(os.getpid()), old):
+                begun = stage.do("native.begin", session, host="box", ticket=ticket, new=True, program=1)
+                assert await refused(begun) == ("invalid_params", "ticket")
+            for field in ("pid", "owner", "process"):
+                with pytest.raises(ValidationError):
+                    await stage.do("native.begin", session, host="box", new=True, **{field: os.getpid()})
+            # to ask for the door is to take nothing over, with whatever else
+            door = await stage.do("native.begin", session, host="box", new=True, program=os.getpid())
+            assert (await stage.events(session), stage.states()) == before
+            assert [one.in_terminal for one in stage.host.sessions()] == [None]
+            # nobody else enters there
+            assert isinstance(door, dict)
+            assert Path(door["door"]).parent.stat().st_mode & 0o777 == 0o700
+            one, two = [await owner.ticket(door) for _ in range(2)]
+            assert len({one, two}) == 2
+        finally:
+            await owner.kill()
+    assert not Path(door["door"]).exists()
+
+
+async def test_an_interface_is_a_program_that_the_terminals_process_has_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_terminal(tmp_path, monkeypatch) as (place, _):
+        stage, other = place.stage, await TerminalOwner.started()
+        try:
+            foreign = await other.program("sleep", "1000")
+            ended = await place.owner.ended_program()
+            for program in (1, os.getpid(), place.owner.pid, other.pid, foreign, ended):
+                begun = stage.do(
+                    "native.begin", place.session, host="box", ticket=place.ticket, program=program
+                )
+                assert await refused(begun) == ("invalid_params", "program"), program
+            # somebody else's ticket is not this terminal's
+            ticket = await other.ticket(await stage.do("native.begin", place.session, host="box"))
+            begun = stage.do("native.begin", place.session, host="box", ticket=ticket, program=foreign)
+            assert await refused(begun) == ("in_terminal", "session")
+            assert await refused(stage.do("native.end", place.session, ticket=ticket)) == (
+                "in_terminal",
+                "session",
+            )
+        finally:
+            for one in other.programs:
+                os.kill(one, signal.SIGKILL)
+            await other.kill()
+
+
+async def test_the_end_of_an_interface_is_told_after_it_and_not_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_terminal(tmp_path, monkeypatch) as (place, _):
+        stage = place.stage
+        assert await refused(stage.do("native.end", place.session)) == ("in_terminal", "session")
+        program = await place.owner.program("sleep", "1000")
+        await stage.do("native.begin", place.session, host="box", ticket=place.ticket, program=program)
+        for ticket in ({}, {"ticket": place.ticket}):
+            asked = stage.do("native.end", place.session, **ticket)
+            assert await refused(asked) == ("in_terminal", "session")
+        assert stage.host.sessions()[0].in_terminal == "box"
+        os.kill(program, signal.SIGKILL)
+        async with asyncio.timeout(60):
+            while stage.host.sessions()[0].in_terminal is not None:
+                with suppress(CommandRefused):
+                    await stage.do("native.end", place.session)
+        assert await stage.do("native.end", place.session) is None, "of one that is over it is true, too"
+
+
+@pytest.mark.parametrize(
+    ("owner", "folder", "shown"),
+    [("ann", "work", False), (None, "work", True), (None, "elsewhere", False), (None, "work/below", True)],
+)
+async def test_an_earlier_conversation_that_the_interface_opens_is_shown_to_those_who_may_see_it(
+    owner: str | None, folder: str, shown: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "kept" / "p" / "old.jsonl"
+    old.parent.mkdir(parents=True)
+    work = tmp_path / folder
+    work.mkdir(parents=True)
+    old.write_bytes(b"".join(LINES[:FIRST_TURN]).replace(b"/workspace/project", str(work).encode()))
+    async with in_terminal(tmp_path, monkeypatch, history=[tmp_path / "kept"]) as (place, life):
+        (session,) = life.host._registry.sessions.values()
+        workspace = str(tmp_path / "work")
+        record = replace(session.record, owner=owner, workspace=workspace)
+        session.record = steered_by(record, owner, sees_all=owner is None)
+        place.write(FIRST_TURN)
+        await place.sees(ev.Complete)
+        before = told(await place.events())
+        hook = {"session_id": "old", "transcript_path": str(old)}
+        await place.hook("SessionStart", source="resume", **hook)
+        await place.hook("Stop", **hook)
+        old.write_bytes(b"".join(LINES).replace(b"/workspace/project", str(work).encode()))
+        # what is asked there has the conversation's words, too
+        given = {"tool_name": "Bash", "tool_input": {"command": "the-word-of-bob"}}
+        asking = asyncio.create_task(place.hook("PermissionRequest", **hook, **given))
+        if not shown:
+            assert await asking == {}
+            await place.sees(ev.Notice, 2)
+            assert told(await place.events()) == before
+            assert [one for one in await place.events() if isinstance(one, ev.PermissionRequest)] == []
+            assert life.host.sessions()[0].cli_session_id == "c"
+            # back in its own one
+            await place.hook("SessionStart", source="resume")
+            place.write(len(LINES))
+            await place.hook("Stop")
+            await place.sees(ev.Complete, 2)
+        else:
+            seen = await place.sees(ev.PermissionRequest)
+            assert life.host.sessions()[0].cli_session_id == "old"
+            (asked,) = [one.pending_id for one in seen if isinstance(one, ev.PermissionRequest)]
+            no = {"pending_id": asked, "option_id": "reject_once"}
+            await place.stage.do("permission.respond", place.session, **no)
+            assert await asking != {}

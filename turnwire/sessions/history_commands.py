@@ -203,8 +203,8 @@ class HistoryCommands:
             return False
         return conversation in await self._in_pool(self.library().running)
 
-    async def times(self, conversation: str) -> tuple[float | None, float | None] | None:
-        """Return when a conversation began and ended. None if it has no file, or if nothing is listed.
+    async def known(self, conversation: str) -> "ListedConversation | None":
+        """Return a conversation. None if it has no file, or if nothing is listed.
 
         Raises CommandRefused during the first scan of the folders: whether there is a file is not known yet.
         """
@@ -214,7 +214,12 @@ class HistoryCommands:
         listed = await self._in_pool(library.index.find, conversation)
         if listed is None and not complete:
             refuse("no_library", "the conversations of agents are still being read; try again in a moment")
-        return None if listed is None else (listed.began, listed.ended)
+        return listed
+
+    async def times(self, conversation: str) -> tuple[float | None, float | None]:
+        """Return when a conversation began and ended, as far as that is known. Raises CommandRefused as `known` does."""
+        listed = await self.known(conversation)
+        return (None, None) if listed is None else (listed.began, listed.ended)
 
     async def has_message(self, conversation: str | None, message: str) -> bool | None:
         """Return whether an agent's own file has a message. None if there is no such file, or if none may be read."""

@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
@@ -28,10 +28,12 @@ from turnwire.history.following import follower_of
 from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.wire import frames
 from turnwire.journal.base import JournalError
+from turnwire.journal.sessions import SessionRecord
 from turnwire.normalize import events as ev
 from turnwire.normalize.inputs import Decision
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.json_values import JsonObject, text_at
+from turnwire.sessions.claims import CLOCK_S, Claim, is_believed
 from turnwire.sessions.commands import prompt_name, question_answer, tool_answer
 from turnwire.sessions.frontend_limits import FrontendLimits
 from turnwire.sessions.history_commands import HistoryCommands
@@ -41,6 +43,7 @@ from turnwire.sessions.live import LiveSession
 from turnwire.sessions.prompt_history import SentPrompt
 from turnwire.sessions.records.options import RecordOptions, sandbox_of
 from turnwire.sessions.records.take_up import ReadTo
+from turnwire.sessions.terminal_door import TerminalDoor
 from turnwire.sessions.terminal_state import OpenRequest, TerminalProcess, TerminalState, WaitingPrompt
 
 log = logging.getLogger(__name__)
@@ -74,6 +77,7 @@ WAITING = 100
 
 Alone = Callable[[str], AbstractAsyncContextManager[LiveSession]]
 Say = Callable[[LiveSession, frames.Prompt, str], Awaitable[JsonValue]]
+Check = Callable[[SessionRecord, str, Claim | None], Awaitable[None]]
 
 
 def _again(folder: Path) -> Path:
@@ -99,24 +103,51 @@ class Terminals:
     """Hands conversations over to interfaces, and takes them back."""
 
     def __init__(
-        self, settings: Settings, history: HistoryCommands, limits: FrontendLimits, alone: Alone, say: Say
+        self,
+        settings: Settings,
+        history: HistoryCommands,
+        limits: FrontendLimits,
+        *,
+        alone: Alone,
+        say: Say,
+        check: Check,
+        serve: Callable[[Coroutine[None, None, None]], object],
     ) -> None:
-        """`alone` gives a session that nobody else starts or stops meanwhile. `say` sends a prompt under an id."""
+        """`alone` gives a session that nobody else starts or stops meanwhile. `say` sends a prompt under an id.
+
+        `check` refuses a conversation that is another's. It takes what says that it is this session's; None: its record. `serve` starts a
+        task that lasts as long as the sidecar.
+        """
         self._settings = settings
         self._history = history
         self._limits = limits
         self._alone = alone
         self._say = say
+        self._check = check
+        self._door = TerminalDoor(serve)
+
+    def close(self) -> None:
+        """Take no more conversations over."""
+        self._door.close()
 
     async def begin(
         self, command: frames.NativeBegin, spawn: Callable[[LiveSession, TerminalState, Path], None]
     ) -> JsonValue:
         """Hand a conversation over; `spawn` starts `keep`. Refuses what cannot be."""
+        if command.ticket is None:
+            return {"door": await self._door.path()}
+        owner = self._door.holder(command.ticket)
         async with self._alone(command.session) as session:
             if (held := session.in_terminal) is not None and held.is_running:
-                if held.owner.pid != command.pid:
+                if not held.owner.is_same(owner):
                     refuse("in_terminal", f"the terminal on {held.host} has the conversation", "session")
                 if command.program is not None:
+                    if not owner.has_started(command.program):
+                        refuse(
+                            "invalid_params",
+                            f"process {command.program} was not started by process {owner.pid}, which has the ticket",
+                            "program",
+                        )
                     held.program = TerminalProcess(command.program)
                     await session.keep_terminal()
                 return {}
@@ -140,11 +171,9 @@ class Terminals:
                 refuse(
                     "background_work", f"this would end: {'; '.join(session.background)}", "end_background"
                 )
-            held = TerminalState(
-                command.host, command.pid, family.interface_hooks and family.interface_hooks()
-            )
-            if not held.owner.is_alive:
-                refuse("invalid_params", f"no process {command.pid} runs on the sidecar's machine", "pid")
+            held = TerminalState(command.host, owner, family.interface_hooks and family.interface_hooks())
+            if conversation is not None:
+                await self._check(record, conversation, None)
             await session.stop()
             follower = None
             if conversation is not None:
@@ -157,6 +186,7 @@ class Terminals:
                     )
                 follower = await self._history.follower(listed)
                 held.conversation, held.file = conversation, Path(listed.path)
+                held.shown.add(conversation)
             # a short path: a socket's address has 107 bytes
             folder = held.folder = Path(tempfile.mkdtemp(prefix="turnwire-"))
             await session.hand_over(held, follower)
@@ -184,9 +214,9 @@ class Terminals:
             raise ValueError("the record does not say which process has the conversation")
         family = family_of(session.record, self._settings)
         held = TerminalState(
-            text_at(kept, "host") or "", owner.pid, family.interface_hooks and family.interface_hooks()
+            text_at(kept, "host") or "", owner, family.interface_hooks and family.interface_hooks()
         )
-        held.owner, held.program = owner, TerminalProcess.of(kept.get("program"))
+        held.program = TerminalProcess.of(kept.get("program"))
         if isinstance(since := kept.get("since"), float):
             held.since = since
         conversation, file = text_at(kept, "conversation"), text_at(kept, "file")
@@ -195,6 +225,7 @@ class Terminals:
         held.is_taken_up = True
         if conversation and file:
             held.opened, held.read, held.opens_read = (conversation, Path(file), True), ReadTo.of(kept), True
+            held.shown.add(conversation)
         await session.hand_over(held, None)
         if held.opened is not None and (trouble := await asyncio.to_thread(_unreadable, Path(file))):
             text = f"The conversation's file cannot be read, so what is said in the terminal is not shown: {trouble}"
@@ -202,14 +233,21 @@ class Terminals:
         spawn(session, held, held.folder)
 
     async def end(self, command: frames.NativeEnd) -> JsonValue:
-        """Take back a conversation whose interface has ended."""
+        """Wait until frontends lead a conversation again whose interface has ended; refuses while it runs."""
         async with self._alone(command.session) as session:
             held = session.in_terminal
-            if held is not None and held.owner.pid == command.pid:
-                held.is_over = True
-                held.look.set()
-        if held is not None:
-            await held.left.wait()
+            if held is None:
+                return None
+            owner = None if command.ticket is None else self._door.holder(command.ticket)
+            held.is_over |= owner is not None and owner.is_same(held.owner)
+            if held.is_running:
+                refuse(
+                    "in_terminal",
+                    f"the agent's interface runs in the terminal on {held.host}; leave it there, or send native.take_back",
+                    "session",
+                )
+            held.look.set()
+        await held.left.wait()
         return None
 
     async def keep(self, session: LiveSession, held: TerminalState, folder: Path) -> None:
@@ -382,6 +420,9 @@ class Terminals:
         if held.opened is None:
             return
         conversation, file, is_old = held.opened
+        if (shows := await self._shows(session, held, conversation, is_old)) is not True:
+            held.opened = held.opened if shows is None else None
+            return
         try:
             if file.stat().st_size == 0:
                 return
@@ -399,6 +440,42 @@ class Terminals:
         held.opened, held.conversation, held.file, held.opens_read = None, conversation, file, False
         session.moved_to(conversation)
         await session.keep_terminal()
+
+    async def _shows(
+        self, session: LiveSession, held: TerminalState, conversation: str, is_old: bool
+    ) -> bool | None:
+        """Tell whether those who see the session may see a conversation that the interface has opened; None: not known yet.
+
+        An earlier one must be of the session's folder. If somebody who may not see all conversations has begun or steered the
+        session, an earlier one must also be the session's own.
+        """
+        if conversation in held.shown or conversation in held.unseen:
+            return conversation in held.shown
+        record = session.record
+        before = record.cli_session_id
+        claim = Claim(conversation, held.since, resumed=before is not None, origin=before)
+        try:
+            await self._check(record, conversation, claim)
+            listed = await self._history.known(conversation)
+        except CommandRefused as error:
+            if error.code == "no_library":
+                return None  # the folders are still being read
+            is_its_own = False
+        else:
+            is_old |= listed is not None and listed.began is not None and listed.began < held.since - CLOCK_S
+            if not is_old:
+                is_its_own = True
+            elif listed is None or listed.folder is None:
+                is_its_own = is_believed(record)
+            else:
+                is_its_own = Path(listed.folder).is_relative_to(record.workspace or ".")
+        if is_its_own:
+            held.shown.add(conversation)
+            return True
+        held.unseen.add(conversation)
+        text = "The agent's interface has opened an earlier conversation that is not this session's. It is not shown here."
+        await session.announce(ev.Notice(kind="in_terminal", level="warning", text=text))
+        return False
 
     @asynccontextmanager
     async def _hooks(self, session: LiveSession, held: TerminalState, folder: Path) -> AsyncIterator[None]:
@@ -437,6 +514,8 @@ class Terminals:
                 held.opens_read = False
             held.opened = call.conversation, call.file, call.is_old
         held.look.set()
+        if call.conversation and not await self._shows(session, held, call.conversation, call.is_old):
+            return None
         if call.needs is not None and not held.asked and held.looks_waiting < ASKS_THERE:
             await self._ask_there(session, held, call.needs)
         if call.request is None:

@@ -206,6 +206,8 @@ class LiveHost:
                     await self._take_in(name)
         except TimeoutError:
             log.warning("the usage of the last turns is not in the index yet; the next turn or look adds it")
+        if "_terminals" in self.__dict__:
+            self._terminals.close()
         self._history.close()
 
     def _turn_over(self, name: str, cost_usd: float | None) -> None:
@@ -359,7 +361,13 @@ class LiveHost:
         from turnwire.sessions.in_terminal import Terminals  # noqa: PLC0415 - few conversations are ever in a terminal
 
         return Terminals(
-            self._settings, self._history, self._frontend_limits, self._alone_with, self._say_waiting
+            self._settings,
+            self._history,
+            self._frontend_limits,
+            alone=self._alone_with,
+            say=self._say_waiting,
+            check=self._check_claim,
+            serve=partial(self._services.spawn, "terminals"),
         )
 
     def _keep_in_terminal(self, session: LiveSession, held: "TerminalState", folder: Path) -> None:
@@ -714,9 +722,11 @@ class LiveHost:
             self._frontend_limits.new(record, session.env)
             session.amend(options=with_options(record, reading=False).options)
 
-    async def _check_claim(self, record: SessionRecord, conversation: str | None) -> None:
+    async def _check_claim(
+        self, record: SessionRecord, conversation: str | None, claim: Claim | None = None
+    ) -> None:
         """Refuse to go on with a conversation that is a session's only by what its agent says, and another's by what is known."""
-        claim = Claim.of(record)
+        claim = claim or Claim.of(record)
         if (
             claim is None
             or claim.conversation != conversation
@@ -724,9 +734,8 @@ class LiveHost:
             or RecordOptions.from_record(record).conversation == conversation
         ):
             return
-        began, ended = await self._history.times(claim.conversation) or (None, None)
-        origin = None if claim.origin is None else await self._history.times(claim.origin)
-        origin_began = None if origin is None else origin[0]
+        began, ended = await self._history.times(claim.conversation)
+        origin_began = None if claim.origin is None else (await self._history.times(claim.origin))[0]
         others = [one.record for one in self._registry.sessions.values()]
         if is_anothers(claim, record, others, began, ended, origin_began=origin_began):
             refuse(

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from turnwire.adapter.interface import InterfaceHooks
 from turnwire.adapter.permissions.requests import ToolRequest
-from turnwire.adapter.process.identity import start_time
+from turnwire.adapter.process.identity import parent, start_time
 from turnwire.hub.wire import frames
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent
@@ -41,6 +41,14 @@ class TerminalProcess:
     def kept(self) -> JsonValue:
         """Return the id and the start time for a record."""
         return [self.pid, self._started]
+
+    def is_same(self, other: "TerminalProcess") -> bool:
+        """Tell whether another value stands for the same process."""
+        return self.kept() == other.kept()
+
+    def has_started(self, pid: int) -> bool:
+        """Tell whether it has started a process that runs."""
+        return self.is_alive and parent(pid) == self.pid and start_time(pid) is not None
 
     @property
     def is_alive(self) -> bool:
@@ -80,10 +88,10 @@ class WaitingPrompt(Struct, frozen=True):
 class TerminalState:
     """The state of a session whose conversation is open in the agent's own interface."""
 
-    def __init__(self, host: str, pid: int, hooks: InterfaceHooks | None) -> None:
+    def __init__(self, host: str, owner: TerminalProcess, hooks: InterfaceHooks | None) -> None:
         self.host = host
         """The host name of its terminal."""
-        self.owner = TerminalProcess(pid)
+        self.owner = owner
         """The `turnwire` process that runs it."""
         self.program: TerminalProcess | None = None
         """The interface's own process."""
@@ -92,7 +100,7 @@ class TerminalState:
         """When it started, in seconds since 1970."""
         self.is_wanted_back = False
         self.is_over = False
-        """Whether its owner has reported its end."""
+        """Whether its owner has said that it starts none."""
         self.conversation: str | None = None
         self.file: Path | None = None
         self.folder: Path | None = None
@@ -105,6 +113,10 @@ class TerminalState:
         """Whether `read` belongs to the conversation in `opened`, of which the log may have a part."""
         self.opened: tuple[str, Path, bool] | None = None
         """A conversation that it has opened and turnwire does not follow yet: id, file, and whether it has earlier messages."""
+        self.shown: set[str] = set()
+        """Conversations of it that those who see the session may see."""
+        self.unseen: set[str] = set()
+        """Conversations of it that they may not see."""
         self.asked: dict[str, OpenRequest] = {}
         self.looks_waiting = 0
         """Looks for which it has waited for something that only its person can answer."""
@@ -117,8 +129,9 @@ class TerminalState:
     @property
     def is_running(self) -> bool:
         """Whether the interface may still write."""
-        program = self.program is not None and self.program.is_alive
-        return program or (self.owner.is_alive and not self.is_over)
+        if self.program is not None:
+            return self.program.is_alive
+        return self.owner.is_alive and not self.is_over
 
     def kept(self) -> JsonObject:
         """Return the state to store for the next sidecar."""

@@ -279,19 +279,20 @@ class LibraryUsage(Command[Usage], frozen=True, kw_only=True, tag="library.usage
 class NativeBegin(Command[NativeProgram], frozen=True, kw_only=True, tag="native.begin"):
     """Hand the conversation over to the agent's own interface, in a terminal of the sidecar's machine.
 
-    Ends the session's CLI, which must be idle. Result {argv, workspace, agent}: what to run there. From then on the session follows the
-    conversation's file, `in_terminal` of the list names the host, and prompts wait. The hand-over ends with `native.end`, or
-    with the processes. Sent again by the same process, it says which program runs.
+    Without `ticket` nothing is done: result {door}, the path of a Unix socket. The process that is to run the interface connects to
+    it and reads one line, its ticket. With that: ends the session's CLI, which must be idle. Result {argv, workspace, agent}: what to run
+    there. From then on the session follows the conversation's file, `in_terminal` of the list names the host, and prompts wait. The hand-over
+    ends with the interface, or with that process before it has started one. Sent again by the same process, it says which program runs.
     """
 
     session: str
     """turnwire's session id, as in `welcome` and `sessions`."""
     host: str
     """What to call the terminal's machine."""
-    pid: int
-    """The process that runs the interface and sends `native.end` after it."""
+    ticket: str | None = None
+    """What the process has read from `door`. It shows which process of the machine asks."""
     program: int | None = None
-    """The process of the interface itself, once it runs."""
+    """The process of the interface itself, once it runs: one that the process with the ticket has started."""
     end_background: bool = False
     """Also end what the agent runs in the background; otherwise that is refused with `background_work`, which names it."""
     new: bool = False
@@ -299,12 +300,15 @@ class NativeBegin(Command[NativeProgram], frozen=True, kw_only=True, tag="native
 
 
 class NativeEnd(Command[None], frozen=True, kw_only=True, tag="native.end"):
-    """Say that the agent's own interface has ended. Prompts that waited are sent."""
+    """Wait until frontends lead the conversation again, after the end of the agent's own interface. Prompts that waited are sent.
+
+    Refused with `in_terminal` while the interface runs.
+    """
 
     session: str
     """turnwire's session id, as in `welcome` and `sessions`."""
-    pid: int
-    """The process that began it."""
+    ticket: str | None = None
+    """A ticket of the process that began it: it has started no interface, and will not."""
 
 
 class NativeTakeBack(Command[None], frozen=True, kw_only=True, tag="native.take_back"):

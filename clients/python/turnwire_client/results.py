@@ -66,6 +66,8 @@ class MoveResult(Value, frozen=True, kw_only=True):
 class NativeProgram(Value, frozen=True, kw_only=True):
     """What to run in the terminal. Nothing is in it where the process that began it says which program runs."""
 
+    door: str | None = None
+    """The Unix socket where the process that is to run it gets a ticket. Alone, of a command without one."""
     argv: list[str] | None = None
     """The agent's own interface, with its arguments."""
     workspace: str | None = None

@@ -2175,9 +2175,10 @@ export interface LibraryUsage {
 /**
  * Hand the conversation over to the agent's own interface, in a terminal of the sidecar's machine.
  *
- * Ends the session's CLI, which must be idle. Result {argv, workspace, agent}: what to run there. From then on the session follows the
- * conversation's file, `in_terminal` of the list names the host, and prompts wait. The hand-over ends with `native.end`, or
- * with the processes. Sent again by the same process, it says which program runs.
+ * Without `ticket` nothing is done: result {door}, the path of a Unix socket. The process that is to run the interface connects to
+ * it and reads one line, its ticket. With that: ends the session's CLI, which must be idle. Result {argv, workspace, agent}: what to run
+ * there. From then on the session follows the conversation's file, `in_terminal` of the list names the host, and prompts wait. The hand-over
+ * ends with the interface, or with that process before it has started one. Sent again by the same process, it says which program runs.
  */
 export interface NativeBegin {
   /**
@@ -2190,9 +2191,9 @@ export interface NativeBegin {
   type: "native.begin";
   /** What to call the terminal's machine. */
   host: string;
-  /** The process that runs the interface and sends `native.end` after it. */
-  pid: number;
-  /** The process of the interface itself, once it runs. */
+  /** What the process has read from `door`. It shows which process of the machine asks. */
+  ticket?: string;
+  /** The process of the interface itself, once it runs: one that the process with the ticket has started. */
   program?: number;
   /** Also end what the agent runs in the background; otherwise that is refused with `background_work`, which names it. */
   end_background?: boolean;
@@ -2200,7 +2201,11 @@ export interface NativeBegin {
   new?: boolean;
 }
 
-/** Say that the agent's own interface has ended. Prompts that waited are sent. */
+/**
+ * Wait until frontends lead the conversation again, after the end of the agent's own interface. Prompts that waited are sent.
+ *
+ * Refused with `in_terminal` while the interface runs.
+ */
 export interface NativeEnd {
   /**
    * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
@@ -2210,8 +2215,8 @@ export interface NativeEnd {
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
   type: "native.end";
-  /** The process that began it. */
-  pid: number;
+  /** A ticket of the process that began it: it has started no interface, and will not. */
+  ticket?: string;
 }
 
 /** Have the agent's own interface ended, after its turn: the conversation is led by frontends again. */
@@ -3006,6 +3011,8 @@ export interface MoveResult {
 
 /** What to run in the terminal. Nothing is in it where the process that began it says which program runs. */
 export interface NativeProgram {
+  /** The Unix socket where the process that is to run it gets a ticket. Alone, of a command without one. */
+  door?: string;
   /** The agent's own interface, with its arguments. */
   argv?: string[];
   /** The folder to run it in. */

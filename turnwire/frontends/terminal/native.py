@@ -1,7 +1,7 @@
 """`turnwire attach --native`: the agent's own interface in this terminal, on the conversation of a session.
 
-The sidecar ends its own CLI and says what to run. It follows the conversation's file, so other frontends see it live. When the
-interface ends, the sidecar has the conversation again.
+This process shows the sidecar that it runs on its machine, by a ticket from a Unix socket. The sidecar ends its own CLI and says what
+to run. It follows the conversation's file, so other frontends see it live. When the interface ends, the sidecar has the conversation again.
 """
 
 import asyncio
@@ -12,6 +12,8 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+
+from msgspec import structs
 
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire.client import Client, CommandFailed, ConnectionLost
@@ -45,7 +47,6 @@ async def native(
     command = NativeBegin(
         session=session,
         host=_host(),
-        pid=os.getpid(),
         end_background=end_background,
         new=arguments is not None,
     )
@@ -60,7 +61,7 @@ async def native(
         program = _started(words, begun.workspace or ".", environment or {})
         code = await _run(client, command, program, guard)
     finally:
-        await _ended(client, session)
+        await _ended(client, command)
     return code
 
 
@@ -69,7 +70,7 @@ async def _begun(client: Client, command: NativeBegin) -> NativeProgram:
     told = False
     while True:
         try:
-            return await client.command(command)
+            return await client.command(structs.replace(command, ticket=await _ticket(client, command)))
         except CommandFailed as error:
             if error.code == "background_work":
                 raise NotAttached(
@@ -81,6 +82,22 @@ async def _begun(client: Client, command: NativeBegin) -> NativeProgram:
                 sys.stderr.write("turnwire: waiting for the end of the turn; Ctrl+C leaves\n")
             told = True
             await asyncio.sleep(LOOK_S)
+
+
+async def _ticket(client: Client, command: NativeBegin) -> str:
+    """Return a ticket that shows the sidecar which process this is; raises NotAttached where no socket of it can be reached."""
+    door = (await client.command(structs.replace(command, ticket=None, program=None))).door
+    try:
+        reader, writer = await asyncio.open_unix_connection(door or "")
+        ticket = (await reader.readline()).decode().strip()
+        writer.close()
+    except (OSError, ValueError) as error:
+        raise NotAttached(
+            f"the sidecar's socket for terminals cannot be reached ({error}); run this on its machine, as its user"
+        ) from error
+    if not ticket:
+        raise NotAttached("the sidecar gives this process no ticket; run this as the sidecar's user")
+    return ticket
 
 
 async def _run(client: Client, command: NativeBegin, program: "subprocess.Popen[bytes]", guard: Guard) -> int:
@@ -135,10 +152,12 @@ def _waited(process: "subprocess.Popen[bytes]") -> int:
 
 async def _watch(client: Client, command: NativeBegin, process: "subprocess.Popen[bytes]") -> None:
     """Tell the sidecar which process it is, and end it when the conversation is wanted back."""
-    command = NativeBegin(session=command.session, host=command.host, pid=command.pid, program=process.pid)
     while True:
-        with suppress(ConnectionLost):
-            await client.command(command)
+        with suppress(ConnectionLost, NotAttached):
+            ticket = await _ticket(client, command)
+            await client.command(
+                NativeBegin(session=command.session, host=command.host, ticket=ticket, program=process.pid)
+            )
             break
         await asyncio.sleep(LOOK_S)
     while True:
@@ -149,11 +168,12 @@ async def _watch(client: Client, command: NativeBegin, process: "subprocess.Pope
         await asyncio.sleep(LOOK_S)
 
 
-async def _ended(client: Client, session: str) -> None:
+async def _ended(client: Client, command: NativeBegin) -> None:
     for _ in range(PATIENCE):
         try:
-            await client.command(NativeEnd(session=session, pid=os.getpid()))
-        except ConnectionLost:
+            ticket = await _ticket(client, command)
+            await client.command(NativeEnd(session=command.session, ticket=ticket))
+        except (ConnectionLost, NotAttached):
             await asyncio.sleep(LOOK_S)
         else:
             return

@@ -231,18 +231,19 @@ class SessionDelete(SessionCommand):
 class NativeBegin(SessionCommand):
     """Hand the conversation over to the agent's own interface, in a terminal of the sidecar's machine.
 
-    Ends the session's CLI, which must be idle. Result {argv, workspace, agent}: what to run there. From then on the session follows the
-    conversation's file, `in_terminal` of the list names the host, and prompts wait. The hand-over ends with `native.end`, or
-    with the processes. Sent again by the same process, it says which program runs.
+    Without `ticket` nothing is done: result {door}, the path of a Unix socket. The process that is to run the interface connects to
+    it and reads one line, its ticket. With that: ends the session's CLI, which must be idle. Result {argv, workspace, agent}: what to run
+    there. From then on the session follows the conversation's file, `in_terminal` of the list names the host, and prompts wait. The hand-over
+    ends with the interface, or with that process before it has started one. Sent again by the same process, it says which program runs.
     """
 
     type: Literal["native.begin"]
     host: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH), AfterValidator(_name)]
     """What to call the terminal's machine."""
-    pid: int = Field(ge=1, le=LARGEST_NUMBER)
-    """The process that runs the interface and sends `native.end` after it."""
+    ticket: str | None = Field(default=None, max_length=NAME_LENGTH)
+    """What the process has read from `door`. It shows which process of the machine asks."""
     program: int | None = Field(default=None, ge=1, le=LARGEST_NUMBER)
-    """The process of the interface itself, once it runs."""
+    """The process of the interface itself, once it runs: one that the process with the ticket has started."""
     end_background: bool = False
     """Also end what the agent runs in the background; otherwise that is refused with `background_work`, which names it."""
     new: bool = False
@@ -250,11 +251,14 @@ class NativeBegin(SessionCommand):
 
 
 class NativeEnd(SessionCommand):
-    """Say that the agent's own interface has ended. Prompts that waited are sent."""
+    """Wait until frontends lead the conversation again, after the end of the agent's own interface. Prompts that waited are sent.
+
+    Refused with `in_terminal` while the interface runs.
+    """
 
     type: Literal["native.end"]
-    pid: int = Field(ge=1, le=LARGEST_NUMBER)
-    """The process that began it."""
+    ticket: str | None = Field(default=None, max_length=NAME_LENGTH)
+    """A ticket of the process that began it: it has started no interface, and will not."""
 
 
 class NativeTakeBack(SessionCommand):

@@ -101,6 +101,8 @@ class MoveResult(Published, frozen=True, kw_only=True):
 class NativeProgram(Published, frozen=True, kw_only=True):
     """What to run in the terminal. Nothing is in it where the process that began it says which program runs."""
 
+    door: str | UnsetType = UNSET
+    """The Unix socket where the process that is to run it gets a ticket. Alone, of a command without one."""
     argv: list[str] | UnsetType = UNSET
     """The agent's own interface, with its arguments."""
     workspace: str | UnsetType = UNSET
