@@ -49,7 +49,7 @@ $(STAMPS)/venv: pyproject.toml constraints.txt clients/python/pyproject.toml
 	@touch $@ $(STAMPS)/turnwire
 
 # Packages are installed for root, and by sudo where $CI is set. Everybody else is told what is missing and how to get it.
-system: ## install chromium, firefox-esr, redis-server, curl, tmux, valgrind and bubblewrap as root or in CI; say what is missing otherwise
+system: ## install chromium, firefox-esr, redis-server, curl, tmux, valgrind, bubblewrap and iproute2 as root or in CI; say what is missing otherwise
 	@missing=; \
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || missing="$$missing chromium"; \
 	command -v firefox-esr >/dev/null || command -v firefox >/dev/null || missing="$$missing firefox-esr"; \
@@ -58,6 +58,7 @@ system: ## install chromium, firefox-esr, redis-server, curl, tmux, valgrind and
 	command -v tmux >/dev/null || missing="$$missing tmux"; \
 	command -v valgrind >/dev/null || missing="$$missing valgrind"; \
 	test "$$(uname)" != Linux || command -v bwrap >/dev/null || missing="$$missing bubblewrap"; \
+	test "$$(uname)" != Linux || command -v ip >/dev/null || missing="$$missing iproute2"; \
 	if [ -z "$$missing" ]; then :; \
 	elif ! command -v apt-get >/dev/null; then echo "some tests need:$$missing; install them with this system's packages" >&2; \
 	elif [ "$$(id -u)" != 0 ] && [ -z "$$CI" ]; then echo "some tests need:$$missing; install them with: sudo apt-get install$$missing" >&2; \

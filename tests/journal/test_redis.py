@@ -35,6 +35,7 @@ BEGINNING = Cursor("", 0)
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis_streams, "RETRY_S", 0.02)
+    monkeypatch.setattr("turnwire.journal.redis.subscriber.RETRY_S", 0.02)
     monkeypatch.setattr(redis_streams, "ASK_S", 0.1)
 
 
@@ -1099,15 +1100,14 @@ async def test_what_could_not_be_told_is_told_later(
             await writer.append("s", [Entry(b"{}")])
             await heard.of("s", 1)
             await until(lambda: not failures)
-        server = hub._server
 
-        async def refused(_: object) -> None:
+        async def refused(*_: object) -> None:
             raise RedisError("the connection is gone")
 
         with monkeypatch.context() as patched:
-            patched.setattr(server, "listen_to", refused)
+            patched.setattr("redis.asyncio.client.PubSub.subscribe", refused)
             hub.follow("s")
-            await until(lambda: not hub._follows.is_set())
+            await until(lambda: hub.trouble is not None)
         hub.follow("t")
         await until(lambda: hub._at_once == {"s", "t"})
     finally:

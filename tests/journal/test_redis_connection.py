@@ -1,7 +1,17 @@
 """What the Redis library lets out of itself that is none of its errors."""
 
+import asyncio
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
 import pytest
+from ports import free_ports
 from redis.exceptions import RedisError
+from redis_topologies import Node, replicated, running
 
 from turnwire.journal.redis.connection import ANSWER_S, connect
 
@@ -55,3 +65,66 @@ async def test_a_read_that_waits_for_something_new_is_over_before_an_answer_is_g
         assert connection.longest_wait_ms(100) == 100
     finally:
         await connection.close()
+
+
+@asynccontextmanager
+async def server_of(kind: str, folder: Path) -> AsyncIterator[tuple[Node, str]]:
+    """A server that is reached in one of the three ways, and its URL."""
+    if kind == "sentinel":
+        async with replicated(folder) as (primary, _, sentinel):
+            yield primary, f"redis+sentinel://127.0.0.1:{sentinel.port}/turnwire"
+        return
+    port, bus = free_ports(2)
+    options = ["--cluster-enabled", "yes", "--cluster-port", str(bus)] if kind == "cluster" else []
+    node = Node(folder, port, *options)
+    async with running(node):
+        if options:
+            await node.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+            await node.until(b"cluster_state:ok", "CLUSTER", "INFO")
+        yield node, f"redis{'+cluster' if options else ''}://127.0.0.1:{port}"
+
+
+@pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "server",
+        pytest.param("cluster", marks=pytest.mark.long),
+        pytest.param("sentinel", marks=pytest.mark.long),
+    ],
+)
+@pytest.mark.parametrize("most", ["", "&max_connections=4"])
+async def test_commands_that_exceed_the_connections_wait_their_turn_and_not_for_ever(
+    kind: str, most: str, tmp_path: Path
+) -> None:
+    async with server_of(kind, tmp_path) as (node, url):
+        connection = connect(f"{url}?socket_timeout=0.4{most}")
+        redis = connection.redis
+        try:
+            await redis.set("n", 0)
+            async with redis.pubsub() as channel:
+                await channel.subscribe("a")
+                pipelines = [redis.pipeline(transaction=False) for _ in range(200)]
+                for pipeline in pipelines:
+                    pipeline.incr("n")
+                await asyncio.gather(
+                    *(redis.incr("n") for _ in range(400)), *(one.execute() for one in pipelines)
+                )
+                assert await redis.get("n") == b"600"
+                own = await redis.client_list(_type="normal") if kind == "server" else []
+                assert len(own) <= (3 if most else 64)
+                if kind == "cluster":
+                    return  # its client tries for long, each command for itself
+                # Of a server that stands still each has an answer at last, and the places are free again.
+                os.kill(node.pid, signal.SIGSTOP)
+                try:
+                    async with asyncio.timeout(30):
+                        told = await asyncio.gather(
+                            *(redis.get("n") for _ in range(400)), return_exceptions=True
+                        )
+                finally:
+                    os.kill(node.pid, signal.SIGCONT)
+                assert all(isinstance(one, RedisError) for one in told)
+                assert await redis.get("n") == b"600"
+        finally:
+            await connection.close()

@@ -15,6 +15,9 @@ from turnwire._runtime.task_owner import TaskOwner
 from turnwire.config.settings import Settings
 from turnwire.hub.principals import Scope
 from turnwire.journal.base import JournalUnavailable
+from turnwire.journal.memory import MemoryJournal
+from turnwire.journal.redis.connection import connect
+from turnwire.journal.redis.subscriber import Subscriber
 from turnwire.sidecar.principals.configured import principals_of, tokens_of
 from turnwire.sidecar.principals.file import TokensUnusable
 from turnwire.sidecar.principals.kept import KeptToken, new_token
@@ -47,7 +50,8 @@ async def listening(
     url: str,
 ) -> AsyncIterator[tuple[RedisPrincipals, Until]]:
     """Principals that hear of changes, and a wait until something holds of them; it begins when they listen."""
-    here, changed = RedisPrincipals(url, retry_s=0.01), asyncio.Event()
+    subscriber = Subscriber(connect(url))
+    here, changed = RedisPrincipals(subscriber, retry_s=0.01), asyncio.Event()
     here.watch(changed.set)
 
     async def until(holds: Callable[[], bool]) -> None:
@@ -61,12 +65,14 @@ async def listening(
         changed.clear()
         async with TaskOwner() as tasks:
             running = tasks.begin("tokens", here.run())
+            tasks.keep("subscriber", subscriber.run())
             async with asyncio.timeout(60):
                 await changed.wait()  # what is read when the channel begins to be heard
             yield here, until
             running.cancel()
     finally:
         await here.close()
+        await subscriber.connection.close()
 
 
 async def test_a_token_in_redis_counts_as_soon_as_it_is_made_and_not_once_it_is_revoked(
@@ -142,7 +148,7 @@ async def test_a_row_in_redis_that_is_no_token_lets_nobody_in_and_is_told_to_who
 async def test_a_hub_does_not_begin_without_the_redis_of_its_tokens(gone: str) -> None:
     settings = Settings(journal="redis", redis_url=gone)
     with pytest.raises(JournalUnavailable, match=r"nobody.sock cannot be read"):
-        async with principals_of(settings):
+        async with principals_of(settings, MemoryJournal()):
             raise AssertionError("it has begun")
 
 

@@ -36,6 +36,12 @@ class Node:
         """Start it."""
         self._process = attached.start(self._command, self._log)
 
+    @property
+    def pid(self) -> int:
+        """Its process's id, while it runs."""
+        assert self._process is not None
+        return self._process.pid
+
     def kill(self) -> None:
         """Kill it, as a crash does."""
         if self._process is not None:

@@ -10,9 +10,11 @@
 what else redis-py's URLs take goes there, too. Needs the extra `redis`.
 """
 
+import asyncio
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, cast
@@ -27,6 +29,7 @@ from redis.backoff import NoBackoff
 from redis.cluster import ClusterNode
 from redis.exceptions import ConnectionError as RedisUnreachable
 from redis.exceptions import NoPermissionError, NoScriptError, RedisClusterException, RedisError
+from redis.exceptions import TimeoutError as RedisTimeout
 
 from turnwire.journal.base import JournalUnavailable
 
@@ -36,6 +39,10 @@ WAIT_MS = 1000
 ANSWER_S = 5.0
 """How long a server has to answer, where the URL says nothing else (`?socket_timeout=`): one that stands still is as good as gone."""
 
+AT_ONCE = 64
+"""Commands that one connection to Redis has under way; more wait their turn, as long as an answer may take. Fewer where the URL says so
+(`?max_connections=`)."""
+
 NOT_BY_DIGEST = (NoScriptError, NoPermissionError)
 """Errors for a script's digest: the server does not know it, or its user has the right to EVAL alone."""
 
@@ -43,57 +50,98 @@ SENTINEL_S = 2.0
 """How long a sentinel has to answer before the next one is asked."""
 
 
-@contextmanager
-def _failing_as_redis() -> Iterator[None]:
-    """Make an error of the library's own kind of what else it raises where the server is at fault.
+_HAS_PLACE: ContextVar[bool] = ContextVar("has a place", default=False)
 
-    A cluster that is not whole is none of RedisError. A connection may be closed while another task is about to write
-    on it, by the server or by the cluster's client. The client closes all of them when a node is away. uvloop then
-    raises RuntimeError and the library itself AttributeError.
-    """
-    try:
-        yield
-    except (RedisClusterException, RuntimeError, AttributeError) as error:
-        raise RedisUnreachable(str(error) or "the connection was closed") from error
+
+class _Places:
+    """Places for commands that are under way. The library's pools refuse what exceeds them; here it waits its turn."""
+
+    def __init__(self, url: str) -> None:
+        query = dict(parse_qsl(urlsplit(url).query))
+        self.answer_s = float(query.get("socket_timeout", ANSWER_S))
+        # One connection of the pool is the subscriber's.
+        self._free = asyncio.Semaphore(
+            max(1, min(AT_ONCE, int(query.get("max_connections", AT_ONCE + 1)) - 1))
+        )
+
+    @asynccontextmanager
+    async def one(self) -> AsyncIterator[None]:
+        """Take a place, and make an error of the library's own kind of what else it raises where the server is at fault.
+
+        A cluster that is not whole is none of RedisError. A connection may be closed while another task is about to write
+        on it, by the server or by the cluster's client. The client closes all of them when a node is away. uvloop then
+        raises RuntimeError and the library itself AttributeError.
+        """
+        if _HAS_PLACE.get():
+            # A cluster's pipeline does again what has moved to another node.
+            yield
+            return
+        try:
+            async with asyncio.timeout(self.answer_s):
+                await self._free.acquire()
+        except TimeoutError:
+            raise RedisTimeout(
+                f"none of the commands under way has ended for {self.answer_s:g} s, and no more may be at once"
+            ) from None
+        before = _HAS_PLACE.set(True)
+        try:
+            yield
+        except (RedisClusterException, RuntimeError, AttributeError) as error:
+            raise RedisUnreachable(str(error) or "the connection was closed") from error
+        finally:
+            _HAS_PLACE.reset(before)
+            self._free.release()
 
 
 class _Pipeline(Pipeline):
+    places: _Places
+
     async def execute(self, raise_on_error: bool = True) -> list[Any]:
-        with _failing_as_redis():
+        async with self.places.one():
             return await super().execute(raise_on_error)
 
 
 class _Server(Redis):
+    places: _Places
+
     async def execute_command(self, *args: Any, **options: Any) -> Any:
-        with _failing_as_redis():
+        async with self.places.one():
             return await super().execute_command(*args, **options)  # type: ignore[no-untyped-call]  # as the library has it
 
     def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:
-        return _Pipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
+        pipeline = _Pipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
+        pipeline.places = self.places
+        return pipeline
 
 
 class _ClusterPipeline(ClusterPipeline):
+    places: _Places
+
     async def execute(self, raise_on_error: bool = True, allow_redirections: bool = True) -> list[Any]:
-        with _failing_as_redis():
+        async with self.places.one():
             return await super().execute(raise_on_error, allow_redirections)
 
 
 class _Cluster(RedisCluster):
+    places: _Places
+
     async def execute_command(self, *args: Any, **kwargs: Any) -> Any:
-        with _failing_as_redis():
+        async with self.places.one():
             return await super().execute_command(*args, **kwargs)
 
     def pipeline(self, transaction: Any | None = None, shard_hint: Any | None = None) -> ClusterPipeline:
         if transaction or shard_hint:
             raise ValueError("no transaction spans the slots of a cluster")
-        return _ClusterPipeline(self)  # type: ignore[abstract]  # so is the library's own, by what it is typed as
+        pipeline = _ClusterPipeline(self)  # type: ignore[abstract]  # so is the library's own, by what it is typed as
+        pipeline.places = self.places
+        return pipeline
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
     """A Redis, whatever stands behind it."""
 
-    redis: Redis
+    redis: "_Server"
     """Does commands; a cluster's client does the same ones."""
     name: str
     """Its address without a password, for people."""
@@ -187,8 +235,8 @@ def connect(url: str) -> Connection:
                 connection = _sentinels(url)
             case _:
                 connection = _one(url)
-        answer_s = float(dict(parse_qsl(urlsplit(url).query)).get("socket_timeout", ANSWER_S))
-        return replace(connection, answer_s=answer_s)
+        connection.redis.places = places = _Places(url)
+        return replace(connection, answer_s=places.answer_s)
     except (ValueError, TypeError) as error:
         # Neither the URL nor the library's words about it, which may hold the password.
         raise JournalUnavailable(
@@ -198,7 +246,7 @@ def connect(url: str) -> Connection:
 
 
 def _one(url: str) -> Connection:
-    client = _Server.from_url(url, socket_timeout=ANSWER_S, retry=_retry())
+    client = cast("_Server", _Server.from_url(url, socket_timeout=ANSWER_S, retry=_retry()))
     where = client.connection_pool.connection_kwargs
     name = str(where.get("path") or f"{where.get('host', 'localhost')}:{where.get('port', 6379)}")
     return Connection(client, name)
@@ -210,7 +258,7 @@ def _cluster(url: str) -> Connection:
     client = _Cluster.from_url(
         _plain(url, first), startup_nodes=nodes, socket_timeout=ANSWER_S, retry=_retry()
     )
-    return Connection(cast("Redis", client), f"cluster of {_shown([first, *others])}", is_cluster=True)
+    return Connection(cast("_Server", client), f"cluster of {_shown([first, *others])}", is_cluster=True)
 
 
 def _sentinels(url: str) -> Connection:
@@ -240,7 +288,9 @@ def _sentinels(url: str) -> Connection:
             **own,
         },
     )
-    client = sentinel.master_for(service, _Server, **{**options, **secure, "retry": _retry()})
+    client = cast(
+        "_Server", sentinel.master_for(service, _Server, **{**options, **secure, "retry": _retry()})
+    )
     return Connection(client, f"{service} by {_shown([first, *others])}", sentinels=sentinel.sentinels)
 
 

@@ -42,6 +42,7 @@ from turnwire.journal.reading.paging import page_of, place
 from turnwire.journal.redis.archive import Archive
 from turnwire.journal.redis.archive_file import ArchivedEvent
 from turnwire.journal.redis.server import TELL_S, LogState, Ownership, RedisServer
+from turnwire.journal.redis.subscriber import Subscriber
 from turnwire.journal.rows import Append, EventRow, Extent
 from turnwire.journal.timestamps import MICROSECONDS, Clock, now, stamp
 from turnwire.normalize.events.envelope import Cursor, Envelope
@@ -52,8 +53,6 @@ GROUP_BYTES = 4 << 20
 """What is sent in one round trip, about."""
 RETRY_S = 0.5
 """How long the server is left alone after it failed."""
-LONGEST_RETRY_S = 30.0
-"""How long the listener waits at most before it comes back."""
 ASK_S = 2.0
 """Seconds between checks of a server that nobody writes to: would it accept a write?"""
 FOLLOW_S = 5.0
@@ -111,13 +110,10 @@ class RedisJournal(QueuedJournal):
         """Where events of quiet sessions are, if they may be in files."""
         self._followed: Counter[str] = Counter()
         """Sessions whose appends are to be heard of at once, and how many want it."""
-        self._follows = asyncio.Event()
         self._at_once: set[str] = set()
         """Those of which all is heard at once."""
         self._subscription_error: JournalUnavailable | None = None
         """Why it is not heard what other sidecars write."""
-        self._reached = asyncio.Event()
-        """Set when the server has taken something, or said that it would."""
         self._isolating_failure = False
         """Whether one batch is sent at a time, to find out which cannot be."""
         # Bounded by the backlog.
@@ -172,7 +168,7 @@ class RedisJournal(QueuedJournal):
                     journal._tasks.keep("journal archive", journal._move_quiet(journal._archive))
             if owner is None:
                 journal._listening = journal._tasks.keep("journal news", journal._listen())
-                journal._tasks.keep("journal subscriptions", journal._subscribe())
+            journal._tasks.keep("journal subscriber", server.subscriber.run())
             if not reads_only:
                 journal._tasks.keep("journal digest", journal._tell())
             journal._writing = journal._tasks.keep("journal writer", journal._write())
@@ -184,6 +180,11 @@ class RedisJournal(QueuedJournal):
             await server.close()
             raise
         return journal
+
+    @property
+    def subscriber(self) -> Subscriber:
+        """What hears what other processes tell in this Redis; it is run as long as the journal is open."""
+        return self._server.subscriber
 
     @property
     def trouble(self) -> str | None:
@@ -339,13 +340,15 @@ class RedisJournal(QueuedJournal):
     def follow(self, session: str) -> Callable[[], None]:
         """Announce progress of a session at once until the returned function is called; of others within a second."""
         self._followed[session] += 1
-        self._follows.set()
+        if self._followed[session] == 1 and self._listening is not None:
+            self._server.follow(session)
 
         def end() -> None:
             self._followed[session] -= 1
             if not self._followed[session]:
                 del self._followed[session]
-            self._follows.set()
+                self._at_once.discard(session)
+                self._server.unfollow(session)
 
         def later() -> None:
             # A frontend that cannot keep up for a moment is back soon.
@@ -421,7 +424,6 @@ class RedisJournal(QueuedJournal):
                 self._backlog.stuck(self._server.explain(failure))
             else:
                 self._backlog.commit(0, 0)
-                self._reached.set()
 
     async def _send(self) -> bool:
         """Send what waits, as much as goes into one round trip; False when the server takes nothing at present."""
@@ -495,21 +497,18 @@ class RedisJournal(QueuedJournal):
             self._cache.forget(batch.session, extent.first)
             sessions[batch.session] = batch.first + len(batch.entries) - 1
         self._backlog.commit(len(extents), size)
-        self._reached.set()
         for session, last in sessions.items():
             self._watchers.announce(session, last)
 
     async def _listen(self) -> None:
-        """Hear what others append, and come back whenever that ends, a little later each time."""
-        wait_s = RETRY_S
+        """Hear what others append, and begin anew whenever that ends."""
         while True:
             try:
                 async with aclosing(self._server.news()) as told:
                     async for news in told:
                         if news is None:
                             await self._look_again()
-                            wait_s = RETRY_S
-                            self._at_once = {*self._server.listened} & self._followed.keys()
+                            self._at_once = {*filter(self._server.hears_at_once, self._followed)}
                             self._hear(None)
                         elif isinstance(news, str):
                             await self._newest(news)
@@ -532,22 +531,6 @@ class RedisJournal(QueuedJournal):
                 self._hear(reason)
                 heed_cancellation()
                 await asyncio.sleep(RETRY_S)
-                # A server that takes what is written is there again.
-                self._reached.clear()
-                await set_within(self._reached, wait_s - RETRY_S)
-                wait_s = min(wait_s * 2, LONGEST_RETRY_S)
-
-    async def _subscribe(self) -> None:
-        """Listen to the channels of the sessions that are followed."""
-        while True:
-            await self._follows.wait()
-            heed_cancellation()
-            self._follows.clear()
-            self._at_once &= self._followed.keys()
-            try:
-                await self._server.listen_to(self._followed)
-            except Exception as error:  # noqa: BLE001 - the listener notices, and begins again with all of them
-                log.debug("channels could not be changed", extra={"error": repr(error)})
 
     async def _tell(self) -> None:
         """Tell those who follow other sessions which logs have grown."""

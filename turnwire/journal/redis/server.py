@@ -6,20 +6,19 @@ redis-py's answers are loosely typed; what comes back is given its type here and
 import logging
 import socket
 import uuid
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
-from redis.asyncio.client import PubSub
 from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 
-from turnwire._runtime.task_owner import heed_cancellation
 from turnwire.journal.base import JournalUnavailable, LogUnreadable, Retention
 from turnwire.journal.damage import is_json_object
 from turnwire.journal.redis.archive_file import ArchivedEvent, Part
 from turnwire.journal.redis.connection import NOT_BY_DIGEST, connect, digest
 from turnwire.journal.redis.scripts import ADOPT, APPEND, ARCHIVE, CLAIM, DELETE, DELETE_FROM, EPOCH, RETAIN
+from turnwire.journal.redis.subscriber import Subscriber
 from turnwire.journal.rows import Append, EventRow, Extent
 
 log = logging.getLogger(__name__)
@@ -93,10 +92,9 @@ class RedisServer:
         self._channel = f"{prefix}news"
         self._untold: dict[str, str] = {}
         """What is to be told to all of the logs that have grown."""
-        self._wanted: frozenset[str] = frozenset()
-        """Sessions whose own channels are to be listened to."""
-        self._listened: frozenset[str] = frozenset()
-        self._subscription: PubSub | None = None
+        self.subscriber = Subscriber(self._connection)
+        """Hears what other processes tell, while somebody runs it."""
+        self._subscription = self.subscriber.subscription()
         self.writer = uuid.uuid4().hex
         """Names this journal among all that write to the server."""
         self.unreadable: set[str] = set()
@@ -321,22 +319,17 @@ class RedisServer:
             if self._untold.get(session) is message:
                 del self._untold[session]
 
-    async def listen_to(self, sessions: Iterable[str]) -> None:
-        """Hear at once of these sessions, and of all others within TELL_S. Raises RedisError; `news` then begins with all of them."""
-        self._wanted = frozenset(sessions)
-        if (channel := self._subscription) is None:
-            return
-        added, gone = self._wanted - self._listened, self._listened - self._wanted
-        self._listened = self._wanted
-        if added:
-            await channel.subscribe(*map(self._news_of, added))
-        if gone:
-            await channel.unsubscribe(*map(self._news_of, gone))
+    def follow(self, session: str) -> None:
+        """Hear at once of this session; of others within TELL_S."""
+        self._subscription.add(self._news_of(session))
 
-    @property
-    def listened(self) -> frozenset[str]:
-        """Sessions whose own channels are listened to."""
-        return self._listened
+    def unfollow(self, session: str) -> None:
+        """Hear of this session as of any other."""
+        self._subscription.remove(self._news_of(session))
+
+    def hears_at_once(self, session: str) -> bool:
+        """Tell whether a session's own channel is heard."""
+        return self._subscription.hears(self._news_of(session))
 
     def _news_of(self, session: str) -> str:
         return f"{self._channel}:{session}"
@@ -479,50 +472,27 @@ class RedisServer:
         return fence, Extent(*extent) if extent else None
 
     async def news(self) -> AsyncGenerator[tuple[str, LogState] | str | None]:
-        """Yield None once the subscription is active, and when all is to be looked at again. Yield each log that another journal has
-        appended to, and a session from whose own channel it hears from now on.
+        """Yield None once all is heard, and when all is to be looked at again. Yield each log that another journal has
+        appended to, and a session from whose own channel it hears from now on. Raises RedisError when the connection is lost.
         """
-        try:
-            async with self._redis.pubsub() as channel:
-                self._listened = self._wanted
-                # The last one is confirmed last.
-                await channel.subscribe(*map(self._news_of, self._listened), self._channel)
-                self._subscription = channel
-                await self.listen_to(self._wanted)
-                async with aclosing(self._told(channel)) as messages:
-                    async for told in messages:
-                        yield told
-        finally:
-            self._subscription = None
-
-    async def _told(self, channel: PubSub) -> AsyncGenerator[tuple[str, LogState] | str | None]:
         puzzled, begun = False, False
-        while True:
-            # The library swallows a cancellation that comes while it connects.
-            heed_cancellation()
-            message = await channel.get_message(timeout=None)
-            if message is None:
-                continue
-            if message["type"] == "subscribe":
-                name = (_text(message["channel"]) or "").removeprefix(f"{self._channel}:")
-                if name == self._channel:
-                    begun = True
-                    yield None
-                elif begun:
-                    yield name
-            elif message["data"] == _LOOK_AGAIN:
+        self._subscription.add(self._channel)
+        async for channel, message in self._subscription:
+            if channel == self._channel and message in {None, _LOOK_AGAIN}:
+                begun = True
                 yield None
-            elif message["type"] == "message":
-                told = _told(message["data"])
-                if told is None:
-                    if not puzzled:
-                        log.warning(
-                            "another program published on the journal's channel",
-                            extra={"server": self.name, "channel": self._channel},
-                        )
-                    puzzled = True
-                elif told[0] != self.writer:
-                    yield told[1:]
+            elif message is None:
+                if begun:
+                    yield channel.removeprefix(f"{self._channel}:")
+            elif (told := _told(message)) is None:
+                if not puzzled:
+                    log.warning(
+                        "another program published on the journal's channel",
+                        extra={"server": self.name, "channel": self._channel},
+                    )
+                puzzled = True
+            elif told[0] != self.writer:
+                yield told[1:]
 
     async def close(self) -> None:
         """Let go of the connections."""

@@ -1,12 +1,13 @@
 """Find the store of principals' tokens by the settings: beside the journal."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Protocol
 
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire.config.settings import Settings
 from turnwire.hub.principals import Principals
+from turnwire.journal.base import Journal
 from turnwire.sidecar.principals.file import FilePrincipals, FileTokens, TokensUnusable, token_file
 from turnwire.sidecar.principals.kept import KeptToken
 from turnwire.sidecar.process.supervision import kept_up
@@ -24,7 +25,7 @@ class KeptPrincipals(Principals, Protocol):
         ...
 
     async def close(self) -> None:
-        """Close the connection."""
+        """Follow them no more."""
         ...
 
 
@@ -45,24 +46,25 @@ class PrincipalTokens(Protocol):
 
 
 @asynccontextmanager
-async def principals_of(settings: Settings) -> AsyncIterator[Principals]:
-    """Yield the principals with tokens, for the sidecar's hub, kept up to date while the context lasts. Raises JournalUnavailable."""
-    found = _kept(settings)
-    try:
+async def principals_of(settings: Settings, journal: Journal) -> AsyncIterator[Principals]:
+    """Yield the principals with tokens, for the sidecar's hub, kept up to date while the context lasts. Raises JournalUnavailable.
+
+    Tokens in the Redis of the `journal` are read and followed by its connections.
+    """
+    async with AsyncExitStack() as stack:
+        found: KeptPrincipals
+        if settings.journal_kind.shared:
+            from turnwire.sidecar.principals.redis import RedisPrincipals, subscriber_of  # noqa: PLC0415 - an optional extra
+
+            subscriber = await stack.enter_async_context(subscriber_of(settings.redis_url, journal))
+            found = RedisPrincipals(subscriber, prefix=settings.redis_prefix)
+        else:
+            found = FilePrincipals(token_file(settings.state_dir))
+        stack.push_async_callback(found.close)
         await found.begin()
-        async with TaskOwner() as tasks:
-            tasks.keep("tokens of principals", kept_up("tokens of principals", found.run))
-            yield found
-    finally:
-        await found.close()
-
-
-def _kept(settings: Settings) -> KeptPrincipals:
-    if settings.journal_kind.shared:
-        from turnwire.sidecar.principals.redis import RedisPrincipals  # noqa: PLC0415 - an optional extra
-
-        return RedisPrincipals(settings.redis_url, prefix=settings.redis_prefix)
-    return FilePrincipals(token_file(settings.state_dir))
+        tasks = await stack.enter_async_context(TaskOwner())
+        tasks.keep("tokens of principals", kept_up("tokens of principals", found.run))
+        yield found
 
 
 def tokens_of(settings: Settings) -> PrincipalTokens:

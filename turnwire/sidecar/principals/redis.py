@@ -1,21 +1,24 @@
 """Tokens in Redis, beside the journal: hubs and sidecars of all machines have the same ones, and learn of a change at once.
 
 A hash `tokens` has one field per token. A channel of the same name announces every change. All tokens are read when the
-subscription
-starts and at every message. While there is no subscription, the last known tokens count, and they still expire.
+channel is heard and at every message. While it is not heard, the last known tokens count, and they still expire.
 Needs the extra `redis`.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Never, TypeVar, cast
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar, cast
 
 from redis.exceptions import RedisError
 
+from turnwire._runtime.task_owner import TaskOwner
 from turnwire.hub.principals import BadPrincipal
-from turnwire.journal.base import JournalUnavailable
+from turnwire.journal.base import Journal, JournalUnavailable
 from turnwire.journal.redis.connection import Connection, connect
+from turnwire.journal.redis.journal import RedisJournal
+from turnwire.journal.redis.subscriber import Subscriber
 from turnwire.sidecar.principals.file import TokensUnusable
 from turnwire.sidecar.principals.kept import KeptToken, TokenTable, read_each, row
 from turnwire.sidecar.principals.watched import WatchedTokens
@@ -28,14 +31,32 @@ Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
 
+@asynccontextmanager
+async def subscriber_of(url: str, journal: Journal) -> AsyncIterator[Subscriber]:
+    """Yield the subscriber of a journal in Redis; beside another kind of journal, one of its own. Raises JournalUnavailable."""
+    if isinstance(journal, RedisJournal):
+        yield journal.subscriber
+        return
+    subscriber = Subscriber(connect(url))
+    try:
+        async with TaskOwner() as tasks:
+            tasks.keep("subscriber of tokens", subscriber.run())
+            yield subscriber
+    finally:
+        await subscriber.connection.close()
+
+
 class RedisPrincipals(WatchedTokens):
     """Implements turnwire.hub.principals.Principals."""
 
-    def __init__(self, url: str, *, prefix: str = "turnwire:", retry_s: float = RETRY_S) -> None:
-        """Raises JournalUnavailable for an invalid URL."""
+    def __init__(
+        self, subscriber: Subscriber, *, prefix: str = "turnwire:", retry_s: float = RETRY_S
+    ) -> None:
+        """`subscriber`: the journal's, which is run as long as this is."""
         super().__init__()
-        self._connection = connect(url)
+        self._connection = subscriber.connection
         self._name = f"{prefix}tokens"
+        self._changes = subscriber.subscription(self._name)
         self._retry_s = retry_s
         self._is_heard = True
         """False once the loss of the subscription was logged."""
@@ -58,8 +79,10 @@ class RedisPrincipals(WatchedTokens):
             tasks.create_task(self.expire())
             while True:
                 try:
-                    await self._follow()
-                except (RedisError, OSError, RuntimeError, AttributeError) as error:
+                    async for _ in self._changes:
+                        await self._read()
+                        self._is_heard = True
+                except (RedisError, OSError) as error:
                     if self._is_heard:
                         log.warning(
                             "changes of tokens cannot be read; turnwire tries again",
@@ -69,17 +92,8 @@ class RedisPrincipals(WatchedTokens):
                 await asyncio.sleep(self._retry_s)
 
     async def close(self) -> None:
-        """Let go of the connections."""
-        await self._connection.close()
-
-    async def _follow(self) -> Never:
-        async with self._connection.redis.pubsub() as channel:
-            await channel.subscribe(self._name)
-            while True:
-                message = await channel.get_message(timeout=None)
-                if message is not None and message["type"] in {"subscribe", "message"}:
-                    await self._read()
-                    self._is_heard = True
+        """Hear of no more changes."""
+        self._changes.close()
 
     async def _read(self) -> None:
         try:

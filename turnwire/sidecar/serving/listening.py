@@ -106,7 +106,7 @@ async def with_hub(
         access.renew()
     async with (
         TaskOwner() as tasks,
-        principals_of(settings) if embedder is None else nullcontext(embedder) as principals,
+        principals_of(settings, journal) if embedder is None else nullcontext(embedder) as principals,
     ):
 
         def hub_at(port: int) -> Hub:
