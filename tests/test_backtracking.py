@@ -42,7 +42,8 @@ BOUNDED = {
 COMPILED_LATER = {
     "turnwire.protocol.visible": (
         *("_NAMES", "_PROSE", "RIGHT_TO_LEFT", "_RIGHT_TO_LEFT", "_CODE_IN_PROSE", "_IN_JSON"),
-    )
+    ),
+    "turnwire.adapter.permissions.secret_places": ("_BY_WILDCARD", "_HARMLESS", "_BY_NAME"),
 }
 """Patterns that a module compiles on their first use."""
 

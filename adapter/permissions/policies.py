@@ -177,7 +177,10 @@ def _judge_places(
             return None, Verdict("ask", "turnwire", f"turnwire's own state is below; {_NARROWER}")
         case "no":
             pass
-    if settings.policy == "supervised" and (place := is_secret(protected, paths, real_paths)) is not None:
+    if (
+        settings.policy == "supervised"
+        and (place := is_secret(protected, paths, real_paths, home)) is not None
+    ):
         return None, Verdict("ask", "policy:supervised", f"a human approves what gets at {place}")
     return None, None
 

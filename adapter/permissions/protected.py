@@ -9,6 +9,8 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
+from itertools import accumulate, islice
 from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -16,66 +18,16 @@ from msgspec import Struct
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.patterns import finds, read
 from turnwire.adapter.permissions.rules import PATHS, both_spellings
-
-SECRETS = (
-    "~/.ssh",
-    "~/.gnupg",
-    "~/.aws",
-    "~/.azure",
-    "~/.kube",
-    "~/.docker/config.json",
-    "~/.config/gcloud",
-    "~/.config/gh",
-    "~/.config/turnwire",
-    "~/.netrc",
-    "~/.git-credentials",
-    "~/.config/git/credentials",
-    "~/.npmrc",
-    "~/.pypirc",
-    "~/.password-store",
-    "~/.claude/.credentials.json",
-    "~/.codex/auth.json",
-    "~/.gemini/oauth_creds.json",
-    "~/.qwen/oauth_creds.json",
-    "~/.local/share/opencode/auth.json",
-    "~/.config/github-copilot",
-    "~/.cargo/credentials.toml",
-    "~/.cargo/credentials",
-    "~/.gem/credentials",
-    "~/.config/composer/auth.json",
-    "~/.config/containers/auth.json",
-    "~/.config/rclone",
-    "~/.config/doctl",
-    "~/.config/glab-cli",
-    "~/.terraform.d/credentials.tfrc.json",
-    "~/.cache/huggingface/token",
-    "~/.pgpass",
-    "~/.my.cnf",
-    "~/.vault-token",
-    "~/.local/share/keyrings",
-    "/run/secrets",
-    "/var/run/secrets",
-    "/etc/shadow",
-    "/etc/shadow-",
-    "/etc/gshadow",
-    "/etc/gshadow-",
-    "/etc/sudoers",
-    "/etc/sudoers.d",
-    "/root/.ssh",
-)
-"""Files and folders with keys, passwords and tokens; `~` is the agent's home directory."""
-
-SECRET_NAMES = (".env", ".env.*", ".envrc")
-"""Names of such files in any folder, in any case; with wildcards."""
-
-EXAMPLES = ("*.example", "*.sample", "*.template", "*.dist")
-"""Names of files that only show what such a file is like."""
+from turnwire.adapter.permissions.secret_places import is_secret_name, place_of
 
 WORDS = 256
 """Words of a line of shell that are looked at though nothing in them says that they are paths."""
 
 PATHS_OF_LINE = 2048
 """Those that are looked at since something does: a slash, a wildcard, a dot at the beginning."""
+
+DEEPEST = 64
+"""Folders from the root that are compared with places."""
 
 FOLDERS_OF_LINE = 32
 """Folders that a line of shell goes to, of which relative paths are looked at."""
@@ -91,11 +43,12 @@ DECIDING = (
 _MODULES = tuple(f"python{version} *-m {one}" for version in ("", "3*") for one in DECIDING)
 
 _PROC = re.compile(r"^/+proc/+[^/]+(?:/+task/+[^/]+)?/+(?P<link>cwd|root)(?=/|$)")
-_ENVIRONMENT = re.compile(r"/proc/[^/]+(?:/task/[^/]+)?/environ")
 _HOME = re.compile(r"(?:file://)?(?:\$HOME\b|\$\{HOME(?:[^\w{}][^{}]*)?\})|^~[\w.-]*(?=/|$)")
 _BRACES = re.compile(r"(?<!\$)\{[^{}\s]*\}")
 _WORD = re.compile(r"[^\s'\"`;|&<>(){}=,:]+")
 _QUOTE = re.compile(r"['\"\\]")
+_SHELL_WORD = re.compile(r"""(?:[^\s'"\\;|&<>()]++|'[^'\n]*+'|"[^"\n]*+"|\\.)++""")
+"""A word of shell, which may have blanks in it."""
 _WILDCARD = re.compile(r"[*?\[{]")
 _LIKE_A_PATH = re.compile(r"\A[~.]|[/*?\[]")
 _FOLDER = re.compile(
@@ -166,30 +119,35 @@ def decides(call: ToolCall) -> bool:
 
 
 def is_secret(
-    places: ProtectedPlaces, paths: Sequence[Touched], real: Mapping[str, str | None]
+    places: ProtectedPlaces, paths: Sequence[Touched], real: Mapping[str, str | None], home: str = ""
 ) -> str | None:
     """Return the secret place that a call gets at; None for none."""
+    secret, above = _secret_folders(places.secret)
     for one in paths:
         for path in _places_of(one, real):
-            for place in places.secret:
-                if _is_in(path, place) or _holds(one, place, real):
-                    return place
-            name = posixpath.basename(one.rest or path).casefold()
-            if _is_secret_name(name):
-                return name
-            if _ENVIRONMENT.fullmatch(path):
-                return path
+            if (
+                place := place_of(path, home) or next((up for up in _ups(path) if up in secret), None)
+            ) is not None:
+                return place
+            if path in above:
+                for place in places.secret:
+                    if _holds(one, place, real):
+                        return place
+            if is_secret_name(f"{path}/{one.rest}" if one.rest else path):
+                return posixpath.basename(one.rest or path)
     return None
 
 
-def _is_secret_name(name: str) -> bool:
-    """Tell whether a file's name, or one with wildcards, means a secret in any folder."""
-    if any(fnmatchcase(name, example) for example in EXAMPLES):
-        return False
-    return any(
-        fnmatchcase(name, secret) or (bool(name.strip("*?")) and fnmatchcase(secret, name))
-        for secret in SECRET_NAMES
-    )
+@lru_cache(maxsize=16)
+def _secret_folders(places: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return places as a set, and the folders that they are below."""
+    above = (up or "/" for place in places for up in _ups(posixpath.dirname(place)))
+    return frozenset(places), frozenset(above)
+
+
+def _ups(path: str) -> Iterator[str]:
+    """Yield the folders above a path from the outermost, and the path, where it is not too deep for a place."""
+    return accumulate(path.split("/", DEEPEST)[:DEEPEST], "{}/{}".format)
 
 
 def _named(call: ToolCall, workspace: str) -> Iterator[tuple[str, Reach, str]]:
@@ -223,8 +181,10 @@ def _words(command: object) -> Iterator[tuple[str, str]]:
         _QUOTE.sub("", command),
     ]
     words = dict.fromkeys(word.lstrip("@") for text in texts for word in _WORD.findall(_HOME.sub("~", text)))
+    with_blanks = (found[0] for found in _SHELL_WORD.finditer(command) if " " in found[0])
+    words |= dict.fromkeys(_HOME.sub("~", _QUOTE.sub("", one)) for one in islice(with_blanks, WORDS))
     # a long here-document comes before none of them
-    paths = [word for word in words if _LIKE_A_PATH.search(word)]
+    paths = [word for word in words if _LIKE_A_PATH.search(word) or is_secret_name(word)]
     others = [word for word in words if not _LIKE_A_PATH.search(word)]
     for word in (*paths[:PATHS_OF_LINE], *others[:WORDS]):
         yield _split(word)

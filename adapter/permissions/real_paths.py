@@ -6,11 +6,14 @@ looked at for one request is limited; a path beyond that leads nobody knows wher
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
 
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.policies import PermissionSettings
-from turnwire.adapter.permissions.protected import SECRETS, ProtectedPlaces, touched
+from turnwire.adapter.permissions.protected import ProtectedPlaces, touched
 from turnwire.adapter.permissions.rules import (
     PATHS,
     PathContext,
@@ -20,6 +23,7 @@ from turnwire.adapter.permissions.rules import (
     literal_base,
     rooted,
 )
+from turnwire.adapter.permissions.secret_places import PATHS as SECRETS
 
 _LONGEST = 4096
 """Characters of a path that a system takes."""
@@ -72,12 +76,23 @@ def protected_places(own: Iterable[str], home: str) -> ProtectedPlaces | None:
     spelled = sorted({absolute(path, "/", "") for path in own})
     if not spelled:
         return None
-    secret = [absolute(path, "/", home) for path in SECRETS if home or not path.startswith("~")]
+    secret = secret_places(home)
 
     def both(paths: Iterable[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(one for pair in real_paths(paths).items() for one in pair if one))
 
     return ProtectedPlaces(both(spelled), both(secret))
+
+
+def secret_places(home: str) -> list[str]:
+    """Return the table's places below a home directory, "" for none, and of the system; with wildcards, those that are there."""
+    spelled = [absolute(path, "/", home) for path in SECRETS if home or not path.startswith("~")]
+    found = (
+        map(str, Path("/").glob(path[1:])) if re.search(r"[*?\[]", path) else [path]
+        for path in spelled
+        if not path.startswith("/proc/")
+    )
+    return list(chain.from_iterable(found))
 
 
 def real_paths_of(

@@ -15,20 +15,13 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from turnwire.adapter.permissions.protected import SECRETS
+from turnwire.adapter.permissions.real_paths import secret_places
 from turnwire.adapter.sandbox.own_files import own_files
 from turnwire.adapter.sandbox.settings import SandboxSettings
 from turnwire.protocol.errors import TurnwireError
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/snap")
 """Folders of the system, which an agent reads."""
-
-MASKED = (
-    "/etc/NetworkManager", "/etc/gshadow-", "/etc/ipsec.d", "/etc/ipsec.secrets", "/etc/krb5.keytab", "/etc/kubernetes",
-    "/etc/letsencrypt", "/etc/openvpn", "/etc/ppp", "/etc/rancher", "/etc/security/opasswd", "/etc/shadow-", "/etc/ssh", "/etc/ssl/private",
-    "/etc/sudoers.d", "/etc/wireguard",
-)  # fmt: skip
-"""Files and folders of the system that hold keys; an agent of root's would read them."""
 
 TOOLCHAINS = (
     ".asdf", ".bun/bin", ".cargo/bin", ".deno/bin", ".local/bin", ".local/lib", ".local/share/mise", ".local/share/uv", ".nvm", ".pyenv",
@@ -182,9 +175,11 @@ def build_profile(
     protected, made, made_files = _protected(root, free, home, is_home=root == home)
     own_state = [f"{home}/{place.rstrip('/')}" for place in settings.state]
     secrets = [
-        path for path in map(absolute, SECRETS) if not any(_is_in(path, place) for place in own_state)
+        path
+        for path in map(absolute, secret_places(home))
+        if not any(_is_in(path, place) for place in own_state)
     ]  # the agent reads its own login
-    hidden = {path for path in (*secrets, *MASKED, *map(absolute, own_places)) if os.path.exists(path)}
+    hidden = {path for path in (*secrets, *map(absolute, own_places)) if os.path.exists(path)}
     seen = (*readable, *writable)
     return Profile(
         workspace=root,

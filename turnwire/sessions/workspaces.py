@@ -170,10 +170,10 @@ class Workspaces:
 
     def _hidden_in(self, folder: Path) -> Callable[[Path], bool]:
         """Return what tells whether a real path lies in a place below the folder that holds secrets, or turnwire's own state."""
-        from turnwire.adapter.permissions.protected import SECRETS  # noqa: PLC0415 - as above
+        from turnwire.adapter.permissions.real_paths import secret_places  # noqa: PLC0415 - as above
         from turnwire.config.state_directory import own_places  # noqa: PLC0415 - it reads of journals
 
-        named = [*own_places(self._settings), *SECRETS]
+        named = [*own_places(self._settings), *secret_places(str(Path.home()))]
         places = [Path(os.path.realpath(Path(one).expanduser())) for one in named]
         below = [place for place in places if place.is_relative_to(folder) and place != folder]
         return lambda path: any(path.is_relative_to(place) for place in below)

@@ -1,18 +1,25 @@
 """Places that no policy opens by itself: turnwire's own state, and secrets, in every spelling that can be resolved."""
 
+import json
 import os
+import tomllib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pytest
 
+from recordings import recordings
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.grants import Grant
 from turnwire.adapter.permissions.policies import PermissionSettings, Verdict, judge_call
+from turnwire.adapter.permissions.protected import ProtectedPlaces
 from turnwire.adapter.permissions.real_paths import protected_places, real_paths_of_calls, session_places
 from turnwire.adapter.permissions.rules import Rule, read_rules
 from turnwire.normalize.vocabulary import Policy, ToolKind
 
+ROOT = Path(__file__).parents[3]
 ANY = Grant("Bash")
 """A human has always allowed Bash."""
 
@@ -45,6 +52,11 @@ class House:
     def work(self) -> Path:
         return self.home / "work"
 
+    @cached_property
+    def protected(self) -> ProtectedPlaces | None:
+        """The protected places, as they are when they are first looked at."""
+        return protected_places([str(self.state)], str(self.home))
+
     def judge(
         self,
         tool: str,
@@ -62,7 +74,7 @@ class House:
             rules=rules,
             workspace=folder,
             places=session_places(rules, folder, home),
-            protected=protected_places([str(self.state)], home),
+            protected=self.protected,
         )
         call = ToolCall(tool, dict(arguments), KINDS[tool])
         real = real_paths_of_calls([call], settings)
@@ -346,3 +358,246 @@ def test_an_agent_starts_no_frontend_that_answers_its_own_requests(
 )
 def test_other_commands_of_turnwire_are_judged_as_any(house: House, command: str) -> None:
     assert house.judge("Bash", policy="autonomous", command=command).behavior != "deny"
+
+
+def test_every_login_of_an_agent_that_turnwire_names_is_a_secret(house: House) -> None:
+    agents = tomllib.loads((ROOT / "turnwire" / "config" / "agents.toml").read_text())
+    logins = {login for agent in agents.values() for login in agent.get("logins", ())}
+    assert len(logins) > 15
+    assert [one for one in logins if house.judge("Read", file_path=f"~/{one}").behavior != "ask"] == []
+
+
+HOLDING_SECRETS = (
+    *(
+        "~/.claude.json",
+        "~/.claude.json.backup",
+        "~/.new-agent/auth.json",
+        "~/.config/new-agent/credentials.json",
+    ),
+    *(
+        "~/.mozilla/firefox/x.default/logins.json",
+        "~/.config/google-chrome/Default/Login Data",
+        "~/.config/chromium/Local State",
+    ),
+    *(
+        "~/Library/Application Support/Google/Chrome/Default/Cookies",
+        "~/Library/Keychains/login.keychain-db",
+        "~/.thunderbird/x/key4.db",
+    ),
+    *(
+        "/etc/ssh/ssh_host_ed25519_key",
+        "/etc/ssl/private/x",
+        "/etc/letsencrypt/live/x/privkey.pem",
+        "/etc/krb5.keytab",
+        "/etc/wireguard/wg0.conf",
+    ),
+    *(
+        "server.pem",
+        "deploy/tls.key",
+        "src/id_rsa",
+        "keys/id_ed25519",
+        "old/ID_RSA.bak",
+        "github_rsa",
+        "store.p12",
+        "release.jks",
+        "AuthKey_X.p8",
+    ),
+    *(
+        ".npmrc",
+        "src/.netrc",
+        ".pypirc",
+        ".git-credentials",
+        "infra/terraform.tfstate",
+        "terraform.tfstate.backup",
+        "prod.tfvars",
+    ),
+    *(
+        "~/.config/gcloud/credentials.db",
+        "~/.azure/msal_token_cache.json",
+        "~/.oci/config",
+        "~/.config/hcloud/cli.toml",
+        "~/.databrickscfg",
+    ),
+    *(
+        "~/.local/share/keyrings/login.keyring",
+        "~/.password-store/mail.gpg",
+        "~/.config/Bitwarden CLI/data.json",
+        "vault.kdbx",
+        "wallet.dat",
+    ),
+    *(
+        "~/.bash_history",
+        "~/.zsh_history",
+        "~/.python_history",
+        ".psql_history",
+        "~/.local/share/fish/fish_history",
+        "/root/.bash_history",
+    ),
+    *(
+        "~/.kube/config",
+        "deploy/kubeconfig",
+        "prod.kubeconfig",
+        "kubeconfig.yaml",
+        "~/.docker/config.json",
+        "ci/.docker/config.json",
+    ),
+    *(
+        ".env",
+        ".env.local",
+        "docker/prod.env",
+        ".envrc",
+        ".dev.vars",
+        "config/secrets.yml",
+        ".streamlit/secrets.toml",
+        "wp-config.php",
+    ),
+    *(
+        "service-account.json",
+        "my-service_account-key.json",
+        "shop-1234-0123456789ab.json",
+        "client_secret_1.apps.json",
+        "credentials.json",
+    ),
+    *(
+        "x-firebase-adminsdk-y.json",
+        "application_default_credentials.json",
+        ".aws/credentials",
+        "credentials.csv",
+        ".htpasswd",
+        "passwords.txt",
+    ),
+    *(
+        "~/.pgpass",
+        "~/.my.cnf",
+        "~/.m2/settings.xml",
+        "~/.gradle/gradle.properties",
+        "~/.cargo/credentials.toml",
+        "~/.config/gh/hosts.yml",
+    ),
+    *(
+        "/home/other/.ssh/id_rsa",
+        "/home/other/.aws/credentials",
+        "/Users/x/.claude.json",
+        "/tmp/krb5cc_0",
+        "/run/secrets/x",
+        "/proc/7/environ",
+    ),
+)
+ORDINARY = (
+    *(
+        "package.json",
+        "tsconfig.json",
+        "src/secrets.py",
+        "src/credentials.ts",
+        "auth.json",
+        "src/token.go",
+        "tokens.css",
+        "passwords.py",
+    ),
+    *(
+        "certs/ca.pem",
+        "cacert.pem",
+        "/etc/ssl/certs/ISRG_Root_X1.pem",
+        "id_rsa.pub",
+        ".env.example",
+        "secrets.example.yaml",
+        "config.json",
+    ),
+    *(
+        "history.md",
+        "src/history.ts",
+        "~/.claude/projects/x/y.jsonl",
+        "~/.claude/settings.json",
+        "~/.config/nvim/init.lua",
+        "~/.bashrc",
+    ),
+    *(
+        "/etc/hosts",
+        "/etc/ssh/ssh_config",
+        "/etc/passwd",
+        "/proc/cpuinfo",
+        "keyboard.key.ts",
+        "env.d.ts",
+        "environment.yml",
+        "kubeconfig.go",
+    ),
+    *(
+        "~/.gitconfig",
+        "~/.cache/pip/x",
+        "charts/x/templates/secret.yaml",
+        "cookies.ts",
+        "monkey.py",
+        ".github/workflows/ci.yml",
+        "main.tf",
+    ),
+)
+
+
+def test_places_of_every_kind_are_asked_about_whichever_tool_reads_them(house: House) -> None:
+    unasked = []
+    for path in HOLDING_SECRETS:
+        quoted = path.replace(" ", "\\ ")
+        verdicts = {
+            "Read": house.judge("Read", file_path=path),
+            "Grep": house.judge("Grep", pattern="x", path=path),
+            "cat": house.judge("Bash", command=f"cat {quoted}", grants=(ANY,)),
+            "cp": house.judge("Bash", command=f"cp {quoted} /tmp/x", grants=(ANY,)),
+            "<": house.judge("Bash", command=f"base64 <{quoted}", grants=(ANY,)),
+        }
+        if not path.startswith(("/", "~")):
+            verdicts["git show"] = house.judge("Bash", command=f"git show HEAD:{path}", grants=(ANY,))
+        unasked += [(tool, path) for tool, verdict in verdicts.items() if verdict.behavior != "ask"]
+    assert unasked == []
+
+
+def test_ordinary_files_are_read_unasked(house: House) -> None:
+    calls = [("Read", {"file_path": path}) for path in ORDINARY]
+    calls += [
+        ("Grep", {"pattern": "x", "glob": one})
+        for one in ("*.json", "*.{ts,tsx}", "*.yml", "*token*", "src/**/*.py")
+    ]
+    calls += [
+        ("Glob", {"pattern": one})
+        for one in ("**/*.json", "**/*auth*", "**/*key*.ts", "**/*", "*.yaml", "**/{a,b}.py")
+    ]
+    assert [call for call in calls if house.judge(call[0], **call[1]).behavior != "allow"] == []  # type: ignore[arg-type]
+
+
+def test_a_search_for_files_that_are_secrets_is_asked_about(house: House) -> None:
+    globs = (
+        "*.pem",
+        "**/*.tfstate",
+        "{.env,x}",
+        "id_*",
+        "*_rsa",
+        "src/{a,.npmrc}",
+        ".n*rc",
+        "**/.env*",
+        "cred*.json",
+        "*.{key,crt}",
+    )
+    assert [one for one in globs if house.judge("Grep", pattern="x", glob=one).behavior != "ask"] == []
+
+
+def test_no_recorded_call_of_an_agent_is_asked_about_as_a_secret(house: House) -> None:
+    calls = {(tool, json.dumps(given)) for run in recordings() for tool, given in _calls(run.received())}
+    assert len(calls) > 60
+    asked = [
+        call
+        for call in calls
+        if house.judge(call[0], grants=(ANY,), **json.loads(call[1])).behavior != "allow"
+    ]
+    assert asked == []
+
+
+def _calls(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, str]]]:
+    for line in lines:
+        message = json.loads(line) if line[:1] == b"{" else {}
+        said = message.get("message")
+        content = said.get("content") if isinstance(said, dict) else None
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("name") in ("Read", "Grep", "Glob", "Bash"):
+                yield (
+                    block["name"],
+                    {key: value for key, value in block["input"].items() if isinstance(value, str)},
+                )
