@@ -5,6 +5,7 @@ the structs of the Python client, of normalize/payloads/shown.py how it shows pa
 made by clients/typescript/scripts/generate_types.mjs of the same schemas.
 """
 
+import inspect
 import json
 import keyword
 import re
@@ -12,10 +13,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from turnwire.hub.schema import document
 from turnwire.hub.wire.codes import CLOSE_CODES, FINAL_CLOSE_CODES, REPLY_CODES
+from turnwire.normalize.events import PermissionOption, PermissionRequest
 from turnwire.normalize.events.base import Event, ThreadEvent
 
 CLIENTS = Path(__file__).resolve().parent
@@ -27,6 +30,9 @@ IN_PYTHON = {"from": "first", "to": "last"}
 
 EVENT_BASES = {"SessionEvent": Event.__struct_fields__, "ThreadEvent": ThreadEvent.__struct_fields__}
 """Base classes of the client's events, and the fields that an event inherits from each."""
+
+WITH_METHODS = {"PermissionOption": PermissionOption, "PermissionRequest": PermissionRequest}
+"""Structs whose methods the client has as well, and their models."""
 
 HEADER = '''"""{title}
 
@@ -139,7 +145,14 @@ def struct(name: str, schema: Schema, base: str, tag_field: str | None) -> str:
         if key not in left_out
     ]
     head = f"class {name}({base}, frozen=True, kw_only=True{tag}):\n"
-    return head + docstring(schema.get("description", ""), "    ") + "\n" + "".join(fields)
+    return head + docstring(schema.get("description", ""), "    ") + "\n" + "".join([*fields, *methods(name)])
+
+
+def methods(name: str) -> Iterator[str]:
+    """Yield the source of the methods of a struct."""
+    for method in vars(WITH_METHODS.get(name, object)).values():
+        if isinstance(method, FunctionType):
+            yield "\n" + inspect.getsource(method)
 
 
 def defined(definitions: dict[str, Schema], names: list[str], tagged: dict[str, tuple[str, str]]) -> str:

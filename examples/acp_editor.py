@@ -3,8 +3,8 @@
     pip install agent-client-protocol rich
     python examples/acp_editor.py 'Make the greeting friendlier' -- turnwire acp --agent demo
 
-Shows what an editor shows: text, thoughts, tool calls with their diffs, the plan, and what it is asked. `--yes` takes the first option
-of each question; `--svg FILE` keeps a picture of the terminal.
+Shows what an editor shows: text, thoughts, tool calls with their diffs, the plan, and what it is asked. `--yes` allows
+every call once; `--svg FILE` keeps a picture of the terminal.
 """
 
 import argparse
@@ -61,9 +61,12 @@ class Editor:
             *(f"  {number} {each.name}" for number, each in enumerate(options, 1)),
         ]
         self.console.print(Panel("\n".join(lines), title="may it?", border_style="yellow", expand=False))
-        number = "1" if self.yes else await asyncio.to_thread(self.console.input, "number: ")
-        self.console.print(f"[yellow]you:[/] {options[int(number) - 1].name}")
-        outcome = s.AllowedOutcome(outcome="selected", option_id=options[int(number) - 1].option_id)
+        if self.yes:
+            chosen = next(each for each in options if each.kind == "allow_once")
+        else:
+            chosen = options[int(await asyncio.to_thread(self.console.input, "number: ")) - 1]
+        self.console.print(f"[yellow]you:[/] {chosen.name}")
+        outcome = s.AllowedOutcome(outcome="selected", option_id=chosen.option_id)
         return s.RequestPermissionResponse(outcome=outcome)
 
     def say(self, kind: str, text: str) -> None:

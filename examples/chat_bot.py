@@ -30,7 +30,8 @@ OLDEST_S = 300
 
 def message(session: str, asked: PermissionRequest) -> dict[str, Any]:
     """Return what the chat shows: the title, the details, a button for each option."""
-    details = json.dumps(asked.action_details or {}, ensure_ascii=False)[:2000]
+    details = json.dumps(asked.action_details or {}, ensure_ascii=False)[:1500]
+    effects = "\n".join(f"{option.name[:75]}: {option.effect}" for option in asked.permission_options)
     buttons = [
         {
             "type": "button",
@@ -45,7 +46,10 @@ def message(session: str, asked: PermissionRequest) -> dict[str, Any]:
         "blocks": [
             {
                 "type": "section",
-                "text": {"type": "plain_text", "text": f"{asked.permission_title}\n{details}"[:3000]},
+                "text": {
+                    "type": "plain_text",
+                    "text": f"{asked.permission_title[:500]}\n{details}\n{effects}"[:3000],
+                },
             },
             {"type": "actions", "elements": buttons},
         ],

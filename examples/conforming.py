@@ -25,9 +25,8 @@ async def main() -> None:
                     told = json.dumps({"events": count, "digest": delivered.hexdigest()})
                     await client.prompt("conform", told)
                 case PermissionRequest() as request:
-                    option = request.permission_options[0].option_id
                     with suppress(CommandFailed):  # somebody else was first
-                        await client.respond("conform", request.pending_id, option)
+                        await client.respond("conform", request.pending_id, request.allow_once())
                 case _:
                     pass
 

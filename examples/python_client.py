@@ -2,8 +2,8 @@
 
     python examples/python_client.py 'http://127.0.0.1:8790/#session=…&token=…' 'What is in this folder?' [--yes]
 
-The URL is the one that `turnwire run` prints. With --yes every permission is given and every first option chosen;
-without, you are asked.
+The URL is the one that `turnwire run` prints. With --yes every call is allowed once and every first answer to a
+question chosen; without, you are asked.
 """
 
 import argparse
@@ -42,9 +42,14 @@ async def react(client: Client, session: str, event: AgentEvent, *, always_first
             print(f"\n> {title}")
         case ToolUpdate(tool_status="error", error=error):
             print(f"\n! {error}")
-        case PermissionRequest(pending_id=pending, permission_title=title, permission_options=options):
-            chosen = await choose(title, [option.name for option in options], always_first=always_first)
-            await client.respond(session, pending, options[chosen].option_id)
+        case PermissionRequest(pending_id=pending, permission_title=title) as asked:
+            if always_first:
+                print(f"\n? {title}: allowed once")
+                await client.respond(session, pending, asked.allow_once())
+            else:
+                options = asked.permission_options
+                chosen = await choose(title, [option.label() for option in options], always_first=False)
+                await client.respond(session, pending, options[chosen].option_id)
         case QuestionRequest(pending_id=pending, questions=questions):
             answers = {}
             for question in questions or []:
@@ -85,6 +90,8 @@ if __name__ == "__main__":
     )
     parser.add_argument("url")
     parser.add_argument("prompt")
-    parser.add_argument("--yes", action="store_true", help="always take the first choice")
+    parser.add_argument(
+        "--yes", action="store_true", help="allow every call once, and take every first answer"
+    )
     given = parser.parse_args()
     asyncio.run(main(given.url, given.prompt, always_first=given.yes))

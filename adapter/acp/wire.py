@@ -4,7 +4,7 @@ call_of_update.py turns a call into what rules see. A denial carries no reason: 
 """
 
 from collections.abc import Sequence
-from typing import Literal, Protocol, assert_never, cast
+from typing import Protocol, assert_never, cast
 
 from msgspec import to_builtins
 
@@ -29,12 +29,11 @@ from turnwire.adapter.permissions.requests import (
 from turnwire.adapter.session.agent_wire import Asking
 from turnwire.normalize.acp.agents import OWN_REQUESTS
 from turnwire.normalize.acp.own_requests import Form, Plan
-from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.inputs import Message
 from turnwire.normalize.payloads.fields import fields
+from turnwire.normalize.tool_calls.permission_event import options_of
 from turnwire.protocol.acp.messages import (
     Notification,
-    Option,
     PermissionRequest,
     Request,
     Response,
@@ -45,9 +44,6 @@ from turnwire.protocol.json_values import Json, JsonObject, text_at
 
 FAILED = -32603
 """JSON-RPC's error of something that cannot be done."""
-
-_OPTIONS = ("allow_once", "allow_always", "reject_once", "reject_always")
-OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
 class PublishedRequests(Protocol):
@@ -157,18 +153,11 @@ def _tool(
         request_id=name,
         call=call_of(first),
         also=[call_of(update) for update in others],
-        offers=[_offer(option) for option in asked.options if option.option_id],
+        offers=[Offer(option) for option in options_of(asked)],
         is_editable=False,
         said=cast("JsonObject", to_builtins(asked.params)),
         message=message,
     )
-
-
-def _offer(option: Option) -> Offer:
-    # what is not known to allow must not be chosen by whoever wants to allow
-    kind = cast("OptionKind", option.kind) if option.kind in _OPTIONS else "reject_once"
-    shown = PermissionOption(option_id=option.option_id, name=option.name or option.option_id, kind=kind)
-    return Offer(shown)
 
 
 def _decided(

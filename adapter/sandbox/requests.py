@@ -11,6 +11,7 @@ from turnwire.adapter.permissions.grants import HOST, Grant
 from turnwire.adapter.permissions.requests import Allow, Offer, Reply, ToolRequest
 from turnwire.adapter.sandbox.gate import HostAnswer
 from turnwire.adapter.sandbox.hosts import Target
+from turnwire.normalize.common.option_effects import Granted, always, quoted
 from turnwire.normalize.events import PermissionOption, PermissionRequest, RememberedRule
 from turnwire.protocol.json_values import JsonObject
 
@@ -31,12 +32,22 @@ def host_asked(
         "url": f"{scheme}://{str(target).removesuffix(':443' if scheme == 'https' else ':80')}/",
     }
     grant = Grant(NETWORK, f"{HOST}{target}")
+    what = f"connections to {quoted(str(target))}"
     offers = [
-        _offer("allow_once", "Allow until this turn ends", "allow_once"),
-        _offer("allow_session", "Allow for this session", "allow_always", (grant, "session")),
-        _offer("allow_always", "Always allow in this workspace", "allow_always", (grant, "localSettings")),
-        _offer("reject_once", "Refuse", "reject_once"),
-        _offer("reject_session", "Refuse for this session", "reject_always"),
+        _offer(
+            "allow_once", "Allow until this turn ends", "allow_once", f"Allows {what} until this turn ends."
+        ),
+        _offer("allow_session", "Allow for this session", "allow_always", what, (grant, "session")),
+        _offer(
+            "allow_always", "Always allow in this workspace", "allow_always", what, (grant, "localSettings")
+        ),
+        _offer("reject_once", "Refuse", "reject_once", f"Refuses {what} this time."),
+        _offer(
+            "reject_session",
+            "Refuse for this session",
+            "reject_always",
+            f"Refuses {what} until this session ends.",
+        ),
     ]
     return HostAsked(
         ToolRequest(
@@ -60,17 +71,20 @@ def host_asked(
     )
 
 
-def _offer(option_id: str, name: str, kind: Kind, *grants: tuple[Grant, str]) -> Offer:
+def _offer(option_id: str, name: str, kind: Kind, words: str, *grants: tuple[Grant, str]) -> Offer:
+    """Return an answer. `words`: its effect, or what its grants allow."""
     remembers = [
         RememberedRule(rule=f"{grant.tool}({grant.content})", destination=place) for grant, place in grants
     ]
-    destination = grants[0][1] if grants else None
-    return Offer(
-        PermissionOption(
-            option_id=option_id, name=name, kind=kind, destination=destination, remembers=remembers or None
-        ),
-        grants,
+    option = PermissionOption(
+        option_id=option_id,
+        name=name,
+        kind=kind,
+        effect=always([Granted(words, place) for _, place in grants]) if grants else words,
+        destination=grants[0][1] if grants else None,
+        remembers=remembers or None,
     )
+    return Offer(option, grants)
 
 
 def host_answer(target: Target, reply: Reply) -> HostAnswer:

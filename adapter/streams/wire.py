@@ -14,6 +14,7 @@ from turnwire.adapter.permissions.requests import (
 )
 from turnwire.adapter.session.agent_wire import Asking
 from turnwire.adapter.streams.words import Words
+from turnwire.normalize.common.option_effects import described
 from turnwire.normalize.inputs import Message
 from turnwire.normalize.streams.core import StreamCore
 from turnwire.normalize.streams.observations import PermissionAsked
@@ -67,7 +68,7 @@ def tool_request(name: str, asked: PermissionAsked) -> ToolRequest:
     return ToolRequest(
         request_id=name,
         call=call_of(update),
-        offers=[Offer(option) for option in asked.options],
+        offers=[Offer(option) for option in described(asked.options)],
         is_editable=False,
         said=said,
         message=asked,

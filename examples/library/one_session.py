@@ -18,12 +18,9 @@ async def main(agent: str, prompt: str) -> None:
             match event:
                 case MessageChunk(text=text):
                     print(text, end="", flush=True)
-                case PermissionRequest(
-                    pending_id=request, permission_title=title, permission_options=options
-                ):
-                    print(f"\n[allowed: {title}]")
-                    allow = next(option for option in options if option.kind.startswith("allow"))
-                    session.answer(request, allow.option_id)
+                case PermissionRequest(pending_id=request, permission_title=title) as asked:
+                    print(f"\n[allowed once: {title}]")
+                    session.answer(request, asked.allow_once())
                 case QuestionRequest(pending_id=request):
                     session.answer_question(request, None, message="Decide yourself.")
                 case Complete(data=end):

@@ -1,11 +1,11 @@
 /**
- * Send a prompt, print what happens, take the first option of every permission request and question; ends with the turn.
+ * Send a prompt, print what happens, allow every call once, take the first answer to every question; ends with the turn.
  *
  *     npm ci && npm run example -- "$URL" 'What is in this folder?'
  *
  * The URL is the one that `turnwire run` prints; it names the session that was started. Without one the newest is taken.
  */
-import { Client } from "turnwire-client";
+import { allowOnce, Client } from "turnwire-client";
 import WebSocket from "ws";
 
 const [printed = "", prompt = ""] = process.argv.slice(2);
@@ -29,16 +29,9 @@ client.follow(
             console.log(`\n> ${event.tool_title}`);
             break;
           case "permission_request": {
-            const [option] = event.permission_options;
-            console.log(`\n? ${event.permission_title}: ${option?.name}`);
-            if (option) {
-              void client.command({
-                type: "permission.respond",
-                session,
-                pending_id: event.pending_id,
-                option_id: option.option_id,
-              });
-            }
+            console.log(`\n? ${event.permission_title}: allowed once`);
+            const { pending_id } = event;
+            void client.command({ type: "permission.respond", session, pending_id, option_id: allowOnce(event) });
             break;
           }
           case "question_request": {

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from turnwire.normalize.codex import items
+from turnwire.normalize.common.option_effects import REFUSES_AND_STOPS, Granted, always, quoted
 from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.payloads.fields import fields, objects, text
 from turnwire.normalize.payloads.work import Choice, Question
@@ -15,12 +16,24 @@ from turnwire.normalize.streams.observations import (
 )
 from turnwire.protocol.json_values import Json, JsonObject
 
+
+def _for_session(what: str) -> PermissionOption:
+    return PermissionOption(
+        option_id="acceptForSession",
+        name="Allow for this session",
+        kind="allow_always",
+        effect=always([Granted(what, "session")]),
+        destination="session",
+    )
+
+
 _ACCEPT = PermissionOption(option_id="accept", name="Allow", kind="allow_once")
-_SESSION = PermissionOption(
-    option_id="acceptForSession", name="Allow for this session", kind="allow_always", destination="session"
-)
+_SESSION = _for_session("this very command in this folder")
+_FILES = _for_session("further changes of these files")
 _DECLINE = PermissionOption(option_id="decline", name="Reject", kind="reject_once")
-_CANCEL = PermissionOption(option_id="cancel", name="Reject and stop", kind="reject_once")
+_CANCEL = PermissionOption(
+    option_id="cancel", name="Reject and stop", kind="reject_once", effect=REFUSES_AND_STOPS
+)
 _KNOWN = {one.option_id: one for one in (_ACCEPT, _SESSION, _DECLINE, _CANCEL)}
 _AMENDMENT = "acceptWithExecpolicyAmendment"
 
@@ -58,7 +71,7 @@ def request(
             return PermissionAsked(
                 id=str(name),
                 call=items.patch(call_id, changes, parent=parent),
-                options=(_ACCEPT, _SESSION, _DECLINE, _CANCEL),
+                options=(_ACCEPT, _FILES, _DECLINE, _CANCEL),
                 reason=text(told, "reason"),
                 paths=[path for path in (*moved, text(told, "grantRoot")) if path],
             )
@@ -124,6 +137,15 @@ def _rule(told: JsonObject) -> PermissionOption:
         option_id=_AMENDMENT,
         name=f"Always allow commands that begin with: {shown}",
         kind="allow_always",
+        effect=always(
+            [
+                Granted(
+                    f"commands that begin with {quoted(shown)}",
+                    "userSettings",
+                    "~/.codex/rules/default.rules",
+                )
+            ]
+        ),
         destination="userSettings",
     )
 

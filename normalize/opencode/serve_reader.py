@@ -7,6 +7,7 @@ when its session is idle. After an abort that is reported twice, and events betw
 import re
 from collections.abc import Sequence
 
+from turnwire.normalize.common.option_effects import Granted, always, quoted
 from turnwire.normalize.events import CompactBoundary
 from turnwire.normalize.events.control_events import PermissionOption
 from turnwire.normalize.opencode import parts
@@ -292,10 +293,18 @@ def _permission(
     if path is not None and diff is not None:
         changes.append(Change(path=path, kind="create" if _NEW_FILE.search(diff) else "edit", diff=diff))
     shape = parts.called({**part, "state": {"input": given or asked or None}}, parent=parent)
-    always = ", ".join(texts(told, "always") or ())
+    patterns = texts(told, "always") or ()
+    always_allowed = ", ".join(patterns)
     options = [
         PermissionOption(option_id="once", name="Allow once", kind="allow_once"),
-        PermissionOption(option_id="always", name=f"Always allow {always}".strip(), kind="allow_always"),
+        PermissionOption(
+            option_id="always",
+            name=f"Always allow {always_allowed}".strip(),
+            kind="allow_always",
+            effect=always([Granted(_matching(wanted, one), "process") for one in patterns])
+            if patterns
+            else None,
+        ),
         PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
     ]
     reason = f"{wanted}: {', '.join(texts(told, 'patterns') or ())}"
@@ -315,6 +324,12 @@ def _permission(
             reason=reason,
         )
     ]
+
+
+def _matching(permission: str, pattern: str) -> str:
+    """Return what a pattern allows of a permission, in every session of the server (1.18.33)."""
+    what = {"bash": "commands", "edit": "edits of files"}.get(permission, f"calls of {quoted(permission)}")
+    return f"all {what}" if pattern == "*" else f"{what} that match {quoted(pattern)}"
 
 
 def _plan(told: JsonObject) -> PlanShown:

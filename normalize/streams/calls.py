@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from turnwire.normalize.common.endings import lost_reason
 from turnwire.normalize.common.event_context import EventContext
+from turnwire.normalize.common.option_effects import described
 from turnwire.normalize.events import AgentEvent, Outcome, PermissionRequest, ToolUpdate
 from turnwire.normalize.streams.observations import Change, PermissionAsked, ToolCalled, ToolEnded, ToolOutput
 from turnwire.normalize.tool_calls.call_quirks import CallQuirks
@@ -85,14 +86,9 @@ class StreamCalls:
         call = self._calls.find(told.call.id)
         assert call is not None, "a request for leave begins its call"
         call.permission_outcome = "asked"
-        wanted = messages.PermissionRequest(
-            params=messages.PermissionParams(
-                options=[messages.Option(one.option_id, one.name, one.kind) for one in told.options],
-                description=told.reason,
-            )
-        )
+        wanted = messages.PermissionRequest(params=messages.PermissionParams(description=told.reason))
         made = permission(self._place, pending_id, wanted, call.facts, _QUIRKS, tool_call_id=call.id)
-        return replace(made, permission_options=[*told.options])
+        return replace(made, permission_options=described(told.options))
 
     def left(self, call_id: str | None, permission_outcome: PermissionOutcome) -> list[AgentEvent]:
         """The question whether a call may run was answered."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from turnwire.normalize.common.event_context import EventContext
+from turnwire.normalize.common.option_effects import described
 from turnwire.normalize.events import PermissionOption
 from turnwire.normalize.events import PermissionRequest as PermissionEvent
 from turnwire.normalize.payloads import (
@@ -42,6 +43,17 @@ def kind_of(option: Option) -> Kind:
             return "reject_once"
 
 
+def options_of(asked: PermissionRequest) -> list[PermissionOption]:
+    """Return the answers to a request; one without an id cannot be given."""
+    return described(
+        [
+            PermissionOption(option_id=option.option_id, name=option.name, kind=kind_of(option))
+            for option in asked.options
+            if option.option_id
+        ]
+    )
+
+
 def permission(
     place: EventContext,
     pending_id: str,
@@ -71,10 +83,7 @@ def permission(
         tool_name=name_of(facts),
         permission_title=title,
         agent_title=own if own and own != title and not also else None,
-        permission_options=[
-            PermissionOption(option_id=option.option_id, name=option.name, kind=kind_of(option))
-            for option in asked.options
-        ],
+        permission_options=options_of(asked),
         action_type=action,
         action_details=details or None,
         tool_input=fields(shallow(facts.raw_input)) or None,

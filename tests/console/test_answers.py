@@ -11,6 +11,8 @@ from console_decisions import armed
 from console_page import console, go_to
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
 from turnwire.journal.base import Entry
+from turnwire.normalize.claude.requests.options import options
+from turnwire.normalize.common.option_effects import described
 from turnwire.normalize.events import PermissionOption, PermissionRequest, PermissionResolved
 from waiting import until
 
@@ -65,30 +67,57 @@ async def test_always_in_this_project_names_the_option_that_says_so(asked: Asked
     where, page = await asked("perm-allow-always", "permission_request")
     await read_to_the_end(page)
     await page.get_by_role("button", name="Always …").click()
-    await page.get_by_label("in this project, for me").check()
+    await page.get_by_label("in this project, for you alone").check()
     await expect(page.locator(".rules")).to_contain_text("written to .claude/settings.local.json")
     await page.get_by_role("button", name="Allow, and remember it").click()
     assert await command(where) == {"option_id": "allow_always:localSettings"}
 
 
-@pytest.mark.long
-async def test_an_option_that_leaves_the_place_open_gets_the_chosen_one(asked: Asked) -> None:
+async def test_an_answer_of_which_the_agent_says_nothing_is_told_as_that_and_given_as_it_is(
+    asked: Asked,
+) -> None:
     request = PermissionRequest(
         pending_id="p",
         permission_title="Fetch a page",
-        permission_options=[
-            PermissionOption(option_id="allow_once", name="Allow", kind="allow_once"),
-            PermissionOption(option_id="allow_always", name="Always allow", kind="allow_always"),
-        ],
+        permission_options=described(
+            [
+                PermissionOption(
+                    option_id="proceed_always", name="Allow for this session", kind="allow_always"
+                ),
+                PermissionOption(option_id="allow_once", name="Allow", kind="allow_once"),
+            ]
+        ),
         action_type="network",
     )
     where, page = await asked(made([request]))
     await read_to_the_end(page)
     await page.get_by_role("button", name="Always …").click()
-    await page.get_by_label("Always allow").check()
-    await page.get_by_label("It holds").select_option("projectSettings")
+    await page.get_by_label(
+        "The agent says “Allow for this session”; it does not say which, where or until when."
+    ).check()
     await page.get_by_role("button", name="Allow, and remember it").click()
-    assert await command(where) == {"option_id": "allow_always", "destination": "projectSettings"}
+    assert await command(where) == {"option_id": "proceed_always"}
+
+
+async def test_always_on_an_edit_says_once_that_all_edits_of_the_session_run_unasked(asked: Asked) -> None:
+    request = PermissionRequest(
+        pending_id="p",
+        permission_title="Edit src/app.py",
+        permission_options=options([{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]),
+        action_type="file_write",
+    )
+    where, page = await asked(made([request]))
+    await read_to_the_end(page)
+    await page.get_by_role("button", name="Always …").click()
+    [choice] = await page.locator(".remember .choice").all()
+    await expect(choice).to_have_text(
+        "Allows without asking again until this session ends: every edit of a file in the session's folders, "
+        "and commands such as mkdir, mv and rm there."
+    )
+    await choice.click()
+    await expect(page.locator(".rules li")).to_have_count(1)
+    await page.get_by_role("button", name="Allow, and remember it").click()
+    assert await command(where) == {"option_id": "allow_always:mode:acceptEdits"}
 
 
 async def test_an_input_edited_as_json_is_checked_before_it_is_sent(asked: Asked) -> None:

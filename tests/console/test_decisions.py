@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import Browser, WebSocketRoute, expect
 
-from console_decisions import OPTIONS, RULE, WIDER, armed, command, given, own_clock, pass_the_second, session
+from console_decisions import OPTIONS, RULE, armed, command, given, own_clock, pass_the_second, session
 from console_page import console
 from console_states import empty_hub, entries, hub_harness, made, show
 from turnwire.normalize.events import (
@@ -58,11 +58,15 @@ async def test_a_permanent_rule_is_confirmed_with_the_rule_and_its_file(browser:
     async with session(browser, command("a")) as (where, page):
         await page.get_by_role("button", name="Always …").click()
         choices = page.locator(".remember .choice")
-        # place first, and nothing of the rules is cut
-        assert (await choices.nth(1).inner_text()).startswith("In this project, for me")
+        # nothing is cut
+        await expect(choices.nth(1)).to_contain_text(
+            "in this project, for you alone, until it is removed from .claude/settings.local.json"
+        )
         for choice in await choices.all():
             assert await choice.evaluate("node => node.scrollWidth <= node.clientWidth")
-            await expect(choice).to_contain_text(WIDER)
+            await expect(choice).to_contain_text(
+                "commands that match “npm publish *”; commands that match “npm *”"
+            )
         await expect(page.locator(".remember button.primary")).to_have_count(0)
         await choices.nth(1).click()
         rules = page.locator(".rules li")

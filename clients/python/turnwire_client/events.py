@@ -304,10 +304,18 @@ class PermissionOption(Value, frozen=True, kw_only=True):
     """The button's text."""
     kind: Literal["allow_once", "allow_always", "reject_once", "reject_always"]
     """The option's meaning."""
+    effect: str | None = None
+    """What choosing it comes to: what is allowed from now on, where, and until when. Frontends show it; no two options of a
+    request have the same. Absent in logs of older versions."""
     destination: str | None = None
     """Where an always-answer is remembered: session, localSettings, projectSettings, userSettings."""
     remembers: list[RememberedRule] | None = None
     """Every rule that this answer adds. Absent if the agent does not say what it remembers."""
+
+    def label(self) -> str:
+        """Return one text for the answer: the name of one that counts once, and what any other comes to."""
+        counts_once = self.kind in ("allow_once", "reject_once")
+        return self.name if counts_once else self.effect or self.name
 
 
 class PermissionRequest(ThreadEvent, frozen=True, kw_only=True, tag="permission_request"):
@@ -324,7 +332,7 @@ class PermissionRequest(ThreadEvent, frozen=True, kw_only=True, tag="permission_
     agent_title: str | None = None
     """The agent's own title, if it differs. Its model may have chosen the words, so never decide by them."""
     permission_options: list[PermissionOption]
-    """The possible answers."""
+    """The possible answers, of each kind the narrowest first: `allow_once` comes before `allow_always`."""
     action_type: Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"]
     """The kind of action."""
     action_details: JsonObject | None = None
@@ -341,6 +349,24 @@ class PermissionRequest(ThreadEvent, frozen=True, kw_only=True, tag="permission_
     """permission_suggestions as the CLI made them."""
     agent_id: str | None = None
     """The subagent that asks."""
+
+    def allow_once(self) -> str:
+        """Return the id of the option that allows this call and no later one; raises LookupError if the agent offers none."""
+        return self._option("allow_once")
+
+    def deny(self) -> str:
+        """Return the id of the option that refuses this call, and no later one if the agent offers that; raises LookupError."""
+        return self._option("reject_once", "reject_always")
+
+    def _option(self, *kinds: str) -> str:
+        for kind in kinds:
+            for option in self.permission_options:
+                if option.kind == kind:
+                    return option.option_id
+        offered = ", ".join(f"{one.option_id} ({one.kind})" for one in self.permission_options) or "none"
+        raise LookupError(
+            f"Request {self.pending_id} has no option of the kind {' or '.join(kinds)}. Choose among its options: {offered}."
+        )
 
 
 class PermissionResolved(SessionEvent, frozen=True, kw_only=True, tag="permission_resolved"):

@@ -1,4 +1,5 @@
 /** turnwire's client for browsers and Node: see README.md. */
+export { allowOnce, deny, label } from "./answers.js";
 export { Backoff, type BackoffOptions } from "./backoff.js";
 export {
   Client,

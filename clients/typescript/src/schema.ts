@@ -1056,7 +1056,7 @@ export interface PermissionRequest {
   permission_title: string;
   /** The agent's own title, if it differs. Its model may have chosen the words, so never decide by them. */
   agent_title?: string;
-  /** The possible answers. */
+  /** The possible answers, of each kind the narrowest first: `allow_once` comes before `allow_always`. */
   permission_options: PermissionOption[];
   /** The kind of action. */
   action_type: "command" | "file_write" | "file_read" | "network" | "mcp_tool" | "other";
@@ -1084,6 +1084,11 @@ export interface PermissionOption {
   name: string;
   /** The option's meaning. */
   kind: "allow_once" | "allow_always" | "reject_once" | "reject_always";
+  /**
+   * What choosing it comes to: what is allowed from now on, where, and until when. Frontends show it; no two options of a
+   * request have the same. Absent in logs of older versions.
+   */
+  effect?: string;
   /** Where an always-answer is remembered: session, localSettings, projectSettings, userSettings. */
   destination?: string;
   /** Every rule that this answer adds. Absent if the agent does not say what it remembers. */

@@ -20,13 +20,12 @@ import { useDraft } from "./draft.js";
 import { parseInput, startEditing } from "./edit.js";
 import { Late } from "./late.js";
 import { Proposal, payloadOf, useSeen } from "./proposal.js";
-import { leavesOpen, Remember } from "./remember.js";
+import { Remember } from "./remember.js";
 
 interface Draft {
   editing: boolean;
   text: string;
   message: string;
-  destination: string;
   mode: string;
 }
 
@@ -54,7 +53,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
   const { hub } = usePage();
   const { id: session, remarks, drafted } = useLive();
   useSource(remarks.changed);
-  const [draft, setDraft] = useDraft<Draft>(row, () => ({ editing: false, text: "", message: "", destination: "session", mode: "" }));
+  const [draft, setDraft] = useDraft<Draft>(row, () => ({ editing: false, text: "", message: "", mode: "" }));
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
   const [busy, setBusy] = useState(false);
   const [arrived, arrive] = useState(false);
@@ -72,7 +71,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
   const [unseen, allowUnseen] = useState(false);
   const rules = useSeen(
     useMemo(() => new Cuts(), []),
-    `${chosen?.option_id} ${draft.destination}`,
+    chosen?.option_id,
   );
   const mode = plan && draft.mode ? modeOf(draft.mode) : undefined;
   const [sure, beSure] = useState(false);
@@ -118,7 +117,6 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
       option_id: option.option_id,
       ...(updated && { updated_input: updated }),
       ...(rejects(option) && message && { message }),
-      ...(leavesOpen(option) && { destination: draft.destination }),
       ...(plan && !rejects(option) && draft.mode && { mode: draft.mode }),
     });
     // Until its event comes the request must not be answered again.
@@ -166,7 +164,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
       className={option.kind === "allow_once" ? "primary" : rejects(option) ? "danger" : "secondary"}
       onDecide={() => void answer(option)}
     >
-      <span class="name">
+      <span class="name" title={option.effect && visibleCode(option.effect)}>
         {visibleCode(optionName(option))}
         {mode && !rejects(option) && `, then: ${mode.name}`}
       </span>{" "}
@@ -184,8 +182,6 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
             options={always}
             chosen={chosen}
             onChoose={choose}
-            destination={draft.destination}
-            onDestination={(destination) => change({ destination })}
             end={rules.end}
           />
         )}
@@ -285,7 +281,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
             {chosen && (
               <Decide
                 option={chosen.option_id}
-                meaning={`${request.pending_id} ${chosen.option_id} ${draft.destination}`}
+                meaning={`${request.pending_id} ${chosen.option_id}`}
                 blocked={rejects(chosen) ? busy : blocked || !rules.seen}
                 className={rejects(chosen) ? "danger" : "primary"}
                 onDecide={() => void answer(chosen)}

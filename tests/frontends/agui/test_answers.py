@@ -112,7 +112,7 @@ def test_what_cannot_be_rejected_must_be_answered_by_name() -> None:
         permission_options=ASKS.permission_options[:1],
         action_type="other",
     )
-    with pytest.raises(InvalidAnswer, match="no option to reject"):
+    with pytest.raises(InvalidAnswer, match="no option of the kind reject_once or reject_always"):
         command_of("s1", only, CANCELLED)
 
 

@@ -118,7 +118,7 @@ async def test_what_is_remembered_wants_the_word_that_was_printed_with_its_rule(
         await talk.sees("Request 1 ")
         talk.type("/option 1 3", "/confirm 0000 ", "/confirm")
         word = await talk.sees(r"Confirm with /confirm (\w+)")
-        assert talk.found(r"This is remembered: .*Bash\(npm publish \*\).*\.claude/settings\.local\.json")
+        assert talk.found(r"(?s)This is remembered: .*Bash\(npm publish \*\).*\.claude/settings\.local\.json")
         assert not talk.did("permission.respond")
         talk.type(f"/confirm {word[1]}")
         await until(lambda: talk.did("permission.respond"))

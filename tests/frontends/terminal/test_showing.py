@@ -5,7 +5,15 @@ import pytest
 from turnwire.client.events import PermissionOption, PermissionRequest, RememberedRule
 from turnwire.client.payloads import ModifyFile, ModifyFilePayload, Mutation, ShellExec, ShellExecPayload
 from turnwire.frontends.terminal.conversation import Row
-from turnwire.frontends.terminal.showing import asked, body, head, is_permanent, measured, option_words
+from turnwire.frontends.terminal.showing import (
+    asked,
+    body,
+    head,
+    is_permanent,
+    measured,
+    option_words,
+    remembered_words,
+)
 
 HOSTILE = [
     "\x1b]0;title\x07",
@@ -73,8 +81,13 @@ def test_an_answer_that_is_remembered_says_its_rule_and_its_file() -> None:
     rule = RememberedRule(
         rule="Bash(npm publish *)", destination="localSettings", file=".claude/settings.local.json"
     )
-    option = PermissionOption(option_id="a", name="Always", kind="allow_always", remembers=[rule])
-    assert option_words(option) == "Always · Bash(npm publish *) (.claude/settings.local.json)"
+    option = PermissionOption(
+        option_id="a", name="Always", kind="allow_always", effect="Allows it for ever.", remembers=[rule]
+    )
+    assert option_words(option) == "Allows it for ever."
+    assert (
+        remembered_words(option) == "Allows it for ever.\nBash(npm publish *) (.claude/settings.local.json)"
+    )
     assert is_permanent(option)
     assert is_permanent(PermissionOption(option_id="a", name="?", kind="a_new_word"))  # type: ignore[arg-type]
 

@@ -8,33 +8,28 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from console_page import console
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
-from turnwire.normalize.events import (
-    AgentEvent,
-    PermissionOption,
-    PermissionRequest,
-    RememberedRule,
-)
+from turnwire.normalize.claude.requests.options import options
+from turnwire.normalize.events import AgentEvent, PermissionRequest
 from turnwire.normalize.payloads import ShellExecPayload
 from turnwire.normalize.payloads.work import ShellExec
 
 RULE = "Bash(npm publish *)"
-WIDER = "Bash(npm *)"
 OPTIONS = [
-    PermissionOption(option_id="allow_once", name="Allow", kind="allow_once"),
-    *(
-        PermissionOption(
-            option_id=f"allow_always:{place}",
-            name=f"Always allow {RULE}, {WIDER} {words}",
-            kind="allow_always",
-            destination=place,
-            remembers=[RememberedRule(rule=rule, destination=place, file=file) for rule in (RULE, WIDER)],
-        )
-        for place, words, file in (
-            ("session", "for this session", None),
-            ("localSettings", "in this project, for me", ".claude/settings.local.json"),
-        )
-    ),
-    PermissionOption(option_id="reject_once", name="Reject", kind="reject_once"),
+    option
+    for option in options(
+        [
+            {
+                "type": "addRules",
+                "rules": [
+                    {"toolName": "Bash", "ruleContent": "npm publish *"},
+                    {"toolName": "Bash", "ruleContent": "npm *"},
+                ],
+                "behavior": "allow",
+                "destination": "localSettings",
+            }
+        ]
+    )
+    if option.option_id != "reject_interrupt"
 ]
 
 

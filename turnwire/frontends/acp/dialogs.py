@@ -98,7 +98,8 @@ class PermissionDialog:
     def request(self) -> Shape:
         """Return the request, its options one for one."""
         options = [
-            {"optionId": each.option_id, "name": each.name, "kind": each.kind}
+            {"optionId": each.option_id, "name": each.label(), "kind": each.kind}
+            | ({} if each.effect is None else {"_meta": {"turnwire": {"effect": each.effect}}})
             for each in self._event.permission_options
         ]
         return PERMISSION, {"toolCall": self._calls.asked(self._event), "options": options}

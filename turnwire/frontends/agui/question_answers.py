@@ -45,7 +45,11 @@ def interrupt_of(request: Request) -> Interrupt:
 
 
 def _permission_schema(request: events.PermissionRequest) -> JsonObject:
-    options = [{"const": option.option_id, "title": option.name} for option in request.permission_options]
+    options = [
+        {"const": option.option_id, "title": option.label()}
+        | ({} if option.effect is None else {"description": option.effect})
+        for option in request.permission_options
+    ]
     return {
         "type": "object",
         "properties": {
@@ -84,17 +88,17 @@ def _permission(
 ) -> commands.PermissionRespond:
     options = {option.option_id: option for option in request.permission_options}
     if entry.status == "cancelled":
-        return _respond(session, request, {"option_id": _first(request, entry, "reject")})
+        return _respond(session, request, {"option_id": _once(request, allowed=False)})
     match entry.payload:
         case bool(allowed):
-            answer: JsonObject = {"option_id": _first(request, entry, "allow" if allowed else "reject")}
+            answer: JsonObject = {"option_id": _once(request, allowed=allowed)}
         case str(option):
             answer = {"option_id": option}
         case dict(given):
             answer = dict(given)
             if "option_id" not in answer and isinstance(allowed := answer.pop("approved", None), bool):
                 # what AG-UI's own pages send for a tool call
-                answer["option_id"] = _first(request, entry, "allow" if allowed else "reject")
+                answer["option_id"] = _once(request, allowed=allowed)
                 if "editedArgs" in answer:
                     answer["updated_input"] = answer.pop("editedArgs")
         case _:
@@ -120,14 +124,13 @@ def _respond(session: str, request: Request, answer: JsonObject) -> commands.Per
         raise InvalidAnswer(request.pending_id, f"payload: {error}") from None
 
 
-def _first(request: events.PermissionRequest, entry: ResumeEntry, what: str) -> str:
-    for kind in (f"{what}_once", f"{what}_always"):
-        for option in request.permission_options:
-            if option.kind == kind:
-                return option.option_id
-    raise InvalidAnswer(
-        entry.interrupt_id, f"the request has no option to {what}; name an option in payload.option_id"
-    )
+def _once(request: events.PermissionRequest, *, allowed: bool) -> str:
+    try:
+        return request.allow_once() if allowed else request.deny()
+    except LookupError as none:
+        raise InvalidAnswer(
+            request.pending_id, f"payload does not name an option by option_id. {none}"
+        ) from None
 
 
 def _question(session: str, request: events.QuestionRequest, entry: ResumeEntry) -> commands.QuestionAnswer:

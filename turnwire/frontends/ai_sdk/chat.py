@@ -102,10 +102,12 @@ async def answered(client: Client, session: str, asked: ChatRequest) -> Reply:
         request = requests.get(approval.id)
         if request is None:
             continue  # of an earlier turn
-        kind = "allow_once" if approval.approved else "reject_once"
-        option = next((one for one in request.permission_options if one.kind == kind), None)
-        if option is None:
-            raise BadRequest("messages", f"the request {approval.id!r} has no option of the kind {kind}")
+        try:
+            option = request.allow_once() if approval.approved else request.deny()
+        except LookupError as none:
+            raise BadRequest(
+                "messages", f"the approval {approval.id!r} cannot be given here. {none}"
+            ) from None
         answers.append((request, option, approval))
     following = client.follow(session, start, held=HELD)
     for request, option, approval in answers:
@@ -113,7 +115,7 @@ async def answered(client: Client, session: str, asked: ChatRequest) -> Reply:
             await client.respond(
                 session,
                 request.pending_id,
-                option.option_id,
+                option,
                 message=None if approval.approved else approval.reason,
             )
         except CommandFailed as refused:

@@ -17,23 +17,20 @@ OVER = frozenset({"already_answered", "cancelled"})
 """Codes of an answer that came too late."""
 
 
-def option(request: ev.PermissionRequest, kind: str) -> str:
-    """Return the id of a request's option of a kind; raises PromiseBroken when it has none."""
-    for one in request.permission_options:
-        if one.kind == kind:
-            return one.option_id
-    offered = ", ".join(one.kind for one in request.permission_options) or "nothing"
-    raise PromiseBroken(f"a permission request offers {offered}, but no {kind}")
-
-
 def allow(request: ev.PermissionRequest) -> str:
     """Allow it this once."""
-    return option(request, "allow_once")
+    try:
+        return request.allow_once()
+    except LookupError as none:
+        raise PromiseBroken(str(none)) from None
 
 
 def reject(request: ev.PermissionRequest) -> str:
-    """Reject it this once."""
-    return option(request, "reject_once")
+    """Refuse it, and if possible this once."""
+    try:
+        return request.deny()
+    except LookupError as none:
+        raise PromiseBroken(str(none)) from None
 
 
 class Conversation:

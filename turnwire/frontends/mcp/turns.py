@@ -192,7 +192,8 @@ def request_of(event: events.PermissionRequest | events.QuestionRequest) -> Json
         "title": visible(event.permission_title),
         "input": event.tool_input,
         "options": [
-            {"id": option.option_id, "name": visible_line(option.name), "kind": option.kind}
+            {"id": option.option_id, "name": visible_line(option.label()), "kind": option.kind}
+            | ({} if option.effect is None else {"effect": visible_line(option.effect)})
             for option in event.permission_options
         ],
     }

@@ -19,7 +19,7 @@ from turnwire.client.values import JsonValue
 from .deciding import TICK_S, Gate
 from .forms import Field, fields_of, value_of
 from .rows import drawn
-from .showing import asked, first_line, is_permanent, measured, option_words
+from .showing import asked, first_line, is_permanent, measured, option_words, remembered_words
 from .spelling import ordered, visible_line, visible_prose
 
 
@@ -160,7 +160,7 @@ class Decision(Panel):
         self.query_one("#asked").display = self._gate.confirming is None
         if (option := self._gate.confirming) is not None:
             text.append("This is remembered for later calls:\n", "bold red")
-            text.append(f"  {option_words(option)}\n")
+            text.append(f"{remembered_words(option)}\n")
             text.append("y: yes, remember it   Esc: back", "" if self._gate.armed else "dim")
         else:
             letters = {id(self._option_of(letter)): f"{letter} or " for letter in "yn"}

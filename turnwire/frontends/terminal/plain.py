@@ -16,7 +16,7 @@ from turnwire.client.feed import Cursor
 from turnwire.client.requests import Answer
 
 from .conversation import Conversation, Request, Row
-from .showing import asked, body, head, is_permanent, measured, option_words, question_parts
+from .showing import asked, body, head, is_permanent, measured, option_words, question_parts, remembered_words
 from .spelling import visible, visible_line, visible_prose
 
 HELP = """\
@@ -224,9 +224,9 @@ class Plain:
         note = None
         match word:
             case "/allow":
-                option = _of_kind(request, "allow_once")
+                option = _option(request, request.allow_once)
             case "/deny":
-                option, note = _of_kind(request, "reject_once"), rest or None
+                option, note = _option(request, request.deny), rest or None
             case "/option":
                 if not (rest.isdecimal() and 1 <= int(rest) <= len(request.permission_options)):
                     raise _BadLine(
@@ -238,7 +238,7 @@ class Plain:
         if is_permanent(option):
             code = secrets.token_hex(2)
             self._confirming = (code, request, option)
-            self._write(f"This is remembered: {option_words(option)}")
+            self._write(f"This is remembered: {remembered_words(option)}")
             self._write(f"Confirm with /confirm {code}")
             return
         await self._client.respond(self._session, request.pending_id, option.option_id, message=note)
@@ -280,11 +280,12 @@ class _BadLine(Exception):
     """A line that means nothing here; the message says what would."""
 
 
-def _of_kind(request: PermissionRequest, kind: str) -> PermissionOption:
-    for option in request.permission_options:
-        if option.kind == kind:
-            return option
-    raise _BadLine("it has no such answer; /option N K chooses one of its answers")
+def _option(request: PermissionRequest, choose: Callable[[], str]) -> PermissionOption:
+    try:
+        chosen = choose()
+    except LookupError:
+        raise _BadLine("it has no such answer; /option N K chooses one of its answers") from None
+    return next(option for option in request.permission_options if option.option_id == chosen)
 
 
 def _answer(request: QuestionRequest, text: str) -> Answer:

@@ -186,13 +186,14 @@ def measured(parts: list[Part]) -> str:
 
 
 def option_words(option: PermissionOption) -> str:
-    """Return what an answer means: where it is remembered first, then its rules, then its name."""
-    rules = [
-        where if rule.rule in option.name else f"{rule.rule} ({where})"
-        for rule in option.remembers or ()
-        for where in [rule.file or rule.destination]
-    ]
-    return ordered(visible_line(" · ".join([option.name, *rules])))
+    """Return what an answer comes to, in one line."""
+    return ordered(visible_line(option.label()))
+
+
+def remembered_words(option: PermissionOption) -> str:
+    """Return the same with every rule that is remembered, as the agent writes it, and its file."""
+    rules = [f"{rule.rule} ({rule.file or rule.destination})" for rule in option.remembers or ()]
+    return "\n".join([option_words(option), *(ordered(visible_line(rule)) for rule in rules)])
 
 
 def is_permanent(option: PermissionOption) -> bool:
