@@ -70,7 +70,7 @@ async def test_an_answer_that_is_refused_otherwise_is_told() -> None:
 
 async def test_a_request_that_has_no_option_of_the_kind_is_a_promise_broken() -> None:
     talk = Conversation(cast(Client, Refusing("", ASKS)), "s", 60)
-    with pytest.raises(PromiseBroken, match="offers allow_once, but no reject_once"):
+    with pytest.raises(PromiseBroken, match="no option of the kind reject_once"):
         await talk.finish(reject)
 
 

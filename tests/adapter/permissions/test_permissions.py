@@ -765,8 +765,9 @@ def test_suggestions_of_no_form_at_all_cost_no_session() -> None:
     machine = Machine()
     machine.ask(replace(BASH, permission_suggestions=odd))
     effects = machine.answer("allow_always:mode:acceptEdits")
-    assert payload(effects)["updatedPermissions"] == [odd[0], odd[2]]
-    assert decision(effects).destination is None
+    session = {"destination": "session"}
+    assert payload(effects)["updatedPermissions"] == [{**odd[0], **session}, {**odd[2], **session}]
+    assert decision(effects).destination == "session"
 
 
 def test_where_nobody_can_be_asked_a_call_is_denied_and_a_question_declined_at_once() -> None:
