@@ -14,7 +14,12 @@ describe("a permission request", () => {
   test.each([
     [asked(["proceed_always", "allow_always"], ["proceed_once", "allow_once"], ["cancel", "reject_once"]), "proceed_once", "cancel"],
     [
-      asked(["always-allow", "allow_always"], ["allow-once", "allow_once"], ["reject-always", "reject_always"], ["reject-once", "reject_once"]),
+      asked(
+        ["always-allow", "allow_always"],
+        ["allow-once", "allow_once"],
+        ["reject-always", "reject_always"],
+        ["reject-once", "reject_once"],
+      ),
       "allow-once",
       "reject-once",
     ],
@@ -25,7 +30,9 @@ describe("a permission request", () => {
 
   test("without such an option says what it has", () => {
     const request = asked(["ever", "allow_always"], ["never", "reject_always"]);
-    expect(() => allowOnce(request)).toThrow("Request p has no option of the kind allow_once. Choose among its options: ever (allow_always)");
+    expect(() => allowOnce(request)).toThrow(
+      "Request p has no option of the kind allow_once. Choose among its options: ever (allow_always)",
+    );
     expect(deny(request)).toBe("never");
     expect(() => deny(asked())).toThrow("its options: none.");
   });

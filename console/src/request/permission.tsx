@@ -177,14 +177,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
       <div class="request-body" tabIndex={0} role="group" aria-label={plan ? "Plan" : "What would happen"}>
         {request.reason && <p>{visibleCode(request.reason)}</p>}
         {request.agent_id && <p class="quiet">Asked by subagent {visibleCode(request.agent_id)}</p>}
-        {remembering && (
-          <Remember
-            options={always}
-            chosen={chosen}
-            onChoose={choose}
-            end={rules.end}
-          />
-        )}
+        {remembering && <Remember options={always} chosen={chosen} onChoose={choose} end={rules.end} />}
         {draft.editing && edited ? (
           <label class="edit">
             <span>{edited.label}</span>
