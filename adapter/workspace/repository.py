@@ -9,7 +9,6 @@ that directory.
 
 import os
 import re
-import shutil
 import stat
 import tempfile
 from asyncio import to_thread
@@ -21,7 +20,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from turnwire.adapter.process.program import run_program
+from turnwire.adapter.workspace.git import GitRefused, run_git
 from turnwire.protocol.errors import TurnwireError
 
 MAX_OUTPUT = 1 << 20
@@ -119,7 +118,6 @@ class RepositoryLayout(Struct, frozen=True):
 class _Git(Struct, frozen=True):
     """Runs git in a workspace."""
 
-    program: str
     workspace: Path
     environment: Mapping[str, str]
     max_output: int
@@ -127,20 +125,18 @@ class _Git(Struct, frozen=True):
     async def __call__(self, *arguments: str, body: bytes = b"", max_output: int | None = None) -> Output:
         """Return what git says; raises GitFailed and OSError."""
         most = self.max_output if max_output is None else max_output
-        done = await run_program(
-            [
-                self.program,
-                "--no-pager",
-                "-c",
-                "safe.bareRepository=explicit",  # a folder that only looks like a repository
-                *arguments,
-            ],
-            body=body,
-            workspace=self.workspace,
-            environment=self.environment,
-            most=most,
-            stops_full=True,
-        )
+        try:
+            done = await run_git(
+                self.workspace,
+                self.environment,
+                # a folder that only looks like a repository is none
+                ["-c", "safe.bareRepository=explicit", *arguments],
+                body=body,
+                most=most,
+                stops_full=True,
+            )
+        except GitRefused as error:
+            raise GitFailed(str(error)) from None
         if len(done.stdout) > most:
             return Output(done.stdout[:most], is_whole=False)
         if done.code != 0:
@@ -178,7 +174,7 @@ async def repository(
 
     Bytes of an output beyond `max_output` are cut off. With `own_index` git has a copy of the index, and may write it.
     """
-    git = _find(workspace, environment, max_output)
+    git = _starting(workspace, environment, max_output)
     parts = await _ask(git)
     with tempfile.TemporaryDirectory(prefix="turnwire-git-") as folder:
         ours = Path(folder)
@@ -201,16 +197,8 @@ async def repository(
         yield Repository(parts, replace(git, environment={**kept, **places}))
 
 
-def _find(workspace: Path, environment: Mapping[str, str], max_output: int) -> _Git:
-    """Find git outside of the workspace, where an agent can write one; raises GitFailed and OSError."""
-    folders = [
-        folder
-        for folder in environment.get("PATH", os.defpath).split(os.pathsep)
-        if Path(folder).is_absolute() and not Path(folder).resolve().is_relative_to(workspace.resolve())
-    ]
-    program = shutil.which("git", path=os.pathsep.join(folders))
-    if program is None:
-        raise GitFailed("git is not installed on the sidecar's machine")
+def _starting(workspace: Path, environment: Mapping[str, str], max_output: int) -> _Git:
+    """Return git in the workspace's own repository."""
     # the user's own configuration says which folders are safe, so it is kept; what aims git at files is not
     kept = {
         name: value
@@ -218,8 +206,8 @@ def _find(workspace: Path, environment: Mapping[str, str], max_output: int) -> _
         if not name.startswith("GIT_") or name.startswith("GIT_CONFIG") or name in _KEPT
     }
     # taking the index lock could fail a git command of the agent's
-    given = {**kept, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", **_NOT_TRACED}
-    return _Git(program, workspace, given, max_output)
+    given = {**kept, "GIT_OPTIONAL_LOCKS": "0", **_NOT_TRACED}
+    return _Git(workspace, given, max_output)
 
 
 async def _ask(git: _Git) -> RepositoryLayout:

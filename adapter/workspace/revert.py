@@ -57,7 +57,10 @@ async def revert(
     async with asyncio.timeout(DEADLINE):
         if await asyncio.to_thread(_version, workspace / path) != version:
             raise Changed(f"{path!r} was written since it was shown; look again, then repeat it")
-        said = await git("status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--", path)
+        said = await git(
+            *("status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"),
+            *("--ignore-submodules=dirty", "--", path),
+        )
         if not said.is_ok:
             raise GitRefused(f"git cannot tell of {path!r}: {said.words}")
         if not said.fields():

@@ -104,7 +104,10 @@ async def unkept_in(git: Git, submodules: Sequence[str]) -> Unkept:
 
 async def _names(git: Git) -> list[str]:
     """Return what git ignores, what it was told not to look at, and what turnwire put there; folders end with a slash."""
-    said = await git("status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all")
+    said = await git(
+        *("status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all"),
+        "--ignore-submodules=dirty",
+    )
     if not said.is_ok:
         raise GitRefused(f"git cannot tell what it ignores: {said.words}")
     flagged = [

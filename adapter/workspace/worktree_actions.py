@@ -1,7 +1,7 @@
 """What a person does with a session's worktree: each first told as a plan, and done only while it is as it was told.
 
-A plan is a digest of everything that it depends on. Git does the work, with the repository's hooks. Where something fails half way
-(a conflict, a hook), it is taken back, and the refusal says so.
+A plan is a digest of everything that it depends on. Git does the work, and runs no program that the repository brings: plans and results
+name the hooks that did not run. Where something fails half way, such as by a conflict, it is taken back, and the refusal says so.
 """
 
 import asyncio
@@ -17,9 +17,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, assert_never
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from turnwire.adapter.workspace.git import Changed, Git, GitRefused, Said, shown_paths
+from turnwire.adapter.workspace.git import HOOKS, Changed, Git, GitRefused, Said, shown_paths
+from turnwire.adapter.workspace.loaded import BROUGHT, LOADED, LoadedPlaces
 from turnwire.adapter.workspace.removal import Seen, alone, see, take_away
 from turnwire.adapter.workspace.unkept import unkept_in
 from turnwire.adapter.workspace.worktrees import (
@@ -35,7 +36,7 @@ from turnwire.adapter.workspace.worktrees import (
 )
 
 DEADLINE = 600.0
-"""Seconds that an action may take, hooks included."""
+"""Seconds that an action may take."""
 
 KEPT = "refs/turnwire/discarded"
 """Below this name git keeps what was discarded."""
@@ -105,6 +106,11 @@ class _Facts(Struct, frozen=True):
     """Files that git does not know in that working tree, which a merge would write over."""
 
     @property
+    def result(self) -> str | None:
+        """What a merge leads to: a commit or a tree; None where it cannot be made."""
+        return _result_of(self.standing.head, self.merged)
+
+    @property
     def conflicts(self) -> tuple[str, ...]:
         """The files that a merge could not join."""
         if self.merged is None or self.merged.code != 1:
@@ -112,13 +118,22 @@ class _Facts(Struct, frozen=True):
         return tuple(dict.fromkeys(self.merged.fields()[1:]))
 
 
+def _result_of(head: str, merged: Said | None) -> str | None:
+    if merged is None:
+        return head
+    return merged.fields()[0] if merged.is_ok else None
+
+
 class Worktree:
     """The worktree of one session."""
 
-    def __init__(self, place: NewPlace, environment: Mapping[str, str], backups: Path) -> None:
-        """Take what was made, git's environment, and the folder for copies of what git ignores."""
+    def __init__(
+        self, place: NewPlace, environment: Mapping[str, str], backups: Path, loaded: Iterable[str] = LOADED
+    ) -> None:
+        """Take what was made, git's environment, the folder for copies of what git ignores, and what programs load by themselves."""
         self._place = place
         self._backups = backups
+        self._loaded = LoadedPlaces.of((*loaded, *BROUGHT))
         self._git = Git(Path(place.path), environment)
 
     async def status(self) -> Status:
@@ -166,6 +181,15 @@ class Worktree:
             raise Changed("the worktree or its base is not as it was shown; look again, then repeat it")
         if now.refusal is not None:
             raise GitRefused(now.refusal)
+        done = await self._do(action, message, facts, now, before)
+        return structs.replace(done, done=(*done.done, *await self._not_run(action)))
+
+    async def _not_run(self, action: Action) -> list[str]:
+        return await self._git.not_run(action) if action in HOOKS else []
+
+    async def _do(
+        self, action: Action, message: str | None, facts: _Facts, now: Plan, before: Seen | None
+    ) -> Done:
         match action:
             case "commit":
                 return await self._commit(facts, str(message))
@@ -215,7 +239,7 @@ class Worktree:
         holder, holder_state = (None, "") if base is None else await self._holder(base)
         in_the_way: tuple[str, ...] = ()
         if holder and not holder_state and ahead and base_head is not None:
-            result = standing.head if merged is None else merged.fields()[0] if merged.is_ok else None
+            result = _result_of(standing.head, merged)
             if result is not None:
                 added = await git.ask(*_ADDED, base_head, result)
                 in_the_way = await asyncio.to_thread(
@@ -276,6 +300,7 @@ class Worktree:
 
     async def _plan(self, facts: _Facts, action: Action, message: str | None, *, agent: Presence) -> Plan:
         does, commands, warnings, refusal = await self._says(facts, action, message, agent=agent)
+        warnings = [*warnings, *await self._not_run(action)]
         known = (
             action, message, does, commands, [one for one in warnings if one != WORKING], refusal, facts.standing, facts.base_head, facts.holder, facts.holder_state,
             facts.remote_head, facts.in_the_way, await self._content(facts.standing),
@@ -342,7 +367,9 @@ class Worktree:
                     refusal,
                 )
             case "merge":
-                return self._says_merge(facts, busy or detached, dirty, running)
+                return self._says_merge(
+                    facts, busy or detached, dirty, [*running, *await self._says_brought(facts)]
+                )
             case "rebase":
                 return await self._says_rebase(facts, busy or detached, dirty, agent=agent)
             case "push":
@@ -354,6 +381,10 @@ class Worktree:
                 elif facts.remote_head == standing.head:
                     refusal = (
                         refusal or f"there is nothing to push: {facts.remote} has every commit of {branch}"
+                    )
+                elif await self._is_here(facts.remote):
+                    refusal = refusal or (
+                        f"the remote {facts.remote} lies in the worktree, where the agent can write its hooks; push yourself"
                     )
                 left = [f"Uncommitted changes stay here: {shown_paths(dirty)}."] if dirty else []
                 return (
@@ -383,6 +414,13 @@ class Worktree:
                 return await self._says_discard(facts, dirty, agent=agent)
             case _ as never:
                 assert_never(never)
+
+    async def _is_here(self, remote: str) -> bool:
+        """Tell whether a remote is a folder in the worktree."""
+        urls = await self._git.tells("remote", "get-url", "--push", "--all", remote)
+        top = await asyncio.to_thread(self._git.folder.resolve)
+        places = [Path(top, url.removeprefix("file://")) for url in (urls or "").split("\n")]
+        return any(place.resolve().is_relative_to(top) for place in places if place.exists())
 
     async def _says_rebase(
         self, facts: _Facts, refusal: str | None, dirty: Sequence[str], *, agent: Presence
@@ -416,8 +454,25 @@ class Worktree:
             refusal,
         )
 
+    async def _says_brought(self, facts: _Facts) -> list[str]:
+        """Say which files of a merge start programs later without anybody naming them."""
+        result = facts.result
+        if facts.base_head is None or result is None or not facts.ahead:
+            return []
+        changed = await self._git.ask("diff", "--name-only", "-z", "--no-renames", facts.base_head, result)
+        paths = [path for path in changed.split("\0") if path]
+        hooks = await self._git.hooks_below()
+        found = dict.fromkeys(
+            (*self._loaded.within(paths), *(path for path in paths if hooks and path.startswith(hooks)))
+        )
+        if not found:
+            return []
+        return [
+            f"It brings files that start programs by themselves; read them first: {shown_paths([*found])}."
+        ]
+
     def _says_merge(
-        self, facts: _Facts, refusal: str | None, dirty: Sequence[str], running: Sequence[str]
+        self, facts: _Facts, refusal: str | None, dirty: Sequence[str], warned: Sequence[str]
     ) -> tuple[Sequence[str], Sequence[str], Sequence[str], str | None]:
         branch, base = facts.standing.branch, facts.base
         if base is None:
@@ -447,14 +502,14 @@ class Worktree:
             does = [f"Merges {_counted(facts.ahead, 'commit')} of {branch} into {base}{where}: git {how}."]
         else:
             does = [
-                f"Merges {_counted(facts.ahead, 'commit')} of {branch} into {base}{where}: turnwire {how}; hooks of merges do not run."
+                f"Merges {_counted(facts.ahead, 'commit')} of {branch} into {base}{where}: turnwire {how}."
             ]
         command = (
             f"git -C {place} merge --no-edit {shlex.quote(f'refs/heads/{branch}')}"
             if facts.holder
             else f"git -C {place} update-ref refs/heads/{shlex.quote(base or '')} MERGED {facts.base_head}"
         )
-        return does, [command], [*running, *left], refusal
+        return does, [command], [*warned, *left], refusal
 
     async def _says_discard(
         self, facts: _Facts, dirty: Sequence[str], *, agent: Presence
@@ -515,7 +570,7 @@ class Worktree:
             raise GitRefused(f"git does not commit, and nothing was: {_locked_by(added.words)}")
         said = await git("commit", "--quiet", "--file=-", body=message.encode())
         if not said.is_ok:
-            why = _locked_by(said.words) or "a hook refuses it without a word"
+            why = _locked_by(said.words)
             if not await asyncio.to_thread(_put_back, index, kept):
                 raise GitRefused(
                     f"git does not commit, and nothing was; all changes are staged now, since another git holds {index}.lock: {why}"
@@ -594,6 +649,11 @@ class Worktree:
         branch = facts.standing.branch or ""
         said = await self._git("push", "--set-upstream", facts.remote or "", _refspec(branch))
         if not said.is_ok:
+            if re.search(r"transport '[^']*' not allowed", said.words):
+                raise GitRefused(
+                    "the repository's own configuration names a program by which git would reach a remote (remote.*.uploadpack, receivepack or vcs), "
+                    "and turnwire runs none that a repository brings; push yourself"
+                )
             hint = "; fetch, then rebase or merge what is there" if "[rejected]" in said.words else ""
             raise GitRefused(f"git does not push{hint}: {_without_password(said.words)}")
         return Done((f"{facts.remote} has {branch}.",), _without_password(said.words))
@@ -647,7 +707,9 @@ class Worktree:
             with tempfile.TemporaryDirectory(prefix="turnwire-git-") as folder:
                 env = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
                 await git.ask("read-tree", "HEAD", env=env)
-                await git.ask("add", "--all", "--", ":/", ":(exclude,top).turnwire", env=env)
+                await git.ask(
+                    "add", "--all", "--", ":/", ":(exclude,top).turnwire", env=env, skips_filters=True
+                )
                 tree = await git.ask("write-tree", env=env)
             parents = ["-p", standing.head]
             if staged not in (tree, await git.ask("rev-parse", "HEAD^{tree}")):

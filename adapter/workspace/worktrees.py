@@ -172,6 +172,15 @@ _IN_PROGRESS = {
 }  # fmt: skip
 
 
+_STATUS = (
+    "status",
+    "--porcelain=v1",
+    "-z",
+    "--untracked-files=all",
+    "--ignore-submodules=dirty",  # git would look into one under its own configuration
+)
+
+
 async def look_at(git: Git) -> Standing:
     """Return how a worktree stands; raises GitRefused."""
     own = Path(await git.ask("rev-parse", "--path-format=absolute", "--git-dir"))
@@ -179,23 +188,34 @@ async def look_at(git: Git) -> Standing:
     head = await git.tells("rev-parse", "--verify", "--quiet", "HEAD")
     if head is None:
         raise GitRefused(_without_commit(branch, await asyncio.to_thread(_last_head, own)))
-    said = await git(
-        "status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames"
-    )
+    said = await git(*_STATUS, "--no-renames")
     if not said.is_ok:
         raise GitRefused(f"git cannot tell what has changed: {said.words}")
     entries = [(field[:2], field[3:]) for field in said.fields() if not field[3:].startswith(OURS)]
     staged = (await git.ask("ls-files", "--stage", "-z")).split("\0")
     links = [line.partition("\t")[2] for line in staged if line.startswith("160000 ")]
+    submodules = [path for path in links if (git.folder / path / ".git").exists()]
+    uncommitted = [path for state, path in entries if state != "!!"]
+    for path in submodules:
+        if path not in uncommitted and await _is_changed(git.at(git.folder / path)):
+            uncommitted.append(path)
     return Standing(
         head,
         branch,
-        tuple(path for state, path in entries if state != "!!"),
+        tuple(uncommitted),
         tuple(path for state, path in entries if "U" in state or state in ("AA", "DD")),
         tuple(path for state, path in entries if state == "??" and path.endswith("/")),
-        tuple(path for path in links if (git.folder / path / ".git").exists()),
+        tuple(submodules),
         next((word for name, word in _IN_PROGRESS.items() if (own / name).exists()), None),
     )
+
+
+async def _is_changed(submodule: Git) -> bool:
+    """Tell whether a submodule has uncommitted changes, or cannot tell."""
+    try:
+        return bool((await look_at(submodule)).uncommitted)
+    except GitRefused:
+        return True
 
 
 def _last_head(own: Path) -> str | None:
@@ -222,7 +242,7 @@ async def unsaved_below(git: Git, standing: Standing) -> list[str]:
     found = [f"{path} is a repository of its own; move it elsewhere" for path in standing.nested]
     for path in standing.submodules:
         inner = git.at(git.folder / path)
-        status = await inner.tells("status", "--porcelain", "--untracked-files=all")
+        status = await inner.tells(*_STATUS)
         if status is None or status:
             found.append(f"the submodule {path} has uncommitted changes; commit and push them there")
         elif await inner.tells("rev-list", "--max-count=1", "HEAD", "--branches", "--not", "--remotes") != "":

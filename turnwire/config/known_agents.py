@@ -44,6 +44,8 @@ class KnownAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Folders below HOME where its installer puts the program. They may be missing from PATH."""
     state: tuple[str, ...] = ()
     """Its own files and folders below HOME, writable in a sandbox. A folder ends in `/`."""
+    loads: tuple[str, ...] = ()
+    """Names and paths in a workspace from which it starts programs by itself. A folder ends in `/`."""
     hosts: tuple[str, ...] = ()
     """Hosts of its model and its login. A sandbox allows them without asking."""
     node: int | None = None
@@ -109,6 +111,13 @@ class KnownAgents(Mapping[str, KnownAgent]):
         if self._agents is None:
             self._agents = read_agents(Path(__file__).with_name("agents.toml"))
         return self._agents
+
+
+def loaded_places() -> tuple[str, ...]:
+    """Return the places in a workspace from which any program starts others by itself: agents, editors, shells, package managers."""
+    from turnwire.adapter.workspace.loaded import LOADED  # noqa: PLC0415 - for sandboxes and merges alone
+
+    return tuple(dict.fromkeys((*LOADED, *(place for agent in KNOWN.values() for place in agent.loads))))
 
 
 KNOWN = KnownAgents()

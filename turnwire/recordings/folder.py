@@ -8,9 +8,9 @@
 Nothing is held in memory but what is being written, however long a line is.
 """
 
+import asyncio
 import os
 import stat
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -164,15 +164,15 @@ class Workspace:
         return None if b"\0" in content else content
 
     def _git(self) -> bytes:
+        from turnwire.adapter.workspace.git import Git, GitRefused  # noqa: PLC0415 - few recordings are made
+
+        async def status() -> str:
+            async with asyncio.timeout(GIT_S):
+                return (await Git(self._folder, os.environ)("status", "--porcelain")).output
+            raise AssertionError("it returns or raises")
+
         try:
-            told = subprocess.run(
-                ["git", "-c", "core.fsmonitor=false", "status", "--porcelain"],
-                cwd=self._folder,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=GIT_S,
-                check=False,
-            )
-        except (OSError, subprocess.SubprocessError):
+            told = asyncio.run(status())
+        except (GitRefused, TimeoutError):
             return b""
-        return told.stdout[:LARGEST_FILE]
+        return told.encode("utf-8", "surrogateescape")[:LARGEST_FILE]

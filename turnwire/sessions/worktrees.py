@@ -10,6 +10,7 @@ from msgspec import to_builtins
 from pydantic import JsonValue
 
 from turnwire.adapter.process.environment import build_environment
+from turnwire.config.known_agents import loaded_places
 from turnwire.config.settings import Settings
 from turnwire.hub.wire import frames
 from turnwire.journal.sessions import SessionRecord
@@ -82,7 +83,7 @@ class Worktrees:
             refuse("no_worktrees", f"no worktree was made for the session {record.session}", "session")
         names = ("path", "folder", "repository", "branch", "base")
         place = NewPlace(*(str(kept.get(name)) for name in names))
-        worktree = Worktree(place, _environment(), self._backups)
+        worktree = Worktree(place, _environment(), self._backups, loaded_places())
         async with _refused():
             result: JsonValue
             match command:

@@ -15,7 +15,7 @@ from git_house import House, changes, done, refused, view, write
 from turnwire.adapter.workspace import removal, unkept, worktree_actions, worktrees
 from turnwire.adapter.workspace.git import Changed, Git, GitRefused, Said
 from turnwire.adapter.workspace.removal import Seen
-from turnwire.adapter.workspace.worktree_actions import Action, Worktree
+from turnwire.adapter.workspace.worktree_actions import Worktree
 from turnwire.adapter.workspace.worktrees import NewPlace, list_worktrees, remove_worktree
 
 WORK = "trees/project/work"
@@ -24,12 +24,6 @@ WORK = "trees/project/work"
 @pytest.fixture
 def house(tmp_path: Path) -> House:
     return House(tmp_path)
-
-
-def hook(house: House, name: str, script: str = "echo not today >&2\nexit 1\n") -> None:
-    path = house.repository / ".git/hooks" / name
-    path.write_text(f"#!/bin/sh\n{script}")
-    path.chmod(0o755)
 
 
 async def remove(house: House, made: NewPlace) -> worktrees.Removed:
@@ -57,30 +51,6 @@ def remote(house: House) -> Path:
     house.git("clone", "-q", "--bare", str(house.repository), str(bare))
     house.git("remote", "add", "origin", str(bare))
     return bare
-
-
-@pytest.mark.parametrize(
-    ("name", "action"),
-    [
-        ("pre-commit", "commit"),
-        ("commit-msg", "commit"),
-        ("pre-merge-commit", "merge"),
-        ("pre-rebase", "rebase"),
-        ("pre-push", "push"),
-    ],
-)
-async def test_a_hook_that_fails_changes_nothing_and_its_words_are_told(
-    house: House, name: str, action: Action
-) -> None:
-    tree, there = await apart(house)
-    bare = remote(house)
-    if action == "commit":
-        write(there, {"a.txt": "staged\n", "new.txt": "new"})
-        house.git("add", "a.txt", at=there)
-        write(there, {"a.txt": "then changed\n"})
-    hook(house, name)
-    log = {"merge": "project"}.get(action)
-    assert "not today" in await refused(house, tree, action, bare, log=log)
 
 
 async def test_a_lock_that_was_left_is_named_and_nothing_changes(house: House) -> None:
@@ -252,8 +222,6 @@ async def test_names_that_no_branch_can_have_are_refused(house: House, branch: s
 @pytest.mark.long
 async def test_two_actions_at_once_come_after_each_other(house: House) -> None:
     """Of two commits of one tree the second sees that it was done; two merges into one base both get there."""
-    hook(house, "pre-commit", "sleep 0.3\n")
-    hook(house, "pre-merge-commit", "sleep 0.3\n")
     first, there = await apart(house)
     second, _ = await apart(house, "other")
     write(there, {"new.txt": "new"})
@@ -293,7 +261,9 @@ async def test_a_merge_that_another_began_is_not_aborted(
     house.git("checkout", "-q", "-b", "third", "HEAD~1")
     house.commit({"third.txt": "third"})
     house.git("checkout", "-q", "main")
-    hook(house, "pre-merge-commit", "exit 1\n")
+    hook = house.repository / ".git/hooks/pre-merge-commit"
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
     begun: dict[str, str] = {}
 
     def begin() -> None:
