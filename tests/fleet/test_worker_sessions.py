@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from host_harness import SOMEBODY, HostHarness, host_harness
@@ -13,10 +14,13 @@ from host_harness import SOMEBODY, HostHarness, host_harness
 from journals import RedisProcess
 from turnwire.config.settings import Settings
 from turnwire.fleet.errors import NameTaken
+from turnwire.fleet.fleet_host import FleetHost
 from turnwire.fleet.joining import working
 from turnwire.fleet.log_ends import LogEnds
 from turnwire.fleet.messages import WorkerSummary, decode
 from turnwire.fleet.store import FleetStore
+from turnwire.fleet.timing import Timing
+from turnwire.fleet.worker import Worker
 from turnwire.fleet.worker_sessions import ClaimedRecords, WorkerSessions
 from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire import frames
@@ -231,3 +235,114 @@ async def test_a_redis_that_was_put_back_is_noticed_by_a_worker_that_begins_agai
     finally:
         await hub.close()
         await journal.close()
+
+
+async def test_a_session_is_taken_over_while_the_log_of_another_refuses_events(
+    tmp_path: Path, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        machine("first", tmp_path, redis, monkeypatch) as first,
+        machine("second", tmp_path, redis, monkeypatch) as second,
+    ):
+        answer = await first.do("session.create", workspace=str(tmp_path), agent="echo", prompt="hello")
+        assert isinstance(answer, dict)
+        session = answer["session"]
+        await first.here.until(session, ev.Complete)
+        await first.sessions.journaled()
+        record, fence = first.sessions.record(session), first.sessions.fence(session)
+        assert record is not None
+        assert await first.journal.claim("another")
+        waits, flush, append = asyncio.Event(), second.journal._backlog.flush, second.journal._server.append
+
+        async def noticed(*arguments: Any) -> None:
+            waits.set()
+            await flush(*arguments)
+
+        async def late(*arguments: Any) -> Any:
+            await waits.wait()
+            return await append(*arguments)
+
+        monkeypatch.setattr(second.journal._backlog, "flush", noticed)
+        monkeypatch.setattr(second.journal._server, "append", late)
+        claim = second.journal.claim
+
+        async def claim_beside(*arguments: Any) -> bool:
+            claimed = await claim(*arguments)
+            await second.journal.append("another", [Entry(b"{}")])
+            return claimed
+
+        monkeypatch.setattr(second.journal, "claim", claim_beside)
+        assert await second.sessions.adopt(session, record, "first", fence)
+        assert second.journal.has_refused("another")
+        assert second.sessions.owns(session)
+
+
+async def test_a_session_that_was_claimed_and_could_not_be_taken_back_stays_in_the_list_and_goes_on(
+    tmp_path: Path, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings.model_validate(
+        {"redis_url": redis.url, "state_dir": tmp_path, "worker_group": "g", "fleet_lease_s": 30}
+    )
+    store = FleetStore(redis.url)
+    workers: list[Worker] = []
+    running = Worker.running
+
+    def noted(worker: Worker) -> Any:
+        workers.append(worker)
+        return running(worker)
+
+    monkeypatch.setattr(Worker, "running", noted)
+    async with (
+        machine("first", tmp_path, redis, monkeypatch) as first,
+        machine("second", tmp_path, redis, monkeypatch) as second,
+        working(settings, "first", first.here.host, first.journal) as member,
+    ):
+        member.begin()
+        host = FleetHost(store, second.journal, Timing(lease_s=30, pause_s=0.02))
+        async with host.running():
+            answer = await host.execute(
+                frames.SessionCreate(
+                    type="session.create", id="1", workspace=str(tmp_path), agent="echo", prompt="hello"
+                ),
+                SOMEBODY,
+            )
+            assert isinstance(answer, dict)
+            session = str(answer["session"])
+            await first.here.until(session, ev.Complete)
+            await until(lambda: [one.state for one in host.sessions()] == ["idle"])
+            (worker,) = workers
+            async with worker._showing:
+                before = (await store.entries([session]))[session]
+                assert before is not None
+                assert before.record is not None
+                assert await second.sessions.adopt(session, before.record, "first", before.fence)
+                # Whose it is changes with the claim, in the directory, too.
+                taken = (await store.entries([session]))[session]
+                assert taken is not None
+                assert (taken.worker, taken.fence) == ("second", before.fence + 1)
+                await first.sessions.abandon(session)
+                await second.sessions.abandon(session)
+                with monkeypatch.context() as patched:
+
+                    async def refused(_: object) -> None:
+                        raise JournalUnavailable("another session's events are refused")
+
+                    patched.setattr(first.here.host, "take_over", refused)
+                    with pytest.raises(JournalUnavailable):
+                        await first.sessions.adopt(session, before.record, "second", taken.fence)
+            await worker._show_all()
+            assert not first.sessions.owns(session)
+            kept = (await store.entries([session]))[session]
+            assert kept is not None
+            assert (kept.worker, kept.fence, kept.record) == ("first", before.fence + 2, before.record)
+            await host.execute(frames.Prompt(type="prompt", id="2", session=session, text="go on"), SOMEBODY)
+            assert first.sessions.owns(session)
+            await first.here.until(session, ev.Complete, 2)
+            # Nobody else's word ends it, and `session.delete` does: for good.
+            await store.remove(session, first.sessions.fence(session))
+            assert (await store.entries([session]))[session] is not None
+            await host.execute(frames.SessionDelete(type="session.delete", id="3", session=session), SOMEBODY)
+            assert host.sessions() == []
+            assert not await store.put(before)
+            assert (await store.entries([session]))[session] is None
+    await store.close()

@@ -74,3 +74,23 @@ async def test_there_is_room_again_as_soon_as_enough_is_readable() -> None:
     assert backlog.is_full
     backlog.commit(1, 60)
     assert not backlog.is_full
+
+
+async def test_a_refused_batch_fails_those_who_wait_for_its_own_session_and_those_who_wait_for_all() -> None:
+    backlog = Backlog(1000)
+    backlog.accept(10)
+    backlog.accept(10)
+    waits = {name: asyncio.create_task(backlog.flush(name)) for name in ("own", "other", None)}
+    await asyncio.sleep(0)
+    backlog.refuse("own", 1, 10, FULL)
+    await asyncio.sleep(0)
+    assert {name for name, task in waits.items() if task.done()} == {"own", None}
+    for name in ("own", None):
+        with pytest.raises(JournalUnavailable, match="full"):
+            await waits[name]
+    last = asyncio.create_task(backlog.flush("late"))
+    await asyncio.sleep(0)
+    backlog.refuse("own", 1, 10, FULL)
+    async with asyncio.timeout(60):
+        await waits["other"]
+        await last

@@ -89,6 +89,9 @@ async def test_a_session_of_a_cluster_is_in_one_slot_and_all_that_was_seen_survi
         epoch = journal.epoch
         await journal.close()
         await other.close()
+        owned = await RedisJournal.open(url, owner="w")
+        assert await owned.claim("of-a-fleet"), "with its entry in the directory, in one slot"
+        await owned.close()
         again = await RedisJournal.open(url)
         assert again.epoch == epoch, "all nodes have on disk what they acknowledged"
         assert {log.session for log in await again.logs()} >= set(sessions) - {"s-1"}

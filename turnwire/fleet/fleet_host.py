@@ -428,7 +428,7 @@ class FleetHost:
         fence = await self._log.delete_from(session, owner)
         if not fence:
             return False
-        await self._store.bar(session, fence)
+        await self._store.remove(session, fence)
         await self._directory.refresh(session)
         log.warning(
             "a session was deleted whose worker is gone", extra={"session": session, "worker": owner.owner}

@@ -11,7 +11,7 @@
 | `{id}:route` | which worker a new session's command went to |
 | `{hub}:replies` | stream of answers; gone soon after its hub |
 | `sessions` | set of the ids of sessions |
-| `{session}:entry` | hash: worker, fence, summary, group, record; of a session that was deleted while its worker was gone the fence alone |
+| `{session}:entry` | hash: worker, fence, summary, group, record, for a day after a deletion the fence alone; a claim of the session's log changes worker and fence (turnwire/journal/redis) |
 | `{code}:invitation` | whose a code is that logs one more browser in, by its SHA-256; gone once it is used |
 | `{principal}:spent:DAY` | dollars of a principal on a day; gone two days later |
 | `{principal}:reserved` | hash: sessions that commands of a principal begin or let run, and until when that counts |
@@ -31,12 +31,16 @@ from redis.exceptions import ResponseError
 from turnwire._runtime.version import VERSION
 from turnwire.journal.base import JournalUnavailable
 from turnwire.journal.redis.connection import connect
+from turnwire.journal.redis.server import entry_key, state_key
 
 GROUP = "worker"
 SCHEMA = 1
 """Version of what is in these keys, and of what hubs and workers say to each other. A change that older ones cannot skip raises it."""
 CHANGES_KEPT = 100_000
 """Changes that a hub may be behind by before it reads the whole directory again."""
+
+BARRED_MS = 86_400_000
+"""How long a deleted session's entry refuses earlier owners."""
 
 _RENEW = """
 -- KEYS lease, wish; ARGV instance, place, about, milliseconds, whether this is the first time.
@@ -61,24 +65,23 @@ return 0
 """
 
 _PUT = """
--- KEYS entry; ARGV worker, fence, summary, group, record. What a later owner has written stays.
-if tonumber(redis.call('HGET', KEYS[1], 'fence') or '0') > tonumber(ARGV[2]) then return 0 end
+-- KEYS entry, state of the log; ARGV worker, fence, summary, group, record. What a later owner has written stays, and the log knows it first
+local known = math.max(tonumber(redis.call('HGET', KEYS[1], 'fence') or '0'), tonumber(redis.call('HGET', KEYS[2], 'fence') or '0'))
+if known > tonumber(ARGV[2]) then return 0 end
 redis.call('HSET', KEYS[1], 'worker', ARGV[1], 'fence', ARGV[2], 'summary', ARGV[3], 'group', ARGV[4], 'record', ARGV[5])
+redis.call('PERSIST', KEYS[1])
 return 1
 """
 
 _REMOVE = """
--- KEYS entry; ARGV fence
-if tonumber(redis.call('HGET', KEYS[1], 'fence') or '0') > tonumber(ARGV[1]) then return 0 end
-return redis.call('DEL', KEYS[1])
-"""
-
-
-_BAR = """
--- KEYS entry; ARGV fence. What remains is no entry, and refuses those of earlier owners.
+-- KEYS entry, state of the log; ARGV fence, milliseconds. Only a log that was deleted, or never begun, has no entry any more. What remains
+-- for a while is none, and refuses those of earlier owners
+local owner, deleted = unpack(redis.call('HMGET', KEYS[2], 'owner', 'deleted'))
+if owner and deleted ~= '1' then return 0 end
 if tonumber(redis.call('HGET', KEYS[1], 'fence') or '0') > tonumber(ARGV[1]) then return 0 end
 redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'fence', ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 """
 
@@ -189,6 +192,7 @@ class FleetStore:
         # It may send something twice; a command that went twice has one id.
         self._connection = connect(url)
         self._redis = self._connection.redis
+        self._logs = prefix
         self._prefix = f"{prefix}fleet:"
 
     async def close(self) -> None:
@@ -281,10 +285,10 @@ class FleetStore:
         await self.wish(worker, None)
 
     async def put(self, entry: DirectoryEntry) -> bool:
-        """Keep a session's entry; False where a later owner has one."""
+        """Keep a session's entry; False where the session is another's by now, or was deleted while its worker was gone."""
         kept = await self._connection.run(
             _PUT,
-            [self._of(entry.session, "entry")],
+            self._of_session(entry.session),
             entry.worker,
             entry.fence,
             entry.summary,
@@ -297,15 +301,9 @@ class FleetStore:
         return bool(kept)
 
     async def remove(self, session: str, fence: int) -> None:
-        """Forget a session's entry, unless it is a later owner's."""
-        if await self._connection.run(_REMOVE, [self._of(session, "entry")], fence):
+        """Forget the entry of a session that was deleted, and of no other; a later owner's stays."""
+        if await self._connection.run(_REMOVE, self._of_session(session), fence, BARRED_MS):
             await self._redis.srem(f"{self._prefix}sessions", session)
-            await self._tell("s", session)
-
-    async def bar(self, session: str, fence: int) -> None:
-        """Forget a session's entry permanently: no owner of before can put it there again."""
-        await self._connection.run(_BAR, [self._of(session, "entry")], fence)
-        await self._redis.srem(f"{self._prefix}sessions", session)
         await self._tell("s", session)
 
     async def entries(self, sessions: Sequence[str] | None = None) -> dict[str, DirectoryEntry | None]:
@@ -317,7 +315,7 @@ class FleetStore:
             names = sessions[start : start + 500]
             pipeline = self._redis.pipeline(transaction=False)
             for name in names:
-                pipeline.hmget(self._of(name, "entry"), ["worker", "fence", "summary", "group", "record"])
+                pipeline.hmget(self._of_session(name)[0], ["worker", "fence", "summary", "group", "record"])
             for name, row in zip(names, await pipeline.execute(), strict=True):
                 found[name] = _entry(name, row)
         return found
@@ -475,6 +473,10 @@ class FleetStore:
 
     async def _tell(self, kind: str, name: str) -> None:
         await self._redis.xadd(f"{self._prefix}changes", {kind: name}, maxlen=CHANGES_KEPT, approximate=True)
+
+    def _of_session(self, session: str) -> list[str]:
+        """Return the keys of a session's entry, and of the state of its log."""
+        return [entry_key(self._logs, session), state_key(self._connection, self._logs, session)]
 
     def _of(self, name: str, kind: str) -> str:
         return f"{self._prefix}{{{name}}}:{kind}"

@@ -446,7 +446,7 @@ class Worker:
             for summary in there.values():
                 await self._show_one(summary)
             for session in [one for one in self._shown if one not in there]:
-                # What is not here any more was deleted; or it is another's, whose entry this one may be by now.
+                # What is not here any more was deleted, or is another's, or could not be taken back to the end.
                 if await self._host.still_owns(session):
                     await self._store.remove(session, self._host.fence(session))
                 del self._shown[session]

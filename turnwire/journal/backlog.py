@@ -23,7 +23,7 @@ class Backlog:
         self._size = 0
         self._accepted = self._committed = 0
         self._room = asyncio.Event()
-        self._flushes: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._flushes: deque[tuple[int, str | None, asyncio.Future[None]]] = deque()
         self._closed: JournalUnavailable | None = None
         self._trouble: JournalUnavailable | None = None
         self._watchers: dict[object, Callable[[], None]] = {}
@@ -72,18 +72,22 @@ class Backlog:
         self._size -= size
         if self._size < self._limit:
             self._room.set()
-        while self._flushes and self._flushes[0][0] <= self._committed:
-            _, flushed = self._flushes.popleft()
-            if not flushed.done():
-                flushed.set_result(None)
+        self._end_flushes()
 
     def refuse(self, session: str, count: int, size: int, reason: JournalUnavailable) -> None:
         """Discount batches that will never be readable, since their session's log refuses them."""
         self._refused[session] = reason
-        self._fail_flushes(reason)
+        kept: list[tuple[int, str | None, asyncio.Future[None]]] = []
+        for flush in self._flushes:
+            if flush[1] not in {None, session}:
+                kept.append(flush)
+            elif not flush[2].done():
+                flush[2].set_exception(reason)
+        self._flushes = deque(kept)
         self._committed += count
         self._size -= size
         self._room.set()
+        self._end_flushes()
         self.tell()
 
     def refusal(self, session: str) -> JournalUnavailable | None:
@@ -95,26 +99,32 @@ class Backlog:
         if self._refused.pop(session, None) is not None:
             self.tell()
 
-    async def flush(self) -> None:
-        """Wait until all batches counted in are counted out; raises JournalUnavailable when that cannot be now."""
+    async def flush(self, session: str | None = None) -> None:
+        """Wait until all batches counted in are counted out; raises JournalUnavailable when that cannot be now.
+
+        With a `session`, what the logs of other sessions refuse is no reason to fail.
+        """
         if self._committed == self._accepted:
             return
         if self.trouble is not None:
             raise self.trouble
         flushed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._flushes.append((self._accepted, flushed))
+        self._flushes.append((self._accepted, session, flushed))
         await flushed
 
     def stuck(self, reason: JournalUnavailable) -> None:
         """Note that nothing can be written at present, and tell the waiting tasks."""
         self._turn(reason)
-        self._fail_flushes(reason)
-
-    def _fail_flushes(self, reason: JournalUnavailable) -> None:
         while self._flushes:
-            _, flushed = self._flushes.popleft()
+            *_, flushed = self._flushes.popleft()
             if not flushed.done():
                 flushed.set_exception(reason)
+
+    def _end_flushes(self) -> None:
+        while self._flushes and self._flushes[0][0] <= self._committed:
+            *_, flushed = self._flushes.popleft()
+            if not flushed.done():
+                flushed.set_result(None)
 
     def _turn(self, trouble: JournalUnavailable | None) -> None:
         changed = str(trouble) != str(self._trouble)

@@ -165,8 +165,11 @@ class Journal(Protocol):
         """
         ...
 
-    async def flush(self) -> None:
-        """Wait until all that was accepted is readable. Raises JournalUnavailable when it cannot be made so."""
+    async def flush(self, session: str | None = None) -> None:
+        """Wait until all that was accepted is readable. Raises JournalUnavailable when it cannot be made so.
+
+        With a `session` it waits for what was accepted of that one, and what other sessions' logs refuse is no error.
+        """
         ...
 
     def last(self, session: str) -> int:

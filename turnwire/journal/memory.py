@@ -124,7 +124,7 @@ class MemoryJournal:
         self._watchers.announce(session, log.tail.last)
         return log.tail.last
 
-    async def flush(self) -> None:
+    async def flush(self, session: str | None = None) -> None:
         """Return at once: everything appended is readable."""
 
     def last(self, session: str) -> int:

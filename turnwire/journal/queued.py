@@ -60,9 +60,9 @@ class QueuedJournal:
         """Tell the watcher when `trouble` has become another."""
         return self._backlog.watch(watcher)
 
-    async def flush(self) -> None:
-        """Wait until all that was accepted is written."""
-        await self._backlog.flush()
+    async def flush(self, session: str | None = None) -> None:
+        """Wait until all that was accepted is written, at least of one session."""
+        await self._backlog.flush(session)
 
     def last(self, session: str) -> int:
         """Return the newest number that is known to be written."""

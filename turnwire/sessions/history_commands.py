@@ -237,7 +237,7 @@ class HistoryCommands:
         from turnwire.history.index import HistoryError  # noqa: PLC0415 - as above
 
         try:
-            await self._journal.flush()
+            await self._journal.flush(session.session)
             await self._index([session])
         except (HistoryError, CommandRefused, JournalError):
             log.debug(

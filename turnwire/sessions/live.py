@@ -218,7 +218,7 @@ class LiveSession:
         self._step(machine.OpenElsewhere(running))
         await self.announce(structs.replace(begins, state="ended", text="Here ends what was said before."))
         # who is told of the session next finds all of it
-        await self._services.journal.flush()
+        await self._services.journal.flush(self.session)
 
     @property
     def followable(self) -> bool:
@@ -254,7 +254,7 @@ class LiveSession:
         """Have it written that nothing is read of the conversation that the interface has opened. Raises JournalError."""
         async with self._following:
             await self._close_turn()
-            await self._services.journal.flush()
+            await self._services.journal.flush(self.session)
             if self.in_terminal is not None:
                 self.in_terminal.read = self._read_to({})
         await self.keep_terminal()
@@ -263,7 +263,7 @@ class LiveSession:
         """Note how far the conversation's file is in the log, once that is written. Raises JournalError."""
         if self.in_terminal is not None and self._follower is not None:
             read = self._follower.read
-            await self._services.journal.flush()
+            await self._services.journal.flush(self.session)
             self.in_terminal.read = self._read_to(read)
             self.note_terminal()
 
@@ -460,7 +460,7 @@ class LiveSession:
             if self._services.journal.is_full:
                 return
         with suppress(JournalError):
-            await self._services.journal.flush()
+            await self._services.journal.flush(self.session)
 
     def take_back(self, before: SessionRecord) -> None:
         """Forget a way that led nowhere: the conversation is where it was before."""

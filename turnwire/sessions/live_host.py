@@ -917,8 +917,7 @@ class LiveHost:
         except BaseException:
             del self._registry.sessions[record.session]
             await self._services.forget(record.session)
-            if before is not None:
-                await self._services.journal.delete(record.session)
+            await self._services.journal.delete(record.session)
             raise
         return session
 
@@ -999,4 +998,4 @@ async def _show(journal: Journal, origin: SessionRecord, cut: LogCut, fork: Live
     await fork.announce(told("began", f"What follows was said in the session {origin.session}."))
     await copy_to(journal, origin.session, fork.session, cut)
     await fork.announce(told("ended", "Here the conversation was branched off."))
-    await journal.flush()
+    await journal.flush(fork.session)

@@ -34,7 +34,7 @@ def entries(first: int, last: int, padding: int = 0) -> list[Entry]:
 async def fill(journal: Journal, session: str, last: int, padding: int = 0) -> None:
     """Append what is missing up to a number, and wait until it can be read."""
     await journal.append(session, entries(journal.last(session) + 1, last, padding))
-    await journal.flush()
+    await journal.flush(session)
 
 
 async def read_all(journal: Journal, session: str, cursor: Cursor, *, count: int = 512) -> list[Page]:

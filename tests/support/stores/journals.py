@@ -57,8 +57,8 @@ class RedisOpener:
 class ArchivedJournal(RedisJournal):
     """A worker's journal that has all events in files as soon as they are readable."""
 
-    async def flush(self) -> None:
-        await super().flush()
+    async def flush(self, session: str | None = None) -> None:
+        await super().flush(session)
         await self.archive_quiet()
 
     async def _move_quiet(self, archive: Archive) -> None:

@@ -263,7 +263,7 @@ class RedisJournal(QueuedJournal):
         """Forget a session's events."""
         if self._logs.find(session) is None and session not in self._server.unreadable:
             return
-        await self.flush()
+        await self.flush(session)
         with self._server.explained():
             extent = await self._server.delete(session, self._logs.last(session))
         known = self._logs.get_or_add(session)
@@ -323,7 +323,7 @@ class RedisJournal(QueuedJournal):
         # What waits was numbered in a life before, and has to be refused or taken in that life.
         while any(batch.session == session for batch in self._queue):
             try:
-                await self._backlog.flush()
+                await self._backlog.flush(session)
             except JournalUnavailable:
                 if self._backlog.trouble is not None:
                     raise

@@ -3,7 +3,7 @@
 A session has a stream of events (`SEQ-0`: t time, s bytes kept, e event) and two hashes. `state` has first, last,
 size, micros, writer and deleted. In a fleet it also has owner and fence. While old events are in a file, `archive` names
 it, and `archived` has its parts, as `LAST:MICROS:BYTES` of each. `beside` has what was cut. KEYS are always
-stream, state, beside. What is absent is an empty argument; what is there has a `+` before it.
+stream, state, beside; of a claim also the session's entry in the fleet's directory, which says with the log whose it is. What is absent is an empty argument; what is there has a `+` before it.
 """
 
 _RETAIN = """
@@ -247,6 +247,7 @@ local former, micros, deleted = counted(known[2] or '0'), counted(about[1] or '0
 if not (former and micros and deleted) then return unreadable() end
 local fence = number(former + 1)
 redis.call('HSET', state, 'owner', ARGV[2], 'fence', fence)
+if redis.call('EXISTS', KEYS[4]) == 1 then redis.call('HSET', KEYS[4], 'worker', ARGV[2], 'fence', fence) end
 return {tonumber(fence), first, last, size, micros, deleted}
 """
 )

@@ -16,7 +16,7 @@ from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 from turnwire.journal.base import JournalUnavailable, LogUnreadable, Retention
 from turnwire.journal.damage import is_json_object
 from turnwire.journal.redis.archive_file import ArchivedEvent, Part
-from turnwire.journal.redis.connection import NOT_BY_DIGEST, connect, digest
+from turnwire.journal.redis.connection import NOT_BY_DIGEST, Connection, connect, digest
 from turnwire.journal.redis.scripts import ADOPT, APPEND, ARCHIVE, CLAIM, DELETE, DELETE_FROM, EPOCH, RETAIN
 from turnwire.journal.redis.subscriber import Subscriber
 from turnwire.journal.rows import Append, EventRow, Extent
@@ -430,7 +430,8 @@ class RedisServer:
         """Make a log the owner's in a new life; return it, or None where it is another's than the former one."""
         taken_from = ("", "") if former is None else (former.owner, former.fence)
         pipeline = self._redis.pipeline(transaction=False)
-        pipeline.eval(CLAIM, 3, *self._keys(session), session, self._owner, *taken_from)
+        keys = (*self._keys(session), entry_key(self._prefix, session))
+        pipeline.eval(CLAIM, len(keys), *keys, session, self._owner, *taken_from)
         (found,) = await self._replicated(pipeline, [session])
         if isinstance(found, RedisError):
             raise found
@@ -511,7 +512,18 @@ class RedisServer:
 
     def _keys(self, session: str) -> tuple[str, str, str]:
         name = self._connection.tagged(session)
-        return f"{self._prefix}log:{name}", f"{self._prefix}state:{name}", f"{self._prefix}beside:{name}"
+        state = state_key(self._connection, self._prefix, session)
+        return f"{self._prefix}log:{name}", state, f"{self._prefix}beside:{name}"
+
+
+def state_key(connection: Connection, prefix: str, session: str) -> str:
+    """Return the key of a log's state, which says whose the log is."""
+    return f"{prefix}state:{connection.tagged(session)}"
+
+
+def entry_key(prefix: str, session: str) -> str:
+    """Return the key of a session's entry in the directory of a fleet, in a cluster beside its log."""
+    return f"{prefix}fleet:{{{session}}}:entry"
 
 
 def _may_lose(told: Sequence[Mapping[str, Any]], replicas: int, *, synced: bool) -> str:

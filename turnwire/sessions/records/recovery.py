@@ -156,7 +156,7 @@ async def logged(journal: Journal, session: str) -> AsyncIterator[tuple[int, Age
     """Yield the events of a session's log that can be read, with their numbers. Raises JournalError."""
     cursor = Cursor(journal.epoch, 0)
     # What was accepted and cannot be read yet would be missing.
-    await journal.flush()
+    await journal.flush(session)
     while True:
         page = await journal.read_after(session, cursor)
         for envelope in page.envelopes:
@@ -187,5 +187,5 @@ async def close_left_open(
     closing = left.closing(reason, turns=turns, prompts=prompts)
     if closing:
         await journal.append(session, [Entry(to_json(event)) for event in closing])
-        await journal.flush()
+        await journal.flush(session)
     return left, closing
