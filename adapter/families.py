@@ -16,7 +16,7 @@ from turnwire.adapter.permissions.grants import GrantStore
 from turnwire.adapter.process.cli import find_program
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.adapter.session.agent import AgentSession
-from turnwire.adapter.session.notices import Notify
+from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.normalize.core import Core
 from turnwire.normalize.families import FAMILIES as CORES
 from turnwire.normalize.families import named
@@ -73,7 +73,9 @@ def open_session(
     if options.sandbox.level == "off":
         return family.open(options, core=core, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
     return _in_sandbox(
-        options, partial(family.open, core=core, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
+        options,
+        notify,
+        partial(family.open, core=core, watchdog=watchdog, audit=audit, grants=grants, notify=notify),
     )
 
 
@@ -85,7 +87,9 @@ def added_folders(options: SessionOptions) -> list[str]:
 
 @asynccontextmanager
 async def _in_sandbox(
-    options: SessionOptions, run: Callable[[SessionOptions], AbstractAsyncContextManager[AgentSession]]
+    options: SessionOptions,
+    notify: Notify,
+    run: Callable[[SessionOptions], AbstractAsyncContextManager[AgentSession]],
 ) -> AsyncIterator[AgentSession]:
     """Run an agent in a sandbox; raises SandboxUnavailable where there can be none."""
     from turnwire.adapter.sandbox.sandbox import open_sandbox  # noqa: PLC0415 - few sessions have one
@@ -98,6 +102,7 @@ async def _in_sandbox(
             program=program,
             environment=options.environment,
             own_places=options.own_places,
+            tell=lambda text: notify(SessionNotice("set_aside", text)),
         ) as box,
         run(structs.replace(options, box=box)) as session,
     ):

@@ -18,6 +18,7 @@ from msgspec import Struct
 from turnwire.adapter.permissions.real_paths import secret_places
 from turnwire.adapter.sandbox.own_files import own_files
 from turnwire.adapter.sandbox.settings import SandboxSettings
+from turnwire.adapter.workspace.loaded import LoadedPlaces
 from turnwire.protocol.errors import TurnwireError
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/snap")
@@ -42,11 +43,8 @@ PROTECTED_FOLDERS = (
 )
 """Folders in a workspace whose contents start programs later; one that is missing stays missing, and `.git` itself can be written."""
 
-PROTECTED_FILES = (
-    ".git/config", ".git/config.worktree", ".git/info/attributes", ".mcp.json", ".envrc", ".gitmodules", "turnwire.toml",
-    ".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zprofile", ".zshenv", ".zlogin", ".gitconfig", ".npmrc",
-)  # fmt: skip
-"""Files in a workspace that start programs later; one that is missing can be made, and starts nothing by itself."""
+PROTECTED_FILES = (".git/config", ".git/config.worktree", ".git/info/attributes")
+"""Files of git that start programs later; places that programs load by themselves are in the settings (`loads`)."""
 
 NESTED_DEPTH = 3
 NESTED_FOLDERS = 2000
@@ -151,7 +149,7 @@ def build_profile(
     """
     home = os.path.realpath(environment.get("HOME") or "/nonexistent")
     root = os.path.realpath(workspace)
-    if root in ("/", *SYSTEM) or (f"{home}/".startswith(f"{root}/") and root != home):
+    if root in ("/", *SYSTEM) or _is_in(home, root):
         raise ProfileError(
             f"the workspace {root} holds the system or the home directory; work in a folder below it"
         )
@@ -172,7 +170,8 @@ def build_profile(
     readable |= {path for path in map(absolute, settings.readable) if os.path.exists(path)}
     readable |= {path for path in (os.path.realpath("/etc/resolv.conf"),) if os.path.exists(path)}
     free = {os.path.normpath(one) for one in settings.unprotected}
-    protected, made, made_files = _protected(root, free, home, is_home=root == home)
+    protected, made, made_files = _protected(root, free, home)
+    protected |= _loaded(root, LoadedPlaces.of(settings.loads), free, made)
     own_state = [f"{home}/{place.rstrip('/')}" for place in settings.state]
     secrets = [
         path
@@ -316,9 +315,7 @@ def _read_start(configuration: str) -> str:
         return ""
 
 
-def _protected(
-    root: str, free: set[str], home: str, *, is_home: bool
-) -> tuple[set[str], list[str], list[str]]:
+def _protected(root: str, free: set[str], home: str) -> tuple[set[str], list[str], list[str]]:
     """Return what is not written in the workspace, and which folders and files are made to that end. Raises ProfileError."""
     found: set[str] = set()
     made: list[str] = []
@@ -339,7 +336,7 @@ def _protected(
                 found.add(path)
         elif name == ".git/hooks" and (not has_git or not os.path.isdir(f"{root}/.git")):
             continue
-        elif not is_home:
+        else:
             made.append(path)
             found.add(path)
     repositories = [root, *nested_repositories(root), *_worktree(root)]
@@ -390,6 +387,20 @@ def _protected(
         ):
             found.add(f"{root}/{name}")
     return found, made, made_files
+
+
+def _loaded(root: str, table: LoadedPlaces, free: set[str], made: Sequence[str]) -> set[str]:
+    """Return the places of a table at the top of a workspace that are there; of a link, what it leads to."""
+    found = set()
+    tops = [*_entries(root), *(one for one in table.paths if os.path.lexists(f"{root}/{one}"))]
+    for name in tops:
+        path = f"{root}/{name}"
+        if name in free or path in made or not table.is_one(name):
+            continue
+        real = os.path.realpath(path)
+        if _is_in(real, root) and real != root and os.path.exists(real):
+            found.add(real)
+    return found
 
 
 def _entries(folder: str) -> list[str]:

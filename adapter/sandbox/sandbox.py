@@ -24,12 +24,14 @@ from turnwire.adapter.sandbox.available import check_available
 from turnwire.adapter.sandbox.copies import Copies
 from turnwire.adapter.sandbox.gate import HostGate
 from turnwire.adapter.sandbox.own_files import set_aside
+from turnwire.adapter.sandbox.planted import Planted
 from turnwire.adapter.sandbox.ports import NoPort, SandboxPorts
 from turnwire.adapter.sandbox.profile import HELD, SAME_FOLDER, Profile, build_profile
 from turnwire.adapter.sandbox.proxy import HEAD_LIMIT, Proxy
 from turnwire.adapter.sandbox.settings import SandboxSettings, SandboxUnavailable
 from turnwire.adapter.sandbox.system_calls import compiled
 from turnwire.adapter.sandbox.upstream import Upstream
+from turnwire.adapter.workspace.loaded import LoadedPlaces
 from turnwire.normalize.vocabulary import SandboxLevel
 
 PROXY_PORT = 3128
@@ -201,10 +203,11 @@ async def open_sandbox(
     program: str,
     environment: Mapping[str, str],
     own_places: Sequence[str] = (),
+    tell: Callable[[str], None] = lambda _: None,
 ) -> AsyncIterator[Sandbox | None]:
     """Have a sandbox while the context is open; None for the level `off`. Raises SandboxUnavailable.
 
-    The arguments are those of build_profile.
+    The arguments are those of build_profile, and `tell`: called at the end if files were set aside, with a text for people.
     """
     if settings.level == "off":
         yield None
@@ -228,6 +231,13 @@ async def open_sandbox(
             raise
     except (OSError, ValueError) as error:
         raise SandboxUnavailable(f"there can be no sandbox for this session: {error}") from None
+    planted = Planted(
+        profile.workspace,
+        LoadedPlaces.of(settings.loads),
+        profile.protected,
+        frozenset(map(os.path.normpath, settings.unprotected)),
+    )
+    await planted.look(environment)
     temporary = tempfile.mkdtemp(prefix="turnwire-") if sys.platform == "darwin" else None
     async with TaskOwner() as tasks:
         sandbox = Sandbox(
@@ -241,6 +251,8 @@ async def open_sandbox(
             await sandbox.close()
             unmake(profile)
             set_aside(profile.missing)
+            if said := await planted.set_aside():
+                tell(said)
             await asyncio.to_thread(copies.close)
             if temporary is not None:
                 shutil.rmtree(temporary, ignore_errors=True)

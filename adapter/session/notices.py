@@ -24,6 +24,7 @@ class SessionNotice(Struct, frozen=True):
         "grant_lost",
         "plan_classifier",
         "too_many_requests",
+        "set_aside",
     ]
     """Its kind."""
     message: str

@@ -23,6 +23,7 @@ from turnwire.adapter.sandbox.settings import LEVELS, SandboxSettings
 from turnwire.adapter.session.agent import AgentSession
 from turnwire.adapter.session.attachments import Attachment
 from turnwire.config.agents import AgentSetting, find, with_agent_of_argv
+from turnwire.config.known_agents import loaded_places
 from turnwire.config.sandbox import own_packages
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.vocabulary import Policy, SandboxLevel
@@ -222,6 +223,9 @@ def _started_as(agent: str | Sequence[str], environment: Mapping[str, str]) -> S
         environment=build_environment(os.environ, allowed=(*ALLOWED, *found.variables), given=environment),
         family="auto" if found.family == "claude" else found.family,
         sandbox=SandboxSettings(
-            state=found.state, api_hosts=found.hosts, readable=own_packages() if found.scripted else ()
+            state=found.state,
+            loads=loaded_places(),
+            api_hosts=found.hosts,
+            readable=own_packages() if found.scripted else (),
         ),
     )

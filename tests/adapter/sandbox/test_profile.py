@@ -214,32 +214,20 @@ def test_what_the_operator_opens_of_an_agents_own_files_is_written(home: Path) -
     assert {f"{home}/.codex/config.toml", f"{home}/.claude.json"} <= {*opened.writable}
 
 
-def test_keys_stay_hidden_where_the_workspace_is_the_home_directory(home: Path) -> None:
-    (home / ".ssh").mkdir()
-    profile = build(home, home)
-    assert f"{home}/.ssh" in profile.hidden
-    assert not [place for place in profile.made if place.startswith(str(home))]
+def test_the_home_directory_is_no_workspace(home: Path) -> None:
+    with pytest.raises(
+        ProfileError, match="holds the system or the home directory; work in a folder below it"
+    ):
+        build(home, home)
 
 
 def test_an_agent_reads_its_own_login_and_no_other(home: Path) -> None:
     for name in (".gemini/oauth_creds.json", ".claude/.credentials.json"):
         (home / name).parent.mkdir()
         (home / name).write_text("{}")
-    for workspace in (home, home / "work"):
-        hidden = build(home, workspace, state=[".gemini/"]).hidden
-        assert f"{home}/.gemini/oauth_creds.json" not in hidden
-    assert f"{home}/.claude/.credentials.json" in build(home, home, state=[".gemini/"]).hidden
-
-
-def test_where_the_workspace_is_the_home_directory_the_agent_writes_what_is_kept(home: Path) -> None:
-    (home / ".claude").mkdir()
-    profile = build(home, home, state=[".claude/", ".codex/"])
-    assert f"{home}/.claude" in profile.protected
-    assert f"{home}/.codex" not in profile.protected
-    assert f"{home}/.codex/rules" in profile.protected
-    said = " ".join(bwrap_arguments(profile, has_network=True))
-    projects = f"--bind {home}/.claude/projects {home}/.claude/projects"
-    assert said.index(f"--ro-bind {home}/.claude {home}/.claude ") < said.index(projects)
+    profile = build(home, home / "work", state=[".gemini/"], readable=["~/.claude"])
+    assert f"{home}/.gemini/oauth_creds.json" not in profile.hidden
+    assert f"{home}/.claude/.credentials.json" in profile.hidden
 
 
 @pytest.mark.parametrize("workspace", ["/", "/usr", ".."])
