@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias, assert_never
 from turnwire.adapter.claude.version import PERMISSION_MODES
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.grants import Grant
+from turnwire.adapter.permissions.policies import APPROVES
 from turnwire.adapter.permissions.requests import (
     AgentRequest,
     Allow,
@@ -147,7 +148,8 @@ def _tool(request_id: str, request: CanUseTool) -> ToolRequest:
         call=call,
         offers=[_offer(option, offered) for option in options(offered)],
         wants_human=bool(request.requires_user_interaction),
-        is_asked_by_user=request.decision_reason_type in HUMAN_REASONS,
+        is_asked_by_user=request.decision_reason_type in HUMAN_REASONS
+        and request.decision_reason != APPROVES,
         modes=PERMISSION_MODES,
         destinations=tuple(DESTINATIONS),
         questions=questions(request.input) if call.kind == "question" else (),

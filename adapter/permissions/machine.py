@@ -5,7 +5,7 @@ it was voided; nothing is allowed unless a human, a rule or a policy allows it; 
 Nothing unknown means allow: not an unknown hook, an unknown request, or an answer that does not fit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -43,11 +43,13 @@ from turnwire.adapter.permissions.decisions import (
 )
 from turnwire.adapter.permissions.grants import Grant
 from turnwire.adapter.permissions.policies import (
+    NOWHERE,
     PRE_TOOL,
     STOP,
     PermissionSettings,
     Verdict,
     is_allowed_by_plan,
+    is_left_to_agent,
     judge_by_policy,
     judge_by_rule,
     judge_call,
@@ -62,6 +64,7 @@ from turnwire.adapter.permissions.requests import (
     ToolRequest,
     Waiting,
 )
+from turnwire.normalize.events import RememberedRule
 from turnwire.normalize.vocabulary import VoidReason
 
 MAX_SETTLED = 1000
@@ -88,6 +91,8 @@ class Pending:
     request: Waiting
     asked_at: float
     waits_for: Literal["human", "machine"]
+    real_paths: Mapping[str, str | None] = field(default_factory=dict)
+    """Where the paths of its calls led when it was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +189,7 @@ def _tool_asked(state: State, asked: Asked, request: ToolRequest, at: float) -> 
             return _finish(state, request, answers.deny(request, verdict.reason, verdict.by, 0))
     allowed = [_allowed_by(state, request, call, verdict) for call, verdict in judged]
     if request.wants_human or None in allowed:
-        return _wait_for_human(state, request, at)
+        return _wait_for_human(state, request, at, asked.real_paths)
     decision = hook_answers.decision(request.request_id, "allow", allowed[0] or "")
     return _finish(state, request, Outcome(Allow(request.call.arguments), decision))
 
@@ -249,7 +254,50 @@ def _answered(state: State, answered: Answered, at: float) -> Step:
                 raise InvalidAnswer("this is a question; answer it with question.answer")
     except InvalidAnswer as error:
         return state, [Refuse(request_id, by, "invalid_answer", str(error), error.field)]
-    return _finish(state, pending.request, outcome)
+    option = (
+        pending.request.offer(outcome.decision.option_id or "")
+        if isinstance(pending.request, ToolRequest)
+        else None
+    )
+    state, effects = _finish(state, pending.request, outcome)
+    if option is None or option.option.kind != "allow_always":
+        return state, effects
+    state, settled = _allow_beside(state, option.option.remembers or (), at)
+    return state, effects + settled
+
+
+def _allow_beside(state: State, remembered: Sequence[RememberedRule], at: float) -> Step:
+    """Allow the requests that wait and that an answer which is remembered covers: they would not be asked any more."""
+    rules = frozenset(one.rule for one in remembered)
+    effects: list[Effect] = []
+    for name, pending in state.pending.items():
+        request = pending.request
+        if isinstance(request, ToolRequest) and _is_covered(state, request, pending.real_paths, rules):
+            decision = hook_answers.decision(name, "allow", "remembered", _milliseconds(pending, at))
+            state, settled = _finish(state, request, Outcome(Allow(request.call.arguments), decision))
+            effects += settled
+    return state, effects
+
+
+def _is_covered(
+    state: State, request: ToolRequest, real_paths: Mapping[str, str | None], rules: frozenset[str]
+) -> bool:
+    """Tell whether a request that waits is allowed by the grants of now, or by rules that an answer of its own would add."""
+    settings = state.settings
+    if request.wants_human:
+        return False
+    judged = [(call, judge_by_rule(settings, call, real_paths)) for call in request.calls]
+    if all(_allowed_by(state, request, call, verdict) is not None for call, verdict in judged):
+        return True
+    own = [offer.option.remembers for offer in request.offers if offer.option.kind == "allow_always"]
+    if request.is_asked_by_user or not any(told and {one.rule for one in told} <= rules for told in own):
+        return False
+    return all(
+        verdict is None
+        and not call.is_interactive
+        and is_left_to_agent(settings, state.grants, call, real_paths)
+        for call, verdict in judged
+    )
 
 
 def _cancelled(state: State, request_id: str, reason: VoidReason) -> Step:
@@ -305,11 +353,13 @@ def _git_checked(state: State, checked: GitChecked, at: float) -> Step:
     return _finish(state, pending.request, outcome)
 
 
-def _wait_for_human(state: State, request: ForHumans, at: float) -> Step:
+def _wait_for_human(
+    state: State, request: ForHumans, at: float, real_paths: Mapping[str, str | None] = NOWHERE
+) -> Step:
     if state.settings.auto_deny_as is not None:
         return _finish(state, request, _unasked(request, state.settings.auto_deny_as))
     name, seconds = request.request_id, state.settings.answer_timeout
-    pending = {**state.pending, name: Pending(request, at, "human")}
+    pending = {**state.pending, name: Pending(request, at, "human", real_paths)}
     return replace(state, pending=pending), [] if seconds is None else [StartTimer(name, seconds)]
 
 

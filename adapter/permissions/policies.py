@@ -5,6 +5,7 @@ plan, everything else is allowed. None: the CLI's own rules decide what is asked
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -31,7 +32,11 @@ _OWN_FRONTEND = (
 )
 _NARROWER = "search a narrower folder"
 
-_NOWHERE: Mapping[str, str | None] = {}
+NOWHERE: Mapping[str, str | None] = {}
+"""Of a call whose paths nobody has looked up."""
+
+APPROVES = "a human approves this tool"
+"""What supervised tells an agent when it asks."""
 
 
 class PermissionSettings(Struct, frozen=True, kw_only=True):
@@ -89,7 +94,7 @@ def judge_call(
     call: ToolCall,
     *,
     unasked: Literal["nothing", "edits", "everything"] = "nothing",
-    real_paths: Mapping[str, str | None] = _NOWHERE,
+    real_paths: Mapping[str, str | None] = NOWHERE,
 ) -> Verdict:
     """Judge a call before it is made; `unasked` is what the agent's permission mode lets through at the time."""
     by_rule = judge_by_rule(settings, call, real_paths, asks_about_secrets=unasked != "everything")
@@ -122,7 +127,7 @@ def judge_by_policy(
             if unasked == "everything" or (unasked == "edits" and call.kind == "edit"):
                 # a human has switched to this mode; it was not started in it by default
                 return Verdict("pass")
-            return Verdict("ask", by, "a human approves this tool")
+            return Verdict("ask", by, APPROVES)
 
 
 def is_allowed_by_plan(settings: PermissionSettings, call: ToolCall, *, is_asked_by_user: bool) -> bool:
@@ -138,10 +143,30 @@ def is_allowed_by_plan(settings: PermissionSettings, call: ToolCall, *, is_asked
     )
 
 
+def is_left_to_agent(
+    settings: PermissionSettings,
+    grants: Sequence[Grant],
+    call: ToolCall,
+    real_paths: Mapping[str, str | None],
+) -> bool:
+    """Tell whether the policy asks about no call that the agent's own rules allow, and about no edit in the workspace once a
+    human accepts edits.
+    """
+    if settings.policy != "supervised" or settings.judges_requests:
+        return True
+    home = "" if settings.places is None else settings.places.home
+    top = real_paths.get(settings.workspace) or settings.workspace
+    led = [real_paths.get(one.path) for one in touched(call, settings.workspace, home)]
+    is_inside = bool(led) and all(
+        path is not None and PurePosixPath(path).is_relative_to(top) for path in led
+    )
+    return is_inside and judge_by_policy(settings, grants, call, "edits").behavior == "pass"
+
+
 def judge_by_rule(
     settings: PermissionSettings,
     call: ToolCall,
-    real_paths: Mapping[str, str | None] = _NOWHERE,
+    real_paths: Mapping[str, str | None] = NOWHERE,
     *,
     asks_about_secrets: bool = True,
 ) -> Verdict | None:

@@ -76,12 +76,22 @@ class SessionCore:
         wire: AgentWire,
         permissions: State,
         real_paths: Callable[[Sequence[ToolCall]], RealPaths] = lambda _: {},
+        shown: Callable[[PermissionRequest], PermissionRequest] = lambda request: request,
     ) -> None:
-        """`core` and `wire` are the family's. `real_paths` resolves the paths of calls: the disk's answer is an argument."""
+        """`core` and `wire` are the family's. The disk's answers are arguments.
+
+        Args:
+            core: makes events of the agent's messages.
+            wire: reads what they ask, and writes the answers.
+            permissions: the state that the permission machine begins in.
+            real_paths: resolves the paths of calls.
+            shown: adds to a request what a person needs to see of the disk.
+        """
         self._core = core
         self._wire = wire
         self._permissions = permissions
         self._real_paths = real_paths
+        self._shown = shown
         self._hosts: dict[str, PermissionRequest] = {}
         """Waiting requests for hosts of the sandbox, as published. The agent's family does not know them."""
 
@@ -139,7 +149,17 @@ class SessionCore:
         self._publish(happened, at, outputs)
         for asking in asked:
             self._asked(asking, at, outputs)
-        return _told_as_decided(outputs)
+        return self._with_disk(_told_as_decided(outputs))
+
+    def _with_disk(self, outputs: Outputs) -> Outputs:
+        """Add what the disk says to the requests that are published as waiting."""
+        for number, (item, events) in enumerate(outputs.happened):
+            if isinstance(item, Received):
+                told = [
+                    self._shown(event) if isinstance(event, PermissionRequest) else event for event in events
+                ]
+                outputs.happened[number] = InputWithEvents(item, told)
+        return outputs
 
     def _publish(self, happened: InputWithEvents, at: float, outputs: Outputs) -> None:
         """Publish an input, and pass its relevant events to the permission machine."""

@@ -29,6 +29,7 @@ from turnwire.adapter.session.inbox import Inbox
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.adapter.session.running_agent import Client, RunningAgent, StartedAgent
 from turnwire.normalize.core import Core
+from turnwire.normalize.events import PermissionRequest
 from turnwire.normalize.inputs import Ended, Received
 
 Agent = TypeVar("Agent", bound=RunningAgent[Any])
@@ -160,6 +161,7 @@ def start_agent(
         wire,
         State(settings, grants=known),
         lambda calls: real_paths_of_calls(calls, settings),
+        lambda request: _with_replaced_files(request, settings),
     )
     executor = SessionExecutor(
         core,
@@ -176,6 +178,16 @@ def start_agent(
     return StartedAgent(
         options=options, argv=argv, process=process, client=client, inbox=inbox, executor=executor
     )
+
+
+def _with_replaced_files(request: PermissionRequest, settings: PermissionSettings) -> PermissionRequest:
+    if request.action_type != "file_write":
+        return request
+    from turnwire.adapter.permissions.replaced_files import (  # noqa: PLC0415 - many sessions write no file
+        with_replaced_files,
+    )
+
+    return with_replaced_files(request, settings)
 
 
 def permission_settings(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from turnwire.normalize.codex import items
 from turnwire.normalize.common.option_effects import REFUSES_AND_STOPS, Granted, always, quoted
-from turnwire.normalize.events.control_events import PermissionOption
+from turnwire.normalize.events.control_events import PermissionOption, RememberedRule
 from turnwire.normalize.payloads.fields import fields, objects, text
 from turnwire.normalize.payloads.work import Choice, Question
 from turnwire.normalize.streams.observations import (
@@ -17,13 +17,14 @@ from turnwire.normalize.streams.observations import (
 from turnwire.protocol.json_values import Json, JsonObject
 
 
-def _for_session(what: str) -> PermissionOption:
+def _for_session(what: str, rule: str | None = None) -> PermissionOption:
     return PermissionOption(
         option_id="acceptForSession",
         name="Allow for this session",
         kind="allow_always",
         effect=always([Granted(what, "session")]),
         destination="session",
+        remembers=[RememberedRule(rule=rule, destination="session")] if rule else None,
     )
 
 
@@ -35,6 +36,7 @@ _CANCEL = PermissionOption(
     option_id="cancel", name="Reject and stop", kind="reject_once", effect=REFUSES_AND_STOPS
 )
 _KNOWN = {one.option_id: one for one in (_ACCEPT, _SESSION, _DECLINE, _CANCEL)}
+_RULES = "~/.codex/rules/default.rules"
 _AMENDMENT = "acceptWithExecpolicyAmendment"
 
 
@@ -124,6 +126,9 @@ def _options(told: JsonObject) -> list[PermissionOption]:
     # these two work though they are not offered (0.169.0)
     if _ACCEPT in found and _SESSION not in found:
         found.insert(found.index(_ACCEPT) + 1, _SESSION)
+    if _SESSION in found and (command := text(told, "command")):
+        rule = f"{command} (in {text(told, 'cwd') or 'the working directory'})"
+        found[found.index(_SESSION)] = _for_session("this very command in this folder", rule)
     if _DECLINE not in found:
         # before `cancel`: the first refusal that is offered should not end the turn
         found.insert(found.index(_CANCEL) if _CANCEL in found else len(found), _DECLINE)
@@ -137,15 +142,8 @@ def _rule(told: JsonObject) -> PermissionOption:
         option_id=_AMENDMENT,
         name=f"Always allow commands that begin with: {shown}",
         kind="allow_always",
-        effect=always(
-            [
-                Granted(
-                    f"commands that begin with {quoted(shown)}",
-                    "userSettings",
-                    "~/.codex/rules/default.rules",
-                )
-            ]
-        ),
+        effect=always([Granted(f"commands that begin with {quoted(shown)}", "userSettings", _RULES)]),
+        remembers=[RememberedRule(rule=shown, destination="userSettings", file=_RULES)],
         destination="userSettings",
     )
 

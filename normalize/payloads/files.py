@@ -73,7 +73,8 @@ class Mutation(Published, frozen=True, kw_only=True):
     type: Literal["create", "overwrite", "edit", "insert", "delete"]
     """The change: a new file, a replaced file, a replaced passage, a notebook cell added or removed.
 
-    Only the result shows whether a file is new or replaced. Until then a call that writes a whole file says `create`.
+    An agent tells by the result alone whether a file is new or replaced. Until then a call that writes a whole file says `create`;
+    a permission request of a live session says what turnwire finds on the disk.
     """
     content: str | None = None
     """The whole new content, of create, overwrite and insert."""

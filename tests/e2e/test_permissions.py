@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hostile_cli import hostile_cli
 
-from live import AgentSetup, Frontend, real_setup, scripted_setup
+from live import AgentSetup, Frontend, environment, real_setup, scripted_setup
 from live import preloaded_running as running
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
 from turnwire.client import CommandFailed, connect
@@ -23,6 +24,7 @@ from turnwire.client.events import (
     ToolCall,
     ToolUpdate,
 )
+from turnwire.client.payloads import ModifyFilePayload
 
 LONG = pytest.mark.long
 VERSIONS = ("real", *(pytest.param(older, marks=LONG) for older in ("1.0.120", "2.0.14", "2.1.101")))
@@ -75,6 +77,67 @@ async def test_always_is_not_asked_again(tmp_path: Path, setup: AgentSetup) -> N
         await frontend.turn(setup.ask("touch made.txt"))
         assert len(frontend.seen(PermissionRequest)) == 1
         assert final(frontend).tool_status == "complete"
+
+
+BESIDE = """
+    def ask(name, command, **more):
+        rule = {"toolName": "Bash", "ruleContent": command}
+        suggested = {"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"}
+        asked = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": command}, "tool_use_id": name}
+        asked = {**asked, "permission_suggestions": [suggested], **more}
+        say(type="control_request", request_id=name, request=asked)
+
+    ask("first", "npm test")
+    ask("second", "npm test", agent_id="a-subagent")
+    ask("third", "npm publish")
+    told = {}
+    while len(told) < 3:
+        response = heard().get("response", {})
+        told[response["request_id"]] = response["response"]["behavior"]
+    open("told.json", "w").write(json.dumps(told))
+    end()
+"""
+
+
+async def test_always_settles_what_waits_beside_it_and_nothing_else(tmp_path: Path) -> None:
+    setup = AgentSetup(
+        "beside", hostile_cli(tmp_path, BESIDE), environment(tmp_path / "home"), str, real=False
+    )
+    async with running(tmp_path, setup) as (frontend, _):
+        await frontend.prompt("go")
+        first, second, third = [await frontend.until(PermissionRequest) for _ in range(3)]
+        await frontend.respond(first, "allow_always:session")
+        settled = [await frontend.until(PermissionResolved) for _ in range(2)]
+        assert [one.pending_id for one in settled] == [first.pending_id, second.pending_id]
+        assert (settled[1].behavior, settled[1].by) == ("allow", "remembered")
+        await frontend.respond(third, third.deny())
+        await frontend.turn()
+    told = json.loads((tmp_path / "project" / "told.json").read_text())
+    assert told == {"first": "allow", "second": "allow", "third": "deny"}
+
+
+@pytest.mark.long
+async def test_a_write_over_a_file_asks_with_the_text_that_goes(
+    tmp_path: Path, api: ScriptedMessagesApi
+) -> None:
+    place = tmp_path / "project" / "notes.txt"
+    place.parent.mkdir()
+    place.write_text("what goes\n")
+    write = [tool_use("Write", file_path=str(place), content="what comes\n")]
+    setup = real_setup(tmp_path, api, ask)
+    async with running(tmp_path, setup) as (frontend, _):
+        read = [tool_use("Read", file_path=str(place))]
+        await frontend.prompt(plan(read, write, [text("Done.")]))
+        request = await frontend.until(PermissionRequest)
+        assert isinstance(request.normalized, ModifyFilePayload)
+        [mutation] = request.normalized.modify_file.mutations
+        assert (mutation.type, mutation.old_content) == ("overwrite", "what goes\n")
+        assert "-what goes\n+what comes\n" in str(mutation.diff)
+        [always] = [one for one in request.permission_options if one.kind == "allow_always"]
+        assert "until this session ends: every edit of a file" in str(always.effect)
+        await frontend.respond(request, request.allow_once())
+        await frontend.turn()
+        assert place.read_text() == "what comes\n"
 
 
 @pytest.mark.long

@@ -389,7 +389,8 @@ export interface Mutation {
   /**
    * The change: a new file, a replaced file, a replaced passage, a notebook cell added or removed.
    *
-   * Only the result shows whether a file is new or replaced. Until then a call that writes a whole file says `create`.
+   * An agent tells by the result alone whether a file is new or replaced. Until then a call that writes a whole file says `create`;
+   * a permission request of a live session says what turnwire finds on the disk.
    */
   type: "create" | "overwrite" | "edit" | "insert" | "delete";
   /** The whole new content, of create, overwrite and insert. */

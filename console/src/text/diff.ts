@@ -51,7 +51,8 @@ export function hunksOf(mutation: Mutation): Hunk[] | undefined {
   const { diff, old_content: before, new_content: after, content } = mutation;
   const found =
     diff !== undefined ? fromUnified(diff) : before !== undefined && after !== undefined ? fromPassages(before, after) : undefined;
-  if (found || diff !== undefined || mutation.type !== "create" || content === undefined) return found;
+  const isWhole = mutation.type === "create" || (mutation.type === "overwrite" && before === undefined);
+  if (found || diff !== undefined || !isWhole || content === undefined) return found;
   const lines = content.replace(/\n$/, "").split("\n");
   return [{ title: "", lines: lines.map((text, index) => ({ sign: "+", before: undefined, after: index + 1, text })) }];
 }

@@ -302,6 +302,9 @@ def _mutation(path: str, mutation: payloads.Mutation) -> tuple[int | None, list[
         case payloads.Mutation(diff=str(text)) if hunks := changes(text):
             line = None if mutation.relative else hunks[0].line
             return line, [diff(hunk.old, hunk.new) for hunk in hunks]
+        case payloads.Mutation(type="overwrite", content=str(content)):
+            # of a file that exists `oldText` is no null, though its text may not be shown
+            return None, [diff(mutation.old_content or "", content)]
         case payloads.Mutation(type="delete"):
             return None, [diff(mutation.old_content or mutation.content or "", "")]
         case payloads.Mutation(new_content=str(new)):
