@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hostile_cli import hostile_cli
 
-from live import AgentSetup, Frontend, environment, real_setup, scripted_setup
+from live import AgentSetup, Frontend, real_setup, scripted_setup
 from live import preloaded_running as running
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
 from turnwire.client import CommandFailed, connect
@@ -25,6 +25,7 @@ from turnwire.client.events import (
     ToolUpdate,
 )
 from turnwire.client.payloads import ModifyFilePayload
+from turnwire_process import environment
 
 LONG = pytest.mark.long
 VERSIONS = ("real", *(pytest.param(older, marks=LONG) for older in ("1.0.120", "2.0.14", "2.1.101")))

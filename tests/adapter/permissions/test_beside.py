@@ -1,5 +1,7 @@
 """An answer that lasts settles the requests that wait beside it: those that it covers, and no others."""
 
+from typing import Any
+
 import pytest
 from claude_asking import asked, response_of, waiting_for_humans
 
@@ -53,13 +55,13 @@ class Session:
         return [one.pending_id for one in decisions[1:]]
 
 
-def edit(path: str, suggestions: list[JsonObject] | None = None, **more: str) -> CanUseTool:
+def edit(path: str, suggestions: list[JsonObject] | None = None, **more: Any) -> CanUseTool:
     return CanUseTool(
         tool_name="Edit", input={"file_path": path}, permission_suggestions=suggestions or [MODE], **more
     )
 
 
-def bash(command: str, rule: str | None = None, **more: str) -> CanUseTool:
+def bash(command: str, rule: str | None = None, **more: Any) -> CanUseTool:
     suggestion: JsonObject = {
         "type": "addRules",
         "rules": [{"toolName": "Bash", "ruleContent": rule or command}],
@@ -105,7 +107,7 @@ def test_answers_that_hold_once_settle_nothing_beside_them() -> None:
 @pytest.mark.parametrize("policy", [None, "supervised"])
 def test_accepting_all_edits_settles_the_edits_that_wait(policy: str | None) -> None:
     session = Session(SUPERVISED if policy else None)
-    own = {"decision_reason_type": "hook", "decision_reason": APPROVES} if policy else {}
+    own: dict[str, Any] = {"decision_reason_type": "hook", "decision_reason": APPROVES} if policy else {}
     session.ask("a", edit("/w/a.py", **own))
     session.ask("b", edit("/w/b.py", **own))
     session.ask("c", bash("make", **own))
