@@ -19,8 +19,9 @@ from turnwire.adapter.hooks.programs import HookFailed, run_hook
 from turnwire.adapter.hooks.settings import HookSetting
 from turnwire.adapter.permissions.git_check import uncommitted_changes
 from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.core import InputWithEvents
-from turnwire.normalize.events import ToolUpdate
+from turnwire.normalize.events import ToolCall, ToolUpdate
 from turnwire.normalize.inputs import Received
 from turnwire.normalize.payloads.fields import fields
 from turnwire.protocol.acp.messages import SessionUpdate
@@ -77,6 +78,8 @@ class TurnHooks:
         self._session_id = ""
         self._watches_calls = any(hook.event == "PostToolUse" for hook in hooks)
         self._calls: dict[str, _Call] = {}
+        self._agents_own: BoundedDict[str] = BoundedDict(_CALLS)
+        """Our id of a call -> the agent's, where they differ."""
         self._called: asyncio.Queue[tuple[str, JsonObject, int]] = asyncio.Queue(_WAITING)
         self._most_kept = most_kept
         self._kept = 0
@@ -124,7 +127,9 @@ class TurnHooks:
         if isinstance(item.message, SessionUpdate) and isinstance(item.message.params.update, ToolCallUpdate):
             self._learn(item.message.params.update, len(item.line))
         for event in happened.events:
-            if isinstance(event, ToolUpdate) and event.tool_status != "running":
+            if isinstance(event, ToolCall) and event.agent_call_id is not None:
+                self._agents_own.put(event.tool_call_id, event.agent_call_id)
+            elif isinstance(event, ToolUpdate) and event.tool_status != "running":
                 self._ended(event)
 
     async def serve(self) -> None:
@@ -152,7 +157,8 @@ class TurnHooks:
         return call
 
     def _ended(self, event: ToolUpdate) -> None:
-        call = self._forget(event.tool_call_id) or _Call()
+        call_id = event.tool_call_id
+        call = self._forget(self._agents_own.pop(call_id, call_id)) or _Call()
         if event.tool_status != "complete" or event.history:
             return
         if self._called.full():

@@ -306,10 +306,12 @@ class AcpCore:
             *session.texts.pause(),
             *session_updates.settled(session),
         ]
-        known = session.calls.find(told.tool_call_id)
+        known = session.calls.find(session.calls.id_of(told.tool_call_id))
         joined = session.calls.asked_by(told) if known is None else None
         if joined is not None:
             known, told = joined, replace(told, tool_call_id=joined.id)
+        else:
+            told = session.calls.ours(told, asks=True)
         call_id = told.tool_call_id or None
         facts = ToolCallState() if known is None else replace(known.facts)
         facts.merge(told, session.calls.quirks, asks=True)

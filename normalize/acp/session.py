@@ -9,6 +9,7 @@ from turnwire.normalize.acp.requests import Requests
 from turnwire.normalize.acp.usage import Usage
 from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.common.texts import Texts
+from turnwire.normalize.common.unique_ids import UniqueIds
 from turnwire.normalize.events import (
     AgentEvent,
     AvailableCommands,
@@ -66,12 +67,12 @@ class Turn(Struct, gc=False):
 class Session:
     """One session."""
 
-    def __init__(self, session_id: str, quirks: Quirks) -> None:
+    def __init__(self, session_id: str, quirks: Quirks, call_ids: UniqueIds, message_ids: UniqueIds) -> None:
         self.place = EventContext()
         self.place.enter_session(session_id)
         self.id = session_id
-        self.texts = Texts(self.place)
-        self.calls = Calls(self.place)
+        self.texts = Texts(self.place, message_ids)
+        self.calls = Calls(self.place, call_ids)
         self.requests = Requests(self.place)
         self.usage = Usage(self.place)
         self.turn: Turn | None = None

@@ -59,7 +59,7 @@ def _spoken(state: State, session: Session, kind: Kind, update: updates.Chunk) -
     if session.turn is None and not events:
         events = turns.ensure(state, session)
     if update.meta is not None:
-        parent = parent_of(update.meta)
+        parent = session.calls.id_of(parent_of(update.meta))
         session.usage.chunk(update.meta)
     if words is not None:
         return events + session.texts.say(kind, words, update.message_id, parent, session.history)
@@ -130,12 +130,13 @@ def agent_message(state: State, session: Session, update: updates.Whole) -> list
     words, _ = prompt_of(update.content or [])
     events = turns.ensure(state, session)
     return events + session.texts.whole(
-        kind, words, update.message_id, parent_of(update.meta), session.history
+        kind, words, update.message_id, session.calls.id_of(parent_of(update.meta)), session.history
     )
 
 
 def call(state: State, session: Session, update: updates.ToolCallUpdate) -> list[AgentEvent]:
     """News of a tool call."""
+    update = session.calls.ours(update)
     known = session.calls.find(update.tool_call_id)
     if known is None and not session.calls.is_news(update):
         return []
@@ -187,7 +188,7 @@ def terminal_output(state: State, session: Session, update: updates.TerminalOutp
 
 def call_content(state: State, session: Session, update: updates.ToolCallContentChunk) -> list[AgentEvent]:
     """Version 2: a call shows one thing more."""
-    known = session.calls.find(update.tool_call_id)
+    known = session.calls.find(session.calls.id_of(update.tool_call_id))
     if known is None:
         return []
     whole = [*known.facts.content, update.content]

@@ -9,6 +9,7 @@ from turnwire.normalize.acp.session import Session
 from turnwire.normalize.acp.subagents import Subagent
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.common.event_context import EventFields
+from turnwire.normalize.common.unique_ids import UniqueIds
 from turnwire.normalize.events import AgentEvent, Notice
 from turnwire.normalize.payloads.fields import fields, shallow
 from turnwire.protocol.acp.messages import Id
@@ -45,6 +46,8 @@ class State:
         self.resumed = resumed
         """The first session continues an earlier conversation."""
         self.first_turn = self.next_turn = first_turn
+        self.call_ids = UniqueIds(first_turn)
+        self.message_ids = UniqueIds(first_turn)
         self.agent: JsonObject = {}
         """`agentInfo` of the answer to initialize."""
         self.quirks: Quirks = SAFE
@@ -70,7 +73,9 @@ class State:
         if known is None:
             if len(self.sessions) >= self._room:
                 self._forget_some()
-            known = self.sessions[session_id] = Session(session_id, self.quirks)
+            known = self.sessions[session_id] = Session(
+                session_id, self.quirks, self.call_ids, self.message_ids
+            )
             known.is_loaded = self.resumed
         self.last = known
         return known

@@ -6,7 +6,7 @@ kept
 for a few lines of the model, and at the latest until the turn ends.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import islice
 
 from msgspec import Struct
@@ -17,6 +17,7 @@ from turnwire.normalize.claude.tools.work_dir import WorkDir
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.common.endings import LOST_CALLS, LostReason
 from turnwire.normalize.common.event_context import EventContext
+from turnwire.normalize.common.unique_ids import UniqueIds
 from turnwire.normalize.events import ToolCall, ToolUpdate
 from turnwire.normalize.payloads import NormalizedPayload
 from turnwire.protocol.claude.blocks import ToolResultBlock
@@ -55,6 +56,11 @@ class Call(Struct, gc=False):
     """A call without a result so far."""
 
     id: str
+    """Our id, which is unique in the session."""
+    own: str
+    """The agent's id."""
+    uuid: str | None
+    """UUID of the line that made it."""
     name: str
     input: JsonObject
     payload: NormalizedPayload
@@ -73,43 +79,57 @@ class Call(Struct, gc=False):
 class Calls:
     """The calls that are pending, and the subagents in the background."""
 
-    def __init__(self, place: EventContext) -> None:
+    def __init__(self, place: EventContext, first_turn: int) -> None:
         self._place = place
+        self._ids = UniqueIds(first_turn)
         self.work_dir = WorkDir()
         """The folder that commands run in."""
         self._pending: dict[str, Call] = {}
-        self._ended_now: set[str] = set()
+        self._ended_now: dict[str, Call] = {}
         """Calls that ended in this turn."""
         self._ended: BoundedDict[bool] = BoundedDict(_REMEMBERED)
         """Calls that ended in any turn -> whether their beginning was seen."""
         self._background: BoundedDict[None] = BoundedDict(_REMEMBERED)
         """Calls that run or ran in the background. Their subagent can be continued."""
         self.early: dict[str, EarlyResult] = {}
-        """Results that came before their call, by its id."""
+        """Results that came before their call, by the agent's id of it."""
+
+    def id_of(self, own: str | None) -> str | None:
+        """Return our id of the newest call that the agent calls `own`."""
+        return None if own is None else self._ids.of(own)
 
     def open(
         self,
-        call_id: str,
+        own: str,
         name: str,
         arguments: JsonObject,
         *,
         parent: str | None,
         message_id: str | None,
         block_index: int | None,
+        uuid: str | None,
     ) -> list[ToolCall]:
-        """Start a call of the model. Publishes nothing for a call that is already open.
+        """Start a call of the model. Publishes nothing for a call that was published before.
 
-        Some agents number their calls from the start in each turn, so the id of an earlier turn is a new call. If its result
-        arrived first, the call ends at once.
+        Some models count their calls anew in each turn or message, so the same id may be another call. If its result arrived
+        first, the call ends at once. `uuid`: of the line that makes it.
         """
-        if call_id in self._pending or call_id in self._ended_now or self._ended.get(call_id) is False:
+        before = self._ids.of(own)
+        known = self._pending.get(before) or self._ended_now.get(before)
+        if self._ended.get(before) is False or (
+            known is not None
+            and (known.message_id, known.name, known.input) == (message_id, name, arguments)
+            and (uuid is None or known.uuid in (uuid, None))
+        ):
             return []
-        self._ended.forget(call_id)
+        call_id = self._ids.new(own, self._place.here["operation_id"])
         payload = self.work_dir.placed(tools.call(name, arguments))
         if parent is None:
             self.work_dir.called(name, arguments)
         call = Call(
             id=call_id,
+            own=own,
+            uuid=uuid,
             name=name,
             input=arguments,
             payload=payload,
@@ -129,6 +149,7 @@ class Calls:
                 message_id=message_id,
                 block_index=block_index,
                 tool_call_id=call_id,
+                agent_call_id=None if own == call_id else own,
                 tool_name=name,
                 tool_title=call.title,
                 tool_status="running",
@@ -141,10 +162,13 @@ class Calls:
         call = self._pending.get(call_id or "")
         return None if call is None else call.parent
 
-    def find(self, call_id: str | None, name: str, arguments: JsonObject) -> Call | None:
-        """Return the pending call that a request is about: by id, or (1.0, 2.0) by name and arguments."""
-        if call_id is not None:
-            return self._pending.get(call_id)
+    def find(self, own: str | None, name: str, arguments: JsonObject) -> Call | None:
+        """Return the pending call that a request is about: by the agent's id, or (1.0, 2.0) by name and arguments."""
+        if own is not None:
+            call = self._pending.get(self._ids.of(own))
+            if call is None or call.id == own or call.input == arguments:
+                return call
+            return next((one for one in self._named(own) if one.input == arguments), call)
         newest = [*islice(reversed(self._pending.values()), _LOOKED_AT)]
         same_name = [call for call in reversed(newest) if call.name == name]
         same = [call for call in same_name if call.input == arguments] or same_name
@@ -166,17 +190,27 @@ class Calls:
         `leave`: what the result reveals about the permission request. `waits`: if a turn is open, a result that arrives before
         its call is kept for it.
         """
-        call_id = block.tool_use_id
-        if call_id in self._ended or call_id in self.early:
-            return []
-        call = self._pending.pop(call_id, None)
-        if call is None:
-            if waits and self._place.here["operation_id"] is not None and len(self.early) < _EARLY:
-                self.early[call_id] = EarlyResult(block, tool_use_result, parent, uuid, permission_outcome)
+        own = block.tool_use_id
+        call = next(self._named(own), None)
+        if call is not None:
+            del self._pending[call.id]
+        else:
+            if self._ids.of(own) in self._ended or own in self.early:
                 return []
-            call = _unseen(call_id, parent)
+            if waits and self._place.here["operation_id"] is not None and len(self.early) < _EARLY:
+                self.early[own] = EarlyResult(block, tool_use_result, parent, uuid, permission_outcome)
+                return []
+            call = _unseen(own, parent)
         call.permission_outcome = permission_outcome or call.permission_outcome
         return [self._end(call, block, tool_use_result, uuid)]
+
+    def _named(self, own: str) -> Iterator[Call]:
+        """Yield the pending calls that the agent calls `own`, the oldest first."""
+        newest = self._pending.get(self._ids.of(own))
+        if newest is not None and newest.id == own:
+            yield newest
+        elif newest is not None:
+            yield from [call for call in self._pending.values() if call.own == own]
 
     def line_over(self) -> list[ToolUpdate]:
         """A line of the model was read; tell the results that have waited long enough for their call."""
@@ -187,9 +221,9 @@ class Calls:
 
     def _unheard(self, result: EarlyResult) -> ToolUpdate:
         """Publish a result whose call never arrived."""
-        call_id = result.block.tool_use_id
-        del self.early[call_id]
-        call = _unseen(call_id, result.parent)
+        own = result.block.tool_use_id
+        del self.early[own]
+        call = _unseen(own, result.parent)
         call.permission_outcome = result.permission_outcome
         return self._end(call, result.block, result.structured, result.uuid)
 
@@ -249,15 +283,16 @@ class Calls:
             )
         ]
 
-    def progress(self, call_id: str, name: str, parent: str | None, elapsed_s: float) -> list[ToolUpdate]:
+    def progress(self, own: str, name: str, parent: str | None, elapsed_s: float) -> list[ToolUpdate]:
         """A tool is still at work."""
+        call_id = self._ids.of(own)
         call = self._pending.get(call_id)
         here = self._place.here
         return [
             ToolUpdate(
                 session_id=here["session_id"],
                 operation_id=here["operation_id"],
-                parent_tool_call_id=parent if call is None else call.parent,
+                parent_tool_call_id=self.id_of(parent) if call is None else call.parent,
                 tool_call_id=call_id,
                 tool_name=name or (None if call is None else call.name),
                 tool_title=None if call is None else call.title,
@@ -303,7 +338,7 @@ class Calls:
         return updates
 
     def _over(self, call: Call) -> None:
-        self._ended_now.add(call.id)
+        self._ended_now[call.id] = call
         self._ended.put(call.id, call.heard)
 
     def _in_background(self, parent: str | None) -> bool:
@@ -332,10 +367,12 @@ class Calls:
         )
 
 
-def _unseen(call_id: str, parent: str | None) -> Call:
+def _unseen(own: str, parent: str | None) -> Call:
     """Return a call whose beginning was not seen, for example from before a resume."""
     return Call(
-        id=call_id,
+        id=own,
+        own=own,
+        uuid=None,
         name="",
         input={},
         payload=tools.call("", {}),

@@ -30,7 +30,7 @@ SYNTHETIC = "<synthetic>"
 
 def assistant(state: ClaudeState, message: Assistant) -> list[AgentEvent]:
     """Publish the parts of an assistant line that were not streamed."""
-    parent, body = message.parent_tool_use_id, message.message
+    parent, body = state.calls.id_of(message.parent_tool_use_id), message.message
     source: Source | None = None
     if body.model == SYNTHETIC:
         source = "synthetic" if message.local_command_source is None else "local_command"
@@ -53,15 +53,15 @@ def assistant(state: ClaudeState, message: Assistant) -> list[AgentEvent]:
             events += thread.whole(message_id, "thinking", block.thinking)
         elif type(block) is blocks.ToolUseBlock:
             call = (block.id, block.name, block.input)
-            events += _call(state, thread, message_id, parent, call)
+            events += _call(state, thread, message_id, parent, call, uuid=message.uuid)
         else:
-            events += _other_block(state, thread, message_id, parent, block)
+            events += _other_block(state, thread, message_id, parent, block, uuid=message.uuid)
     if state.calls.early:
         events += state.calls.line_over()
     error = message.error
     failed = message.is_api_error_message or error is not None
     if failed:
-        events += _failed(state, message, said)
+        events += _failed(state, message, parent, message_id, said)
     if parent is None:
         safe = bool(said) and source is None and not (failed or message.aborted)
         state.commit.assistant(message.uuid, body.id, safe=safe)
@@ -72,13 +72,21 @@ def assistant(state: ClaudeState, message: Assistant) -> list[AgentEvent]:
 
 
 def _other_block(
-    state: ClaudeState, thread: Thread, message_id: str | None, parent: str | None, block: blocks.AnyBlock
+    state: ClaudeState,
+    thread: Thread,
+    message_id: str | None,
+    parent: str | None,
+    block: blocks.AnyBlock,
+    *,
+    uuid: str | None,
 ) -> list[AgentEvent]:
     match block:
         case blocks.RedactedThinkingBlock():
             return [thread.redacted(message_id)]
         case blocks.ServerToolUseBlock():
-            return _call(state, thread, message_id, parent, (block.id, block.name, block.arguments))
+            return _call(
+                state, thread, message_id, parent, (block.id, block.name, block.arguments), uuid=uuid
+            )
         case blocks.ToolResultBlock():
             thread.index(message_id)
             return user_lines.tool_result(state, block, None, parent=parent, uuid=None, waits=False)
@@ -88,7 +96,7 @@ def _other_block(
             return user_lines.tool_result(state, answer, structured, parent=parent, uuid=None, waits=False)
         case _:
             if isinstance(block, blocks.UnknownBlock) and (call := server_tools.call(block)):
-                return _call(state, thread, message_id, parent, call)
+                return _call(state, thread, message_id, parent, call, uuid=uuid)
             thread.index(message_id)
             return [user_lines.odd_block(state, block, "assistant")]
 
@@ -99,18 +107,20 @@ def _call(
     message_id: str | None,
     parent: str | None,
     call: tuple[str, str, JsonObject],
+    *,
+    uuid: str | None,
 ) -> list[AgentEvent]:
-    call_id, name, arguments = call
+    own, name, arguments = call
     index = thread.index(message_id)
     opened = state.calls.open(
-        call_id, name, arguments, parent=parent, message_id=message_id, block_index=index
+        own, name, arguments, parent=parent, message_id=message_id, block_index=index, uuid=uuid
     )
     events: list[AgentEvent] = [*opened]
     for call_event in opened:
         if type(call_event.normalized) is ShowPlanPayload:
-            found = state.calls.find(call_id, name, arguments)
-            events += state.requests.plan(call_event.normalized, call_id, found)
-    if opened and state.calls.early and (early := state.calls.early.pop(call_id, None)) is not None:
+            found = state.calls.find(own, name, arguments)
+            events += state.requests.plan(call_event.normalized, call_event.tool_call_id, found)
+    if opened and state.calls.early and (early := state.calls.early.pop(own, None)) is not None:
         events += user_lines.tool_result(
             state,
             early.block,
@@ -122,20 +132,22 @@ def _call(
     return events
 
 
-def _failed(state: ClaudeState, message: Assistant, text: str) -> list[AgentEvent]:
+def _failed(
+    state: ClaudeState, message: Assistant, parent: str | None, message_id: str | None, text: str
+) -> list[AgentEvent]:
     """Publish a subagent's error at once: its turn has no end of its own. The main thread's error is published with the end of the
     turn.
     """
     code, status = message.error, message.api_error_status
     turn = state.turns.current
-    if message.parent_tool_use_id is None and turn is not None:
+    if parent is None and turn is not None:
         turn.failure = Failure(text or code or "error", code, status)
         return []
     return [
         Error(
             **state.place.here,
-            parent_tool_call_id=message.parent_tool_use_id,
-            message_id=message.message.id,
+            parent_tool_call_id=parent,
+            message_id=message_id,
             error=text or code or "error",
             code=code,
             status=status,
@@ -146,7 +158,7 @@ def _failed(state: ClaudeState, message: Assistant, text: str) -> list[AgentEven
 def streamed(state: ClaudeState, message: StreamEvent) -> list[AgentEvent]:
     """Publish a streamed piece of a message."""
     event, parent = message.event, message.parent_tool_use_id
-    thread = state.main if parent is None else state.thread(parent)
+    thread = state.main if parent is None else state.thread(state.calls.id_of(parent) or parent)
     if type(event) is ContentBlockDelta:
         delta = event.delta
         if type(delta) is TextDelta:
@@ -162,12 +174,11 @@ def _message_start(
     state: ClaudeState, thread: Thread, message: StreamEvent, event: MessageStart
 ) -> list[AgentEvent]:
     started = event.message
-    withdrawn = thread.begin(started.id)
     if message.parent_tool_use_id is not None:
-        return withdrawn
+        return thread.begin(started.id)
     state.context.model(started.model)
     state.stream_usage = started.usage
-    return lifecycle.ensure(state) + withdrawn
+    return lifecycle.ensure(state) + thread.begin(started.id)
 
 
 def _block_start(

@@ -131,7 +131,8 @@ def refusal_fallback(state: ClaudeState, message: incidents.ModelRefusalFallback
 
 def task(state: ClaudeState, message: AnyTaskMessage) -> list[AgentEvent]:
     """Handle a message of a background task. When the task ends, its subagent's open calls end."""
-    update = state.tasks.on_message(message, state.calls.parent_of)
+    call_id = state.calls.id_of(message.tool_use_id)
+    update = state.tasks.on_message(message, call_id, state.calls.parent_of)
     calls = state.tasks.calls(message.task_id)
     if isinstance(message, tasks.TaskStarted) and (message.is_backgrounded or len(calls) > 1):
         # A subagent that is sent on works in the background, and below the call that started it.

@@ -12,6 +12,7 @@ from turnwire.normalize.claude.turns.prompts import Prompts
 from turnwire.normalize.claude.turns.uuids import Commit
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.common.event_context import EventContext
+from turnwire.normalize.common.unique_ids import UniqueIds
 from turnwire.protocol.claude.blocks import Usage
 from turnwire.protocol.claude.requests import AnyRequest
 
@@ -24,9 +25,10 @@ class ClaudeState:
         self.turns = Turns(self.place, first_turn)
         self.prompts = Prompts()
         self.session = SessionFacts(self.place, resumed=resumed)
-        self.main = Thread(self.place)
+        self.message_ids = UniqueIds(first_turn)
+        self.main = Thread(self.place, self.message_ids)
         self.subagents: dict[str, Thread] = {}
-        self.calls = Calls(self.place)
+        self.calls = Calls(self.place, first_turn)
         self.requests = Requests(self.place, self.calls)
         self.tasks = Tasks(self.place)
         self.context = Context(self.place)
@@ -47,7 +49,7 @@ class ClaudeState:
         """Return the thread of a subagent."""
         thread = self.subagents.get(parent)
         if thread is None:
-            thread = self.subagents[parent] = Thread(self.place, parent)
+            thread = self.subagents[parent] = Thread(self.place, self.message_ids, parent)
         return thread
 
     def repeated(self, uuid: str | None) -> bool:

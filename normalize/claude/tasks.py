@@ -45,11 +45,11 @@ class Tasks:
         self._calls: BoundedDict[list[str]] = BoundedDict(_REMEMBERED)
 
     def on_message(
-        self, message: AnyTaskMessage, parent_of: Callable[[str | None], str | None]
+        self, message: AnyTaskMessage, call_id: str | None, parent_of: Callable[[str | None], str | None]
     ) -> TaskUpdate:
-        """Return the events of a task's message. `parent_of` returns the call whose subagent made a call."""
+        """Return the events of a task's message about a call. `parent_of` returns the call whose subagent made a call."""
         task = self._running.get(message.task_id) or Task(None, None, None)
-        task.tool_call_id = message.tool_use_id or task.tool_call_id
+        task.tool_call_id = call_id or task.tool_call_id
         calls = self.calls(message.task_id)
         if task.tool_call_id is not None and task.tool_call_id not in calls:
             self._calls.put(message.task_id, [*calls[:1], task.tool_call_id])

@@ -15,6 +15,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from turnwire.normalize.common.event_context import EventContext
+from turnwire.normalize.common.unique_ids import UniqueIds
 from turnwire.normalize.events import AgentEvent, MessageChunk, Reasoning, Retraction
 from turnwire.normalize.events.limits import ALWAYS_FITS, pieces
 from turnwire.protocol.text import rejoin
@@ -72,10 +73,14 @@ def _says_nothing(text: str) -> bool:
 class Thread:
     """The texts of one thread."""
 
-    def __init__(self, place: EventContext, parent: str | None = None) -> None:
+    def __init__(self, place: EventContext, ids: UniqueIds, parent: str | None = None) -> None:
         self._place = place
+        self._ids = ids
         self._parent = parent
+        self._own: str | None = None
+        """The agent's id of the message that streams, or that streamed last."""
         self._message_id: str | None = None
+        """Our id of it: some gateways give all messages one id."""
         self._blocks: dict[int, Block] = {}
         self.streaming = False
         """A message is being streamed."""
@@ -99,7 +104,7 @@ class Thread:
         """The turn is over: its messages are complete, and their ids may be used again."""
         self._blocks.clear()
         self._next_index.clear()
-        self._message_id = self._renamed = None
+        self._own = self._message_id = self._renamed = None
         self.streaming = self._firm = self._faulted = False
         self._offset = 0
 
@@ -109,8 +114,8 @@ class Thread:
         """Start to stream a message."""
         withdrawn = self._withdraw()
         self._settle()
-        self._next_index.pop(message_id, None)
-        self._message_id = message_id
+        self._own = message_id
+        self._message_id = self._ids.new(message_id, self._place.here["operation_id"])
         self.streaming = True
         self._finished = self._faulted = False
         self._offset = 0
@@ -219,15 +224,20 @@ class Thread:
         """
         if message_id is None:
             self._next_index.pop("", None)
+            ours = None
         elif message_id == self._renamed or (self._offset and self.streaming):
             self._renamed = message_id
             return self._message_id, []
-        if self.streaming and message_id != self._message_id:
+        elif message_id == self._own:
+            return self._message_id, []
+        else:
+            ours = self._ids.in_turn(message_id, self._place.here["operation_id"])
+        if self.streaming:
             if complains and all(block.closed for block in self._blocks.values()):
                 self._faulted = True
-                return message_id, []
-            return message_id, self._withdraw()
-        return message_id, []
+                return ours, []
+            return ours, self._withdraw()
+        return ours, []
 
     def whole(
         self, message_id: str | None, kind: Kind, text: str, source: Source | None = None

@@ -28,8 +28,8 @@ _LOCAL_OUTPUT = re.compile(r"<local-command-(stdout|stderr)>(.*?)</local-command
 
 def user(state: ClaudeState, message: User) -> list[AgentEvent]:
     """Publish a user line, block by block."""
-    main = message.parent_tool_use_id is None
-    if main:
+    parent = state.calls.id_of(message.parent_tool_use_id)
+    if parent is None:
         state.commit.user(message.uuid)
     events: list[AgentEvent] = []
     said: list[AnyBlock] = []
@@ -45,15 +45,13 @@ def user(state: ClaudeState, message: User) -> list[AgentEvent]:
                     state,
                     block,
                     structured,
-                    parent=message.parent_tool_use_id,
+                    parent=parent,
                     uuid=message.uuid,
                     permission_outcome="denied" if denied else None,
                 )
             case UnknownBlock(tool_use_id=call_id) if call_id:
                 answer, structured = server_tools.result(block)
-                events += tool_result(
-                    state, answer, structured, parent=message.parent_tool_use_id, uuid=message.uuid
-                )
+                events += tool_result(state, answer, structured, parent=parent, uuid=message.uuid)
             case TextBlock() | ImageBlock() | DocumentBlock():
                 said.append(block)
             case _:
@@ -79,6 +77,7 @@ def tool_result(
     """
     if parent is None and state.turns.current is not None:
         state.turns.current.active = True
+    state.subagents.pop(state.calls.id_of(block.tool_use_id) or "", None)
     updates = state.calls.end(
         block, structured, parent=parent, uuid=uuid, permission_outcome=permission_outcome, waits=waits
     )
@@ -86,7 +85,6 @@ def tool_result(
     for update in updates:
         denied = update.reason == "denied"
         events += state.requests.tool_ended(update.tool_call_id, denied=denied)
-    state.subagents.pop(block.tool_use_id, None)
     return [*events, *updates]
 
 
@@ -179,7 +177,7 @@ def _user_message(
     attachments = [block for block in said if not isinstance(block, TextBlock)]
     return UserMessage(
         **state.place.here,
-        parent_tool_call_id=message.parent_tool_use_id,
+        parent_tool_call_id=state.calls.id_of(message.parent_tool_use_id),
         text=text,
         uuid=message.uuid,
         parts=parts(attachments) or None,

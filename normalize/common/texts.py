@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.common.event_context import EventContext
+from turnwire.normalize.common.unique_ids import UniqueIds
 from turnwire.normalize.events import AgentEvent, MessageChunk, Reasoning
 from turnwire.normalize.events.limits import pieces
 from turnwire.normalize.payloads.files import ContentPart
@@ -38,8 +39,9 @@ class _Run(Struct, gc=False):
 class Texts:
     """The texts of one session."""
 
-    def __init__(self, place: EventContext) -> None:
+    def __init__(self, place: EventContext, ids: UniqueIds) -> None:
         self._place = place
+        self._ids = ids
         self._runs: dict[str | None, _Run] = {}
         self._count = 0
         self._blocks: BoundedDict[tuple[Kind, int]] = BoundedDict(_REMEMBERED)
@@ -84,12 +86,12 @@ class Texts:
         self, kind: Kind, text: str, message_id: str | None, parent: str | None, history: bool | None
     ) -> list[AgentEvent]:
         """Publish a whole message in place of its earlier chunks."""
-        known = message_id is not None and message_id in self._blocks
+        name = None if message_id is None else self._ids.in_turn(message_id, self._place.here["operation_id"])
+        before = self._blocks.get(name or "")
+        known = before is not None
         self._runs.pop(parent, None)
-        if known and message_id is not None:
-            _, index = self._blocks.get(message_id) or (kind, 0)
-            run = _Run(kind, message_id, message_id, index)
-            self._runs[parent] = run
+        if before is not None and name is not None:
+            run = self._runs[parent] = _Run(kind, message_id, name, before[1])
         else:
             run = self._begin(kind, message_id, parent)
         first, *rest = pieces(text) or [""]
@@ -115,11 +117,11 @@ class Texts:
             self._count += 1
             name = f"{self._place.here['operation_id'] or 'session'}-message-{self._count}"
         else:
-            name = message_id
-            known = self._blocks.get(message_id)
+            name = self._ids.in_turn(message_id, self._place.here["operation_id"])
+            known = self._blocks.get(name)
             if known is not None:
                 index = known[1] if known[0] == kind else known[1] + 1
-            self._blocks.put(message_id, (kind, index))
+            self._blocks.put(name, (kind, index))
         if len(self._runs) >= _MOST_RUNS:
             self._runs.clear()
         run = self._runs[parent] = _Run(kind, message_id, name, index)

@@ -7,10 +7,11 @@ from msgspec.structs import replace
 from turnwire.normalize.common.endings import lost_reason
 from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.common.option_effects import described
+from turnwire.normalize.common.unique_ids import UniqueIds
 from turnwire.normalize.events import AgentEvent, Outcome, PermissionRequest, ToolUpdate
 from turnwire.normalize.streams.observations import Change, PermissionAsked, ToolCalled, ToolEnded, ToolOutput
 from turnwire.normalize.tool_calls.call_quirks import CallQuirks
-from turnwire.normalize.tool_calls.open_calls import Calls, PermissionOutcome
+from turnwire.normalize.tool_calls.open_calls import Call, Calls, PermissionOutcome
 from turnwire.normalize.tool_calls.permission_event import permission
 from turnwire.protocol.acp import messages
 from turnwire.protocol.acp.content import AnyShown, Diff
@@ -25,18 +26,18 @@ _OPERATIONS = {"create": "add", "edit": "modify", "delete": "delete"}
 class StreamCalls:
     """The calls of one conversation."""
 
-    def __init__(self, place: EventContext) -> None:
+    def __init__(self, place: EventContext, ids: UniqueIds) -> None:
         self._place = place
-        self._calls = Calls(place)
+        self._calls = Calls(place, ids)
         self._calls.quirks = _QUIRKS
 
     def called(self, told: ToolCalled, *, asks: bool = False) -> list[AgentEvent]:
         """Begin a call, or update a running one."""
-        return self._calls.on_update(_update(told), asks=asks)
+        return self._calls.on_update(self._calls.ours(_update(told), asks=asks), asks=asks)
 
     def showed(self, told: ToolOutput) -> list[AgentEvent]:
         """A running call has shown more."""
-        call = self._calls.find(told.id)
+        call = self.find(told.id)
         if call is None:
             return []
         if told.is_all:
@@ -44,16 +45,25 @@ class StreamCalls:
         call.facts.show(told.text)
         return self._calls.shown(call)
 
+    def id_of(self, own: str) -> str:
+        """Return our id of the newest call that the agent calls `own`."""
+        return self._calls.id_of(own) or own
+
+    def find(self, own: str) -> Call | None:
+        """Return an open call by the agent's id."""
+        return self._calls.find(self.id_of(own))
+
     def is_open_or_new(self, call_id: str) -> bool:
         """Return whether a call may still get updates. False for a call that has ended."""
-        return self._calls.find(call_id) is not None or self._calls.is_news(ToolCallUpdate(call_id))
+        update = ToolCallUpdate(self.id_of(call_id))
+        return self._calls.find(update.tool_call_id) is not None or self._calls.is_news(update)
 
     def ended(self, told: ToolEnded) -> list[AgentEvent]:
         """End a call. If its beginning was not seen, it begins now."""
         events: list[AgentEvent] = []
-        if self._calls.find(told.id) is None:
+        if self.find(told.id) is None:
             events = self.called(ToolCalled(id=told.id, name=told.name or "tool"))
-        call = self._calls.find(told.id)
+        call = self.find(told.id)
         assert call is not None, "it has begun"
         facts = call.facts
         if told.stdout is not None or told.stderr is not None:
@@ -70,7 +80,7 @@ class StreamCalls:
         output = told.error if told.output is None else told.output
         ends = self._calls.on_update(
             ToolCallUpdate(
-                tool_call_id=told.id,
+                tool_call_id=call.id,
                 status="completed" if told.status == "complete" else "failed",
                 raw_output=output,
                 content=_shown(told.changes) or None,
@@ -83,7 +93,7 @@ class StreamCalls:
 
     def asked(self, pending_id: str, told: PermissionAsked) -> PermissionRequest:
         """Return the permission request of an open call."""
-        call = self._calls.find(told.call.id)
+        call = self.find(told.call.id)
         assert call is not None, "a request for leave begins its call"
         call.permission_outcome = "asked"
         wanted = messages.PermissionRequest(params=messages.PermissionParams(description=told.reason))

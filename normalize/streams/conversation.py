@@ -7,6 +7,7 @@ from msgspec.structs import asdict
 
 from turnwire.normalize.common.endings import FAILED_TURNS, Origin, exit_sentence
 from turnwire.normalize.common.event_context import EventContext
+from turnwire.normalize.common.unique_ids import UniqueIds
 from turnwire.normalize.events import (
     AgentEvent,
     AgentPlan,
@@ -70,8 +71,9 @@ class Conversation:
         self.next_turn = first_turn
         self.turn: _Turn | None = None
         self.requests = Requests(self.place)
-        self._texts = StreamTexts(self.place)
-        self._calls = StreamCalls(self.place)
+        self._message_ids = UniqueIds(first_turn)
+        self._texts = StreamTexts(self.place, self._message_ids)
+        self._calls = StreamCalls(self.place, UniqueIds(first_turn))
         self._counter = Counter()
         self._info = _Info()
         self._resumed = self._counter.goes_on = resumed
@@ -107,7 +109,7 @@ class Conversation:
             case seen.TurnEnded():
                 return [] if self.turn is None else self._end(self.turn, one)
             case seen.Retracted():
-                return [Retraction(**here, message_ids=[*one.ids])]
+                return [Retraction(**here, message_ids=[*map(self._message_ids.of, one.ids)])]
             case seen.PermissionAsked():
                 return self._permission(one)
             case seen.QuestionAsked():
@@ -299,7 +301,7 @@ class Conversation:
         return [
             *self._ensure(),
             *self._texts.pause(),
-            *self.requests.settle(told.id, denied=told.status == "denied"),
+            *self.requests.settle(self._calls.id_of(told.id), denied=told.status == "denied"),
             *self._calls.ended(told),
         ]
 
@@ -318,7 +320,7 @@ class Conversation:
                 **self.place.here,
                 pending_id=pending_id,
                 kind="elicitation" if told.questions is None else "ask_user",
-                tool_call_id=told.call_id,
+                tool_call_id=None if told.call_id is None else self._calls.id_of(told.call_id),
                 questions=told.questions,
                 message=told.message,
                 requested_schema=shallow(told.schema),

@@ -3,6 +3,7 @@
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.common.texts import Kind, Texts
+from turnwire.normalize.common.unique_ids import UniqueIds
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.streams.observations import TextPiece, TextWhole
 
@@ -13,9 +14,10 @@ _REMEMBERED = 64
 class StreamTexts:
     """The texts of one conversation."""
 
-    def __init__(self, place: EventContext) -> None:
+    def __init__(self, place: EventContext, ids: UniqueIds) -> None:
         self._place = place
-        self._texts = Texts(place)
+        self._ids = ids
+        self._texts = Texts(place, ids)
         self._told: BoundedDict[list[str]] = BoundedDict(_REMEMBERED)
 
     def piece(self, told: TextPiece) -> list[AgentEvent]:
@@ -45,10 +47,11 @@ class StreamTexts:
     def forget(self) -> None:
         """Another process begins: it may reuse ids."""
         self._told.clear()
-        self._texts = Texts(self._place)
+        self._texts = Texts(self._place, self._ids)
 
     def _remember(self, kind: Kind, message_id: str) -> list[str]:
-        key = f"{kind}:{message_id}"
+        ours = self._ids.in_turn(message_id, self._place.here["operation_id"])
+        key = f"{kind}:{ours}"
         pieces = self._told.get(key)
         if pieces is None:
             pieces = []

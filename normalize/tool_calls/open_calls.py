@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.common.endings import LOST_CALLS, LostReason
 from turnwire.normalize.common.event_context import EventContext
+from turnwire.normalize.common.unique_ids import UniqueIds
 from turnwire.normalize.events import AgentEvent, ToolUpdate
 from turnwire.normalize.events import ToolCall as CallEvent
 from turnwire.normalize.payloads import NormalizedPayload, ShellExecPayload
@@ -21,6 +23,7 @@ from turnwire.normalize.tool_calls.call_quirks import CallQuirks
 from turnwire.normalize.tool_calls.tool_call_state import ToolCallState
 from turnwire.protocol.acp.content import Terminal
 from turnwire.protocol.acp.updates import ToolCall, ToolCallUpdate
+from turnwire.protocol.json_values import Json
 
 PermissionOutcome = Literal["asked", "allowed", "denied", "cancelled"]
 """State of a call's permission request."""
@@ -52,6 +55,9 @@ class Call(Struct, gc=False):
     """An open call."""
 
     id: str
+    """Our id, which is unique in the session."""
+    agent_call_id: str | None = None
+    """The agent's own id, where it is another."""
     facts: ToolCallState = field(default_factory=ToolCallState)
     made: NormalizedPayload | None = None
     """As it was last published."""
@@ -71,14 +77,18 @@ class Call(Struct, gc=False):
 class Calls:
     """The calls of one session."""
 
-    def __init__(self, place: EventContext) -> None:
+    def __init__(self, place: EventContext, ids: UniqueIds) -> None:
         self._place = place
+        self._ids = ids
         self.quirks = CallQuirks()
         self.cancelling = False
         """The turn is being cancelled: calls that end now count as interrupted."""
         self._open: dict[str, Call] = {}
-        self._ended_now: set[str] = set()
+        self._ended_now: dict[str, Json] = {}
+        """Calls that ended in this turn -> their arguments."""
         self._ended: BoundedDict[None] = BoundedDict(_REMEMBERED)
+        self._named: BoundedDict[str] = BoundedDict(_REMEMBERED)
+        """Our id -> the agent's, where they differ."""
         self._due: list[Call] = []
         self._terminals: BoundedDict[str] = BoundedDict(_REMEMBERED)
         """The call that shows a terminal, by the terminal's id."""
@@ -93,14 +103,39 @@ class Calls:
         """A call has begun with its end, which is not published yet."""
         return bool(self._due)
 
+    def ours(self, update: ToolCallUpdate, *, asks: bool = False) -> ToolCallUpdate:
+        """Return an update under our id of its call. It may begin another call under an id that the agent has used before."""
+        own = update.tool_call_id
+        if not own:
+            return update
+        call_id = self._ids.of(own)
+        if call_id not in self._open and self._begins(call_id, update, asks=asks):
+            call_id = self._ids.new(own, self._place.here["operation_id"])
+        if call_id == own:
+            return update
+        self._named.put(call_id, own)
+        return replace(update, tool_call_id=call_id)
+
+    def _begins(self, call_id: str, update: ToolCallUpdate, *, asks: bool) -> bool:
+        """Return whether an update of a call that is not open is of another call than the last one with this id."""
+        is_call = asks or isinstance(update, ToolCall)
+        if call_id not in self._ended_now:
+            return is_call or call_id not in self._ended
+        is_other = update.raw_input not in (None, {}, self._ended_now[call_id])
+        return is_call and (is_other or (not asks and update.status in ("pending", "in_progress")))
+
+    def id_of(self, own: str | None) -> str | None:
+        """Return our id of the newest call that the agent calls `own`."""
+        return None if own is None else self._ids.of(own)
+
     def is_news(self, update: ToolCallUpdate) -> bool:
         """Return whether an update of a call that is not open begins a call. False for a call that has ended."""
         call_id = update.tool_call_id
         return call_id not in self._ended_now and (isinstance(update, ToolCall) or call_id not in self._ended)
 
-    def find(self, call_id: str) -> Call | None:
-        """Return an open call."""
-        return self._open.get(call_id)
+    def find(self, call_id: str | None) -> Call | None:
+        """Return an open call by our id."""
+        return None if call_id is None else self._open.get(call_id)
 
     def asked_by(self, told: ToolCallUpdate) -> Call | None:
         """Return the open call for a permission request that has its own id: the oldest one with the same subject."""
@@ -197,7 +232,8 @@ class Calls:
         return self._open.get(terminal_id) or self._open.get(self._terminals.get(terminal_id) or "")
 
     def _begin(self, update: ToolCallUpdate, history: bool | None, *, asks: bool) -> list[AgentEvent]:
-        call = Call(update.tool_call_id, waits=update.status == "pending", history=history)
+        call_id = update.tool_call_id
+        call = Call(call_id, self._named.get(call_id), waits=update.status == "pending", history=history)
         call.facts.merge(update, self.quirks, asks=asks)
         self._ended.forget(call.id)
         self._open[call.id] = call
@@ -209,9 +245,10 @@ class Calls:
         return [
             CallEvent(
                 **self._place.here,
-                parent_tool_call_id=call.facts.parent,
+                parent_tool_call_id=self.id_of(call.facts.parent),
                 history=history,
                 tool_call_id=call.id,
+                agent_call_id=call.agent_call_id,
                 tool_name=name_of(call.facts),
                 tool_title=call.title,
                 tool_status="running",
@@ -234,7 +271,7 @@ class Calls:
         return [
             ToolUpdate(
                 **self._place.here,
-                parent_tool_call_id=call.facts.parent,
+                parent_tool_call_id=self.id_of(call.facts.parent),
                 history=call.history,
                 tool_call_id=call.id,
                 tool_name=name_of(call.facts),
@@ -268,7 +305,7 @@ class Calls:
         self._over(call)
         return ToolUpdate(
             **self._place.here,
-            parent_tool_call_id=call.facts.parent,
+            parent_tool_call_id=self.id_of(call.facts.parent),
             history=call.history,
             tool_call_id=call.id,
             tool_name=name_of(call.facts),
@@ -315,7 +352,7 @@ class Calls:
         self._over(call)
         return ToolUpdate(
             **self._place.here,
-            parent_tool_call_id=call.facts.parent,
+            parent_tool_call_id=self.id_of(call.facts.parent),
             history=call.history,
             tool_call_id=call.id,
             tool_name=name_of(call.facts),
@@ -329,7 +366,7 @@ class Calls:
     def _over(self, call: Call) -> None:
         self._open.pop(call.id, None)
         self._due = [other for other in self._due if other is not call]
-        self._ended_now.add(call.id)
+        self._ended_now[call.id] = call.facts.raw_input
         self._ended.put(call.id, None)
 
 

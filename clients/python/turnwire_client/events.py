@@ -93,7 +93,9 @@ class ToolCall(ThreadEvent, frozen=True, kw_only=True, tag="tool_call"):
     """The agent calls a tool. One per tool_use block."""
 
     tool_call_id: str
-    """The tool_use block's id."""
+    """Unique in the session."""
+    agent_call_id: str | None = None
+    """The agent's own id of the call, where that is another: agents use ids again."""
     tool_name: str
     """The tool, as the agent calls it."""
     tool_title: str

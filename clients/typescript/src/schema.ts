@@ -312,8 +312,10 @@ export interface ToolCall {
   block_index?: number;
   /** True for a replay of an earlier conversation, when the agent loads a session. It belongs to no turn. */
   history?: boolean;
-  /** The tool_use block's id. */
+  /** Unique in the session. */
   tool_call_id: string;
+  /** The agent's own id of the call, where that is another: agents use ids again. */
+  agent_call_id?: string;
   /** The tool, as the agent calls it. */
   tool_name: string;
   /** One line for humans. */

@@ -112,15 +112,14 @@ class Requests:
                     )
                 ]
             case requests.RequestUserDialog():
-                self._pending[request_id] = Pending(
-                    request_id, "question", request.tool_use_id, background=True
-                )
+                call_id = self._calls.id_of(request.tool_use_id)
+                self._pending[request_id] = Pending(request_id, "question", call_id, background=True)
                 return [
                     QuestionRequest(
                         **self._place.here,
                         pending_id=request_id,
                         kind="dialog",
-                        tool_call_id=request.tool_use_id,
+                        tool_call_id=call_id,
                         message=request.dialog_kind,
                         details=request.payload,
                     )
@@ -236,7 +235,7 @@ class Requests:
         else:
             payload = self._calls.work_dir.placed(tools.call(request.tool_name, request.input))
             title = tools.title_of(request.tool_name, payload)
-        tool_call_id = request.tool_use_id or (call.id if call is not None else None)
+        tool_call_id = self._calls.id_of(request.tool_use_id) if call is None else call.id
         background = request.agent_id is not None or (call is not None and call.background)
         if isinstance(payload, AskUserPayload):
             self._pending[request_id] = Pending(
@@ -294,14 +293,15 @@ class Requests:
         return [*self._calls.edited(pending.tool_call_id, arguments)]
 
     def _hook(self, request_id: str, request: requests.HookCallback) -> HookActivity:
+        call_id = self._calls.id_of(request.tool_use_id)
         pending = Pending(
             request_id,
             "hook",
-            request.tool_use_id if text_at(request.input, "tool_name") else None,
+            call_id if text_at(request.input, "tool_name") else None,
             text_at(request.input, "tool_name") or None,
             hook_event=text_at(request.input, "hook_event_name") or None,
             name=request.callback_id or None,
-            parent=self._calls.parent_of(request.tool_use_id),
+            parent=self._calls.parent_of(call_id),
         )
         self._pending[request_id] = pending
         return self._activity(pending, "callback")

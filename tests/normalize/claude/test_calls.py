@@ -137,8 +137,8 @@ def test_a_result_that_comes_after_the_end_of_its_call_is_no_news() -> None:
     talk.hears(init(), user(tool_result("unseen")), result("Done", uuid="r2"), init())
     assert talk.hears(user(tool_result("t")), user(tool_result("unseen"))) == []
     assert talk.hears(assistant(tool_use("t"), uuid="a2"), user(tool_result("t"), uuid="u2")) == [
-        "tool_call t running",
-        "tool_update t complete",
+        "tool_call t#turn-3.2 running",
+        "tool_update t#turn-3.2 complete",
     ]
     assert talk.hears(assistant(tool_use("unseen"))) == []
 

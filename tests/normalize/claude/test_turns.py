@@ -443,13 +443,13 @@ def test_the_same_turn_again_comes_out_whole() -> None:
             message_start(),
             delta("Hi"),
             assistant(text("Hi"), uuid=f"text-{number}"),
-            assistant(tool_use("t"), uuid=f"call-{number}"),
-            user(tool_result("t"), uuid=f"result-{number}"),
+            assistant(tool_use(f"t{number}"), uuid=f"call-{number}"),
+            user(tool_result(f"t{number}"), uuid=f"result-{number}"),
             result("Hi", uuid=f"end-{number}"),
         ]
 
     first = talk.hears(*turn(1))
-    assert [line.replace("turn-2", "turn-1") for line in talk.hears(*turn(2))] == first
+    assert [line.replace("turn-2", "turn-1").replace("t2", "t1") for line in talk.hears(*turn(2))] == first
     assert len(first) == 5
 
 

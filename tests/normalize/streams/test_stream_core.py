@@ -118,6 +118,44 @@ def test_a_turn_with_all_that_is_in_one() -> None:
     assert (stats.published, stats.counted) == (9, 3)
 
 
+def test_ids_that_another_process_uses_again_are_new() -> None:
+    play = Play()
+    told = [
+        play.put(
+            seen.TurnStarted(),
+            seen.TextWhole(f"said {turn}", "item_0"),
+            seen.ToolCalled(id="item_1", name="shell", kind="execute", arguments={"command": "ls"}),
+            seen.PermissionAsked(id="p", call=seen.ToolCalled(id="item_1", name="shell"), options=[]),
+            seen.QuestionAsked(id="q", message="Which?", call_id="item_1"),
+            seen.ToolOutput("item_1", f"out {turn}\n"),
+            seen.ToolEnded(id="item_1", exit_code=0),
+            seen.TextPiece("More", "item_2"),
+            seen.Retracted(ids=["item_2"]),
+            seen.TurnEnded(),
+            Ended("exited", exit_code=0),
+        )
+        for turn in (1, 2)
+    ]
+    for field, ids in (
+        ("message_id", [{"item_0", "item_2"}, {"item_0#turn-2.2", "item_2#turn-2.2"}]),
+        ("tool_call_id", [{"item_1"}, {"item_1#turn-2.2"}]),
+    ):
+        assert [{event[field] for event in events if event.get(field)} for events in told] == ids
+    assert [one["message_ids"] for events in told for one in events if one["type"] == "retraction"] == [
+        ["item_2"],
+        ["item_2#turn-2.2"],
+    ]
+
+
+def test_a_call_of_one_turn_with_the_id_of_one_that_has_ended() -> None:
+    play = Play()
+    first = seen.ToolCalled(id="c", name="shell", kind="execute", arguments={"command": "ls"})
+    play.put(first, seen.ToolEnded(id="c"))
+    assert play.put(first, seen.ToolEnded(id="c")) == []
+    again = seen.ToolCalled(id="c", name="shell", kind="execute", arguments={"command": "pwd"})
+    assert [one["tool_call_id"] for one in play.put(again, seen.ToolEnded(id="c"))] == ["c#turn-1.2"] * 2
+
+
 def test_texts_are_told_once_however_they_come() -> None:
     play = Play()
     told = play.put(
