@@ -130,7 +130,7 @@ def test_ids_that_another_process_uses_again_are_new() -> None:
             seen.ToolOutput("item_1", f"out {turn}\n"),
             seen.ToolEnded(id="item_1", exit_code=0),
             seen.TextPiece("More", "item_2"),
-            seen.Retracted(ids=["item_2"]),
+            seen.Retracted(ids=("item_2",)),
             seen.TurnEnded(),
             Ended("exited", exit_code=0),
         )
