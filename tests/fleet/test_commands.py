@@ -767,3 +767,60 @@ async def test_commands_go_through_a_cluster(tmp_path: Path) -> None:
             for number in range(5):
                 assert await two.execute(prompt(f"s{number}", "hello"), ANN) == {"by": "ann"}
         assert len(sessions.said) == 5
+
+
+async def test_a_principal_begins_sessions_on_its_own_workers_alone_whatever_it_wishes_for(
+    fleet: Fleet,
+) -> None:
+    anns, bobs, shared = Sessions("a"), Sessions("b"), Sessions("c")
+    scope = Scope.parse(["own", "worker:{user}"]).of("ann")
+    ann = Frontend("user:ann", "control", "ann", scope)
+    anns.there |= {f"x{number}": 1 for number in range(5)}
+    anns.kept, bobs.kept = {"mine": "1"}, {"his": "2"}
+    async with (
+        fleet.worker(anns, "one", labels=["ann"], group="g"),
+        fleet.worker(bobs, "two", place="there", labels=["bob"], group="g"),
+        fleet.worker(shared, "three", place="elsewhere"),
+        fleet.hub() as hub,
+    ):
+        await until(lambda: len(hub.workers()) == 3)
+        for wish in ("two", "bob", "three"):
+            for command in (
+                create(worker=wish),
+                create(worker=wish, resume="his"),
+                frames.LibraryList(type="library.list", id="1", worker=wish),
+                frames.LibraryOpen(type="library.open", id="1", conversation="his", worker=wish),
+            ):
+                with pytest.raises(CommandRefused, match="no running worker") as refused:
+                    await hub.execute(command, ann)
+                assert refused.value.code == "no_worker"
+        # The others have more room.
+        begun = await hub.execute(create(), ann)
+        assert isinstance(begun, dict)
+        session = str(begun["session"])
+        assert session in anns.there
+        for other in ("two", None):
+            move = frames.SessionMove(type="session.move", id="1", session=session, worker=other)
+            with pytest.raises(CommandRefused, match="no other worker of the group"):
+                await hub.execute(move, ann)
+        resumed = await hub.execute(create(resume="his"), ann)
+        assert isinstance(resumed, dict)
+        assert resumed["session"] in anns.there, "of all workers it has been asked alone"
+        nobody = Frontend("user:eve", "control", "eve", Scope.parse(["own", "worker:{user}"]).of("eve"))
+        with pytest.raises(CommandRefused, match="on eve alone, and no such worker runs"):
+            await hub.execute(create(), nobody)
+    assert (bobs.there, shared.there) == ({}, {})
+
+
+async def test_a_session_whose_worker_is_gone_goes_on_on_no_worker_that_is_another_s(quick: Fleet) -> None:
+    former, bobs = Sessions("a"), Sessions("b")
+    former.there["a0"] = 1
+    quick.owners["a0"] = Ownership("former", 1)
+    ann = Frontend("user:ann", "control", "ann", Scope.parse(["own", "worker:ann"]))
+    async with quick.worker(bobs, "two", labels=["bob"], group="g"), quick.hub() as hub:
+        async with quick.worker(former, "former", labels=["ann"], group="g"):
+            await until(hub.sessions)
+        await until(lambda: hub.sessions()[0].state == "unreachable")
+        with pytest.raises(CommandRefused, match="no other worker of the group 'g' has room"):
+            await hub.execute(prompt("a0", "go on"), ann)
+    assert bobs.adopted == 0

@@ -10,7 +10,7 @@ from hub_harness import HubHarness, StubHost, ask, hub_harness, receive
 from pydantic import JsonValue
 
 from turnwire.hub.config import HubConfig
-from turnwire.hub.host import CommandRefused
+from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.hub import Hub
 from turnwire.hub.principals import BadPrincipal, Principal, Scope
 from turnwire.hub.server.access import AccessError, RoleTokens
@@ -94,10 +94,33 @@ def test_a_scope_shows_what_it_names_and_nothing_beside_it(words: list[str], see
     assert [one.session for one in house().summaries if principal.sees(one)] == seen.split()
 
 
-@pytest.mark.parametrize("words", [[], ["each"], ["folder:work"], ["folder:/a/../b"], ["folder:"], [""]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        [], ["each"], ["folder:work"], ["folder:/a/../b"], ["folder:"], [""], ["own", "in:work"], ["own", "in:/a/.."], ["own", "worker:"],
+        ["in:/a"], ["worker:a"],
+    ],
+)  # fmt: skip
 def test_what_is_no_scope_is_refused(words: list[str]) -> None:
     with pytest.raises(BadPrincipal):
         Scope.parse(words)
+
+
+def test_where_a_principal_may_begin_sessions_is_named_once_for_all_by_their_names() -> None:
+    words = ["own", "folder:/home/{user}", "in:/home/{user}/work", "worker:{user}", "worker:shared"]
+    scope = Scope.parse(words)
+    assert scope.words() == words
+    ann = Principal("control", "ann", scope).scope
+    assert ann.words() == ["own", "folder:/home/ann", "in:/home/ann/work", "worker:ann", "worker:shared"]
+    assert Principal("control", "ann", ann).scope == ann
+    for name, labels, group, may in (
+        ("ann", [], None, True), ("w", ["gpu", "ann"], None, True), ("w", [], "shared", True),
+        ("bob", ["gpu"], "g", False), (None, [], None, False), ("{user}", [], None, False),
+    ):  # fmt: skip
+        assert ann.check_worker(name, labels, group) is may, (name, labels, group)
+    assert Scope(own=True).check_worker(None, [], None)
+    # Of somebody without a name it is nobody's.
+    assert not Principal("control", None, scope).scope.check_worker("ann", [], None)
 
 
 def test_a_workspace_with_dots_is_below_no_folder() -> None:
@@ -282,6 +305,28 @@ async def test_a_trusted_proxy_names_who_comes() -> None:
         # a page of another origin rides on nobody's login
         evil = {**user, "Origin": "http://evil.example"}
         assert (await running.request("/sessions", headers=evil))[0] == 403
+
+
+async def test_a_proxy_s_users_may_begin_sessions_each_in_a_place_of_its_own() -> None:
+    host = house()
+    asked: list[Frontend] = []
+
+    async def create(_: AnyCommand, frontend: Frontend) -> JsonValue:
+        asked.append(frontend)
+        return {"session": "s"}
+
+    host.execute = create  # type: ignore[method-assign, assignment]
+    config = PROXY.model_copy(update={"proxy_user_sessions": ("own", "in:/home/{user}", "worker:{user}")})
+    async with hub_harness(host=host, principals=Few(), config=config) as running:
+        for name in ("ann", "bob"):
+            headers = {"X-Auth-Request-User": name}
+            async with running.websocket(None, headers=headers) as websocket:
+                await receive(websocket)
+                await ask(websocket, type="session.create")
+    assert [(one.user, one.scope.places, one.scope.workers) for one in asked] == [
+        ("ann", ("/home/ann",), ("ann",)),
+        ("bob", ("/home/bob",), ("bob",)),
+    ]
 
 
 async def test_who_is_named_by_a_proxy_invites_no_browser_to_pass_it() -> None:

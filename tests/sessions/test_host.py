@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from host_harness import FailingJournal, HostHarness, host_harness
@@ -15,7 +16,9 @@ from host_harness import FailingJournal, HostHarness, host_harness
 from recordings import ROOT
 from turnwire.adapter.claude.session import ClaudeSession
 from turnwire.adapter.process.identity import ProcessIdentity, start_time
-from turnwire.hub.host import CommandRefused
+from turnwire.hub.host import CommandRefused, Frontend
+from turnwire.hub.principals import Scope
+from turnwire.hub.wire import frames
 from turnwire.journal.base import Entry, Journal, JournalUnavailable, Page
 from turnwire.journal.sessions import MemorySessions, SessionRecord
 from turnwire.journal.sqlite.journal import SqliteJournal
@@ -505,6 +508,55 @@ async def test_folders_for_a_new_session_are_those_below_what_is_allowed(
         assert (await refusal(here.execute("workspace.folders", path=str(root / "shut"))))[
             0
         ] == "invalid_params"
+
+
+async def test_a_principal_begins_sessions_in_its_own_folders_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "home"
+    for name in ("ann/work", "bob"):
+        (root / name).mkdir(parents=True)
+    (root / "ann" / "away").symlink_to(root / "bob")
+    ann = Frontend("user:ann", "control", "ann", Scope.parse(["own", f"in:{root}/{{user}}"]).of("ann"))
+    lead = Frontend("user:lead", "control", "lead", Scope(all=True))
+    settings = {"frontend_workspaces": [str(root)], "frontend_options": ["add_dirs"]}
+    async with host_harness(tmp_path, monkeypatch, settings=settings) as here:
+
+        async def do(frontend: Frontend, kind: str, **more: object) -> Any:
+            return await here.host.execute(
+                frames.commands.validate_python({"type": kind, "id": "1", **more}), frontend
+            )
+
+        own, work = str(root / "ann"), str(root / "ann" / "work")
+        for wrong in (root, root / "bob", root / "ann" / "away", root / "ann" / ".." / "bob", tmp_path):
+            code, message = await refusal(do(ann, "session.create", agent="echo", workspace=str(wrong)))
+            assert code == "not_allowed", wrong
+            assert own in message
+            assert (await refusal(do(ann, "workspace.folders", path=str(wrong))))[0] == "not_allowed"
+        added = {"add_dirs": [str(root / "bob")]}
+        wanted = do(ann, "session.create", agent="echo", workspace=own, options=added)
+        assert (await refusal(wanted))[0] == "not_allowed"
+        assert (await do(ann, "workspace.folders"))["folders"] == [own]
+        listed = await do(ann, "workspace.folders", path=own)
+        assert (listed["folders"], listed["parent"]) == ([work], None)
+        begun = await do(ann, "session.create", agent="echo", workspace=work, prompt="hello")
+        await here.until(begun["session"], ev.Complete)
+        assert (await do(lead, "workspace.folders"))["folders"] == [str(root)]
+        # What she may see is another matter than where she may begin something.
+        bobs = await do(lead, "session.create", agent="echo", workspace=str(root / "bob"), prompt="hello")
+        await here.until(bobs["session"], ev.Complete)
+        both = Frontend("user:ann", "control", "ann", Scope.parse(["all", f"in:{own}"]))
+        for session, refused in ((bobs, True), (begun, False)):
+            forking = do(both, "session.fork", session=session["session"])
+            if refused:
+                assert (await refusal(forking))[0] == "not_allowed"
+            else:
+                await forking
+        # A scope of workers is none of a sidecar that is no worker.
+        elsewhere = Frontend("user:ann", "control", "ann", Scope.parse(["own", "worker:ann"]))
+        assert (await refusal(do(elsewhere, "session.create", agent="echo", workspace=work)))[
+            0
+        ] == "not_allowed"
 
 
 def _denied(_: object) -> None:

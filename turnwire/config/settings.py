@@ -296,7 +296,7 @@ class Settings(BaseSettings):
     proxy_user_role: Role = "control"
     """Role of a user that a proxy has logged in: control or view."""
     proxy_user_sessions: Annotated[Names, AfterValidator(_scope)] = ["own"]
-    """Sessions that such a user may see: own, folder:/PATH, all."""
+    """Sessions that such a user may see (own, folder:/PATH, all), and where it may begin some (in:/PATH, worker:NAME). `{user}` is its name."""
     public_url: Annotated[str, AfterValidator(_web_address)] | None = None
     """Address at which other devices reach the console, for the QR code of `--qr`. Example: the https address of a proxy."""
     compression: bool = False

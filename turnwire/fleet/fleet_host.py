@@ -23,7 +23,7 @@ from turnwire._runtime.task_owner import TaskOwner, heed_cancellation
 from turnwire.config.settings import Quota
 from turnwire.fleet import messages
 from turnwire.fleet.choice import candidates, listed
-from turnwire.fleet.directory import Directory, KnownSession
+from turnwire.fleet.directory import Directory, KnownSession, KnownWorker
 from turnwire.fleet.errors import OperationRefused
 from turnwire.fleet.history import asked, holder, merged
 from turnwire.fleet.operating import Operator
@@ -243,7 +243,9 @@ class FleetHost:
             case frames.SessionCommand():
                 return await self._route(command, command.session, frontend)
             case frames.LibraryList() | frames.LibrarySearch() | frames.LibraryUsage():
-                answers, missing = await self._ask(command, asked(command, self._directory.workers), frontend)
+                answers, missing = await self._ask(
+                    command, asked(command, self._workers_of(frontend)), frontend
+                )
                 result: JsonValue = to_builtins(merged(command, answers, missing))
                 return result
             case frames.LibraryOpen() | frames.LibraryRename() | frames.LibraryExport():
@@ -283,7 +285,7 @@ class FleetHost:
         if command.resume is not None:
             names = [await self._holder(command, command.resume, frontend)]
         else:
-            names = candidates(command, self._directory.workers)
+            names = candidates(command, self._workers_of(frontend))
         if repeats:
             # A repetition goes where the command went before, whoever has most room by now.
             names = [await self._store.route(order, names[0], self._timing.repeat_ms)]
@@ -317,7 +319,7 @@ class FleetHost:
         self, command: frames.LibraryCommand | frames.SessionCreate, conversation: str, frontend: Frontend
     ) -> str:
         """Return the worker that has a conversation; raises CommandRefused where nobody who answers has it."""
-        names = asked(command, self._directory.workers)
+        names = asked(command, self._workers_of(frontend))
         if len(names) == 1:
             return names[0]
         which = frames.LibraryList(type="library.list", id="", conversation=conversation)
@@ -403,7 +405,7 @@ class FleetHost:
                         continue
                     if worker == NOBODY:
                         raise _unknown(session)
-                    worker = self._heir(command, known, worker)
+                    worker = self._heir(command, known, worker, frontend)
             answer = await self._send(order, worker, command, frontend, adopt)
             if not answer.moved:
                 result = _result(answer)
@@ -444,7 +446,21 @@ class FleetHost:
         )
         await self._store.note(order, messages.encode(outcome), self._timing.repeat_ms)
 
-    def _heir(self, command: frames.AnyCommand, known: KnownSession, owner: str) -> str:
+    def _workers_of(self, frontend: Frontend) -> dict[str, KnownWorker]:
+        """Return the workers on which a frontend may begin sessions; raises CommandRefused where there are others alone."""
+        found = {
+            name: known
+            for name, known in self._directory.workers.items()
+            if known.about.takes_from(frontend.scope)
+        }
+        if self._directory.workers and not found:
+            allowed = listed(frontend.scope.workers)
+            raise CommandRefused(
+                "no_worker", f"you may begin sessions on {allowed} alone, and no such worker runs", "worker"
+            )
+        return found
+
+    def _heir(self, command: frames.AnyCommand, known: KnownSession, owner: str, frontend: Frontend) -> str:
         """Return who can take a session whose worker is gone; refuses where nobody can."""
         gone = f"the worker {owner!r}, which has this session, has not been heard of for {self._timing.lease_s:g} s"
         if (group := known.group) is None:
@@ -462,6 +478,7 @@ class FleetHost:
             (-worker.room, name)
             for name, worker in self._directory.workers.items()
             if worker.about.group == group
+            and worker.about.takes_from(frontend.scope)
             and worker.about.takes_sessions
             and worker.room > 0
             and (wish is None or wish == name or wish in worker.about.labels)

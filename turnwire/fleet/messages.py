@@ -10,6 +10,7 @@ import msgspec
 from msgspec import structs
 
 from turnwire.hub.host import Frontend
+from turnwire.hub.principals import Scope
 from turnwire.hub.wire.frames_out import AgentChoice, ReplyError
 from turnwire.normalize.model import JsonValue
 
@@ -55,6 +56,10 @@ class WorkerSummary(msgspec.Struct, frozen=True, kw_only=True):
     def room(self) -> int:
         """How many sessions more it can begin."""
         return max(0, min(self.max_sessions - self.sessions, self.max_processes - self.processes))
+
+    def takes_from(self, scope: Scope) -> bool:
+        """Tell whether a principal of this scope may begin sessions here."""
+        return scope.check_worker(self.name, self.labels, self.group)
 
 
 def state_of(told: str, wish: str) -> str:

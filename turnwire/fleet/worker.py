@@ -22,6 +22,7 @@ from turnwire.fleet.errors import NameTaken
 from turnwire.fleet.store import DirectoryEntry, FleetStore
 from turnwire.fleet.timing import Timing
 from turnwire.hub.host import CommandRefused, Frontend, Host
+from turnwire.hub.principals import EVERYTHING, Scope
 from turnwire.hub.wire import frames
 from turnwire.hub.wire.commands import parse
 from turnwire.hub.wire.frames_out import Reply, SessionSummary
@@ -255,12 +256,14 @@ class Worker:
         await self._renew()
         await self._store.tell_worker(self._name)
 
-    async def _hand_over(self, session: str, wish: str | None = None) -> str | None:
-        """Have another worker of the group take a session without an open turn; return its name, None where none does.
+    async def _hand_over(
+        self, session: str, wish: str | None = None, scope: Scope = EVERYTHING
+    ) -> str | None:
+        """Have another worker of the group take a session without an open turn; return its name, None where none does. `scope`: whose wish it is.
 
         Raises RedisError and JournalError.
         """
-        heir = await self._heir(wish)
+        heir = await self._heir(wish, scope)
         if heir is None or session in self._moving or not self._host.owns(session):
             return None
         over = self._moving[session] = asyncio.Event()
@@ -299,7 +302,7 @@ class Worker:
             del self._moving[session]
             over.set()
 
-    async def _heir(self, wish: str | None) -> str | None:
+    async def _heir(self, wish: str | None, scope: Scope) -> str | None:
         """Return the worker of the group with most room, of those with the wished name or label; None where there is none."""
         if (group := self._about().group) is None:
             return None
@@ -311,7 +314,7 @@ class Worker:
                 known = messages.worker_of(lease.about, lease.wish)
             except msgspec.DecodeError:
                 continue
-            fits = wish is None or wish == name or wish in known.labels
+            fits = (wish is None or wish == name or wish in known.labels) and known.takes_from(scope)
             if fits and known.group == group and known.takes_sessions and known.room > 0:
                 found.append((-known.room, name))
         return min(found)[1] if found else None
@@ -577,7 +580,7 @@ class Worker:
             if not is_here:
                 return messages.Answer(moved=True)
             if isinstance(command, frames.SessionMove):
-                return await self._move(command, is_taken=order.adopt is not None)
+                return await self._move(command, order.frontend.scope, is_taken=order.adopt is not None)
             if self._state == "draining" and isinstance(command, BEGINS):
                 return await self._put_off(command, session)
             result = await self._host.execute(command, order.frontend)
@@ -591,7 +594,7 @@ class Worker:
             return messages.refused("internal", "The worker failed at this command; its log says why.")
         return messages.Answer(result=result)
 
-    async def _move(self, command: frames.SessionMove, *, is_taken: bool) -> messages.Answer:
+    async def _move(self, command: frames.SessionMove, scope: Scope, *, is_taken: bool) -> messages.Answer:
         if is_taken or command.worker == self._name:
             return messages.Answer(result={"worker": self._name})
         if self._is_open(command.session):
@@ -604,7 +607,7 @@ class Worker:
                 "the session's worker is in no group of workers that share a disk (worker_group)",
             )
         try:
-            heir = await self._hand_over(command.session, command.worker)
+            heir = await self._hand_over(command.session, command.worker, scope)
         except (RedisError, OSError, JournalError) as error:
             return messages.refused("journal_unavailable", f"the session could not be handed over: {error}")
         if heir is None:

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol, get_args
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from turnwire.normalize.vocabulary import Role
 from turnwire.protocol.errors import TurnwireError
@@ -38,8 +38,12 @@ def checked_name(name: object) -> str:
     return name
 
 
+USER = "{user}"
+"""What stands for the principal's name in the words of a scope."""
+
+
 class Scope(Struct, frozen=True):
-    """The sessions that a principal may see."""
+    """The sessions that a principal may see, and where it may begin some."""
 
     all: bool = False
     """Every one."""
@@ -47,30 +51,55 @@ class Scope(Struct, frozen=True):
     """Sessions that the principal has begun."""
     folders: tuple[str, ...] = ()
     """Sessions that work in one of these folders, or below; absolute paths."""
+    places: tuple[str, ...] = ()
+    """The folders in which, and below which, it may begin sessions; none: wherever frontends may. Absolute paths."""
+    workers: tuple[str, ...] = ()
+    """Names, labels or groups of the workers on which it may begin sessions; none: on all."""
 
     @classmethod
     def parse(cls, words: Iterable[str]) -> "Scope":
-        """Read `all`, `own` and `folder:PATH`; raises BadPrincipal."""
-        found, folders = set[str](), list[str]()
+        """Read `all`, `own`, `folder:PATH`, `in:PATH` and `worker:NAME`; raises BadPrincipal."""
+        found = set[str]()
+        named: dict[str, list[str]] = {"folder": [], "in": [], "worker": []}
         for word in words:
-            kind, _, path = word.partition(":")
+            kind, _, name = word.partition(":")
             if word in {"all", "own"}:
                 found.add(word)
-            elif kind == "folder" and path.startswith("/") and ".." not in PurePosixPath(path).parts:
-                folders.append(str(PurePosixPath(path)))
+            elif kind == "worker" and name:
+                named[kind].append(name)
+            elif kind in {"folder", "in"} and name.startswith("/") and ".." not in PurePosixPath(name).parts:
+                named[kind].append(str(PurePosixPath(name)))
             else:
-                raise BadPrincipal(f"{word!r} is not a scope: give all, own, or folder:/ABSOLUTE/PATH")
-        if not (found or folders):
+                raise BadPrincipal(
+                    f"{word!r} is not a scope: give all, own, folder:/ABSOLUTE/PATH, in:/ABSOLUTE/PATH, or worker:NAME"
+                )
+        if not (found or named["folder"]):
             raise BadPrincipal("an empty scope shows nothing: give all, own, or folder:/PATH")
-        return cls("all" in found, "own" in found, tuple(folders))
+        return cls(
+            "all" in found, "own" in found, *(tuple(named[kind]) for kind in ("folder", "in", "worker"))
+        )
 
     def words(self) -> list[str]:
-        """Return the words that `of` parses."""
+        """Return the words that `parse` reads."""
         return [
             *(["all"] if self.all else []),
             *(["own"] if self.own else []),
             *(f"folder:{folder}" for folder in self.folders),
+            *(f"in:{folder}" for folder in self.places),
+            *(f"worker:{worker}" for worker in self.workers),
         ]
+
+    def of(self, name: str) -> "Scope":
+        """Return the scope of the principal of a name, which `{user}` stands for."""
+        return (
+            self
+            if USER not in "".join(self.words())
+            else Scope.parse(word.replace(USER, name) for word in self.words())
+        )
+
+    def check_worker(self, name: str | None, labels: Iterable[str], group: str | None) -> bool:
+        """Tell whether the principal may begin sessions on a worker."""
+        return not self.workers or not {name, group, *labels}.isdisjoint(self.workers)
 
     def has_folder(self, path: str | None) -> bool:
         """Tell whether a folder is one of these, or below one."""
@@ -105,7 +134,7 @@ class Principal(Struct, frozen=True):
         if not isinstance(self.scope, Scope):
             raise BadPrincipal(f"{self.scope!r} is not a scope: give Scope.parse([...])")
         if self.name is not None:
-            checked_name(self.name)
+            force_setattr(self, "scope", self.scope.of(checked_name(self.name)))
 
     @property
     def sees_all(self) -> bool:

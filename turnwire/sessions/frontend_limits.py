@@ -7,6 +7,7 @@ values are the operator's and always allowed. All other values must be on a list
 are listed.
 """
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +65,16 @@ class FrontendLimits:
         self._options: frozenset[str] = frozenset(settings.frontend_options)
         self._start = start.resolve()
         self._operators: list[Path] = []
+        self.places: list[Path] | None = None
+        """Folders that a principal is limited to; None: to no others than all are."""
+
+    def within(self, places: Sequence[str]) -> "FrontendLimits":
+        """Return the limits of a principal that may begin sessions only in these folders; in all that others may where there are none."""
+        if not places:
+            return self
+        narrowed = copy.copy(self)
+        narrowed.places = [Path(place).resolve() for place in places]
+        return narrowed
 
     @property
     def policies(self) -> Sequence[str]:
@@ -79,6 +90,14 @@ class FrontendLimits:
     @property
     def workspaces(self) -> Sequence[Path]:
         """The directories that sessions may work in, and below."""
+        roots = self._roots
+        if self.places is None:
+            return roots
+        inner = [place for place in self.places if self._is_below(place, roots)]
+        return [*inner, *(root for root in roots if self._is_below(root, self.places) and root not in inner)]
+
+    @property
+    def _roots(self) -> list[Path]:
         configured = self._settings.frontend_workspaces
         if configured is None:
             return [self._start, *self._operators]
@@ -86,11 +105,12 @@ class FrontendLimits:
 
     def is_workspace(self, folder: Path) -> bool:
         """Tell whether a folder, given without links, may be worked in."""
+        return self._is_below(folder, self.workspaces)
+
+    def _is_below(self, folder: Path, roots: Sequence[Path]) -> bool:
         # a service is started in / without having meant the whole machine
         alone = Path("/") if self._settings.frontend_workspaces is None else None
-        return any(
-            folder == root or (root != alone and folder.is_relative_to(root)) for root in self.workspaces
-        )
+        return any(folder == root or (root != alone and folder.is_relative_to(root)) for root in roots)
 
     def check_workspace(self, folder: str, field: str) -> None:
         """Refuse a folder that may not be worked in."""
@@ -195,7 +215,8 @@ class FrontendLimits:
         options = dict(asked)
         for name, value in asked.items():
             own = configured.get(name)
-            if name in self._options or value == own:
+            is_free = name in self._options and not (name == "add_dirs" and self.places is not None)
+            if is_free or value == own:
                 continue
             match name, value:
                 case "disallowed_tools", list():
@@ -223,9 +244,13 @@ class FrontendLimits:
         resolved = Path(folder).resolve()
         if not self.is_workspace(resolved):
             named = ", ".join(map(repr, map(str, self.workspaces))) or "nothing"
-            _refuse(
-                f"{str(resolved)!r} is not below {named}, where frontends may let agents work", setting, field
-            )
+            who, where = "frontends", setting
+            if self.places is not None:
+                who, where = (
+                    "you",
+                    f"proxy_user_sessions or the scope of your token (in:/PATH), and {setting}",
+                )
+            _refuse(f"{str(resolved)!r} is not below {named}, where {who} may let agents work", where, field)
 
 
 def _is_stricter(name: str, value: object, configured: object) -> bool:

@@ -36,7 +36,7 @@ from turnwire.sessions.hosted import Changed, refuse, timestamp
 from turnwire.sessions.launch import CANNOT_START, family_of, merged, options_for
 from turnwire.sessions.live import LiveSession
 from turnwire.sessions.new_session import NewSession
-from turnwire.sessions.records.options import RecordOptions, with_options
+from turnwire.sessions.records.options import RecordOptions, asked_folder, with_options
 from turnwire.sessions.records.recovery import brought_up_to, close_left_open
 from turnwire.sessions.records.resume_point import NEW, ResumePoint
 from turnwire.sessions.registry import SessionRegistry
@@ -293,7 +293,7 @@ class LiveHost:
                 await self._forget(command.session)
                 return None
             case frames.WorkspaceFolders():
-                return await folders(command.path, self._frontend_limits)
+                return await folders(command.path, self._limits_of(frontend))
             case frames.WorkspaceCommand() | frames.PortCommand() | frames.WorktreeCommand():
                 return await self._of_workspace(command, frontend)
             case frames.WorkspaceRevert():
@@ -322,6 +322,19 @@ class LiveHost:
                 refuse("invalid_params", f"{command.type} is the hub's own", "type")
             case _ as never:
                 assert_never(never)
+
+    def _limits_of(self, frontend: Frontend, workspace: str | None = None) -> FrontendLimits:
+        """Return what a frontend may request of a session that it begins; refuses where it may begin none. `workspace`: the session's."""
+        scope, settings = frontend.scope, self._settings
+        if not scope.check_worker(settings.worker, settings.worker_labels, settings.worker_group):
+            refuse("not_allowed", f"you may begin sessions only on {', '.join(scope.workers)}", "worker")
+        if workspace is not None and not (scope.all or scope.own or scope.has_folder(workspace)):
+            refuse(
+                "not_allowed",
+                f"this token is for sessions in {', '.join(scope.folders)}; name a workspace there",
+                "workspace",
+            )
+        return self._frontend_limits.within(scope.places)
 
     @cached_property
     def quotas(self) -> "Quotas":
@@ -464,8 +477,7 @@ class LiveHost:
             self._operator_sessions.add(record.session)
             self._frontend_limits.allow_workspace(workspace)
         else:
-            _check_scope(frontend, record)
-            record = self._frontend_limits.new(record, wanted.env or {})
+            record = self._limits_of(frontend, record.workspace).new(record, wanted.env or {})
             record = steered_by(record, frontend.user, sees_all=frontend.scope.all)
         if wanted.worktree is None:
             return await self._add(
@@ -650,11 +662,13 @@ class LiveHost:
                 f"the agent {record.agent!r} cannot go on with a conversation of {listed.agent}; name one that can",
                 "agent",
             )
-        _check_scope(frontend, record)
+        limits = self._limits_of(frontend, record.workspace)
+        if frontend.scope.places:
+            limits.check_workspace(record.workspace or ".", "conversation")
         record = steered_by(record, frontend.user, sees_all=frontend.scope.all)
         if wanted is not None:
             workspace_of(listed.folder)
-            record = self._frontend_limits.new(record, asked.env or {})
+            record = limits.new(record, asked.env or {})
         else:
             record = with_options(record, reading=True)
         follower = await self._history.follower(listed)
@@ -770,6 +784,9 @@ class LiveHost:
             refuse("nothing_to_resume", f"session {origin.session} has no conversation yet", "session")
         if not parent.capabilities.forks:
             _cannot(parent, "branch off a conversation; start a new session")
+        limits = self._limits_of(frontend)
+        if frontend.scope.places:
+            limits.check_workspace(asked_folder(origin) or ".", "session")
         record = SessionRecord(
             session=_new_id(),
             created=timestamp(),
@@ -957,17 +974,6 @@ def _check_terminal(session: LiveSession) -> None:
 
 def _new_id() -> str:
     return f"s-{secrets.token_hex(5)}"
-
-
-def _check_scope(frontend: Frontend, record: SessionRecord) -> None:
-    """Refuse to begin what its own frontend might not see."""
-    scope = frontend.scope
-    if not (scope.all or scope.own or scope.has_folder(record.workspace)):
-        refuse(
-            "not_allowed",
-            f"this token is for sessions in {', '.join(scope.folders)}; name a workspace there",
-            "workspace",
-        )
 
 
 def _cannot(session: LiveSession, what: str) -> NoReturn:

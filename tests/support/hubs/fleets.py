@@ -208,6 +208,7 @@ class Fleet:
         agents: Sequence[str] = (),
         *,
         archive: str = "",
+        labels: Sequence[str] = (),
     ) -> AsyncIterator[Worker]:
         def about() -> WorkerSummary:
             return WorkerSummary(
@@ -226,6 +227,7 @@ class Fleet:
                     for agent in agents
                 ],
                 group=group,
+                labels=[*labels],
                 archive=archive,
                 sessions=len(sessions.there),
                 max_sessions=9,

@@ -54,7 +54,7 @@ def create_command(
     sessions: Annotated[
         list[str] | None,
         typer.Option(
-            help="Sessions that it gives access to: own, folder:/PATH, all; repeatable.",
+            help="Sessions that it gives access to: own, folder:/PATH, all. Where it may begin some: in:/PATH, worker:NAME. Repeatable.",
             show_default="own; all of an admin",
         ),
     ] = None,
