@@ -21,7 +21,7 @@ from scripted_messages_api import (
     tool_use,
 )
 from turnwire.client import CommandFailed, connect
-from turnwire.client.commands import Attachment
+from turnwire.client.commands import Attachment, SessionCreate
 from turnwire.client.events import (
     Complete,
     MessageChunk,
@@ -203,6 +203,33 @@ async def test_a_conversation_of_another_sidecar_goes_on(
         done = await again.turn(plan([text("Indeed.")]))
         assert (done.operation_id, done.session_id) == ("turn-2", complete.session_id)
         assert "The word was xylophone." in said(api.requests[-1])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("option", ["--resume", "--continue"])
+async def test_a_conversation_of_an_earlier_life_goes_on_in_its_session(
+    tmp_path: Path, api: ScriptedMessagesApi, option: str
+) -> None:
+    setup = real_setup(tmp_path, api, str)
+    async with running(tmp_path, setup) as (frontend, _):
+        complete = await frontend.turn(plan([text("said-0")]))
+        session = frontend.session
+    assert complete.session_id is not None
+    options = [option] if option == "--continue" else [option, complete.session_id]
+    async with running(tmp_path, setup, *options) as (again, _):
+        assert [one.session for one in await again.client.sessions()] == [session]
+        await again.caught_up()
+        for number in range(1, 4):
+            done = await again.turn(plan([text(f"said-{number}")]))
+            assert done.session_id == complete.session_id
+        # nor does a frontend begin a second one
+        resumed = SessionCreate(resume=complete.session_id)
+        assert (await again.client.command(resumed)).session == session
+        await again.turn(plan([text("said-4")]))
+        assert [one.session for one in await again.client.sessions()] == [session]
+        assert len(again.seen(Complete)) == 5
+    (file,) = (tmp_path / "home" / ".claude" / "projects").glob("*/*.jsonl")
+    assert all(f"said-{number}" in file.read_text() for number in range(5))
 
 
 @pytest.mark.long

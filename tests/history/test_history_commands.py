@@ -39,6 +39,7 @@ from turnwire.sessions.history_commands import PAGE, PIECE, HistoryTimes
 from turnwire.sessions.live import LiveSession
 from turnwire.sessions.live_host import LiveHost
 from turnwire.sessions.new_session import NewSession
+from turnwire.sessions.records.options import RecordOptions
 from turnwire.sessions.records.resume_point import ResumePoint
 from turnwire.sessions.records.writer import RecordWriter
 from turnwire.sessions.registry import SessionRegistry
@@ -875,3 +876,127 @@ async def test_the_end_of_a_long_log_is_indexed_with_what_came_before(
         for number in (0, PIECE - 1, PIECE):
             (hit,) = (await here.do("library.search", text=f'"violet{number}"'))["hits"]
             assert (hit["id"], hit["message"]) == (session, f"u{number}")
+
+
+async def test_a_conversation_goes_on_in_the_session_that_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        first = (await here.do("session.create", resume=file.stem, prompt="one"))["session"]
+        await here.until(first, ev.Complete, 4)
+        for more in ({}, {"prompt": "two"}, {"agent": "echo", "title": "mine"}):
+            again = await here.do("session.create", resume=file.stem, **more)
+            assert again == {"session": first}, more
+        await here.until(first, ev.Complete, 5)
+        assert await here.do("library.open", conversation=file.stem) == {"session": first}
+        # another wish than it has is refused, and names it
+        for wish in (
+            {"policy": "plan"},
+            {"model": "other"},
+            {"permission_mode": "plan"},
+            {"options": {"max_turns": 3}},
+        ):
+            with pytest.raises(CommandRefused) as caught:
+                await here.do("session.create", resume=file.stem, **wish)
+            assert (caught.value.code, caught.value.field) == ("in_session", next(iter(wish)))
+            assert first in caught.value.message
+        # of one whose agent has ended, too; the operator's own way there as well
+        await here.do("session.close", session=first)
+        assert await here.do("session.create", resume=file.stem) == {"session": first}
+        opened = await here.host.open(NewSession(workspace=str(here.work)), ResumePoint(file.stem))
+        assert opened.session == first
+        assert opened.cli is not None
+        await here.do("session.close", session=first)
+        latest = await here.host.open(NewSession(workspace=str(here.work)), ResumePoint(latest=True))
+        assert latest.session == first
+        # a branch is another conversation
+        branched = await here.host.open(NewSession(), ResumePoint(file.stem, branch=True), starts=False)
+        assert branched.session != first
+        assert len(here.host.sessions()) == 2
+
+
+async def test_what_was_decided_for_a_session_holds_when_the_operator_goes_on_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        wish = {"policy": "supervised", "options": {"disallowed_tools": ["Bash"]}}
+        first = (await here.do("session.create", resume=file.stem, prompt="one", **wish))["session"]
+        await here.until(first, ev.Complete, 4)
+        await here.do("session.close", session=first)
+        opened = await here.host.open(NewSession(), ResumePoint(file.stem), starts=False)
+        assert opened.record.policy == "supervised"
+        assert RecordOptions.from_record(opened.record).agent_options == {"disallowed_tools": ["Bash"]}
+        opened = await here.host.open(NewSession(policy="plan"), ResumePoint(file.stem), starts=False)
+        assert (opened.session, opened.record.policy) == (first, "plan")
+
+
+@pytest.mark.parametrize("sees", [True, False])
+async def test_the_session_of_another_that_has_a_conversation_is_named_to_those_who_see_it(
+    sees: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        scope = Scope.parse([f"folder:{here.work}"])
+        ann, bob = (Frontend(f"user:{name}", "control", name, scope) for name in ("ann", "bob"))
+
+        async def asks(frontend: Frontend, kind: str, **more: object) -> Any:
+            command = frames.commands.validate_python({"type": kind, "id": "1", **more})
+            return await here.host.execute(command, frontend)
+
+        first = (await asks(ann, "session.create", resume=file.stem, prompt="one"))["session"]
+        await here.until(first, ev.Complete, 4)
+        if not sees:
+            # as one in a worktree of a repository elsewhere
+            monkeypatch.setattr(Frontend, "sees", lambda frontend, one: one.owner == frontend.user)
+        for frontend, kind, more in (
+            (bob, "session.create", {"resume": file.stem}),
+            (bob, "session.create", {"resume": file.stem, "prompt": "two"}),
+        ):
+            with pytest.raises(CommandRefused) as caught:
+                await asks(frontend, kind, **more)
+            assert caught.value.code == "in_session"
+            assert (first in caught.value.message) is sees
+        if not sees:
+            # to read it is no fault, but not to go on with it
+            read = (await asks(bob, "library.open", conversation=file.stem))["session"]
+            assert read != first
+            for _ in range(2):
+                with pytest.raises(CommandRefused) as caught:
+                    await asks(bob, "prompt", session=read, text="two")
+                assert caught.value.code == "in_session"
+                assert first not in caught.value.message
+                await here.do("session.close", session=first)
+        (started,) = [one for one in await here.events(first) if isinstance(one, ev.ProcessStatus)][:1]
+        assert started.state == "started"
+        assert prompts(await here.events(first))[3:] == ["one"]
+
+
+async def test_two_sessions_of_one_conversation_never_run_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        read = (await here.do("library.open", conversation=file.stem))["session"]
+        record = here.host.record(read)
+        assert record is not None
+        # as an earlier version has made one beside it
+        twin = await here.host.open(NewSession(workspace=str(here.work)), starts=False)
+        twin.amend(cli_session_id=file.stem)
+        both = [here.do("prompt", session=one, text="on") for one in (twin.session, read)]
+        answers = await asyncio.gather(*both, return_exceptions=True)
+        codes = [one.code for one in answers if isinstance(one, CommandRefused)]
+        assert codes == ["in_session"]
+        assert sum(isinstance(one, dict) for one in answers) == 1
+        await here.do("session.close", session=twin.session)
+        # after its end either may, but not both
+        twin.amend(cli_session_id=file.stem)
+        late = await here.host.open(NewSession(workspace=str(here.work)), starts=False)
+        late.amend(cli_session_id=file.stem)
+        both = [here.do("session.resume", session=one.session) for one in (twin, late)]
+        answers = await asyncio.gather(*both, return_exceptions=True)
+        assert sorted(type(one).__name__ for one in answers) == ["CommandRefused", "dict"]
+        for kind in ("session.resume", "session.retry"):
+            stopped = next(one for one in (twin, late) if one.cli is None)
+            assert await here.refused(kind, session=stopped.session) in {"in_session", "nothing_to_retry"}

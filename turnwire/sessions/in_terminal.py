@@ -28,7 +28,6 @@ from turnwire.history.following import follower_of
 from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.wire import frames
 from turnwire.journal.base import JournalError
-from turnwire.journal.sessions import SessionRecord
 from turnwire.normalize import events as ev
 from turnwire.normalize.inputs import Decision
 from turnwire.protocol.errors import TurnwireError
@@ -77,7 +76,7 @@ WAITING = 100
 
 Alone = Callable[[str], AbstractAsyncContextManager[LiveSession]]
 Say = Callable[[LiveSession, frames.Prompt, str], Awaitable[JsonValue]]
-Check = Callable[[SessionRecord, str, Claim | None], Awaitable[None]]
+Check = Callable[[LiveSession, str, Claim | None], Awaitable[None]]
 
 
 def _again(folder: Path) -> Path:
@@ -115,7 +114,7 @@ class Terminals:
     ) -> None:
         """`alone` gives a session that nobody else starts or stops meanwhile. `say` sends a prompt under an id.
 
-        `check` refuses a conversation that is another's. It takes what says that it is this session's; None: its record. `serve` starts a
+        `check` refuses a conversation that is another's. It takes what says that it is the session's; None: its record. `serve` starts a
         task that lasts as long as the sidecar.
         """
         self._settings = settings
@@ -173,7 +172,7 @@ class Terminals:
                 )
             held = TerminalState(command.host, owner, family.interface_hooks and family.interface_hooks())
             if conversation is not None:
-                await self._check(record, conversation, None)
+                await self._check(session, conversation, None)
             await session.stop()
             follower = None
             if conversation is not None:
@@ -455,7 +454,7 @@ class Terminals:
         before = record.cli_session_id
         claim = Claim(conversation, held.since, resumed=before is not None, origin=before)
         try:
-            await self._check(record, conversation, claim)
+            await self._check(session, conversation, claim)
             listed = await self._history.known(conversation)
         except CommandRefused as error:
             if error.code == "no_library":

@@ -225,6 +225,17 @@ class LiveSession:
         """Whether others may have added to the conversation, because our CLI has not continued it yet."""
         return self._follower is not None
 
+    @property
+    def only_shows(self) -> bool:
+        """Whether it shows a conversation that it has not gone on with yet."""
+        is_reader = RecordOptions.from_record(self.record).reading or self.followable
+        return is_reader and not self.drives
+
+    @property
+    def drives(self) -> bool:
+        """Whether its CLI, or the agent's own interface, may add to its conversation."""
+        return self.has_process or self.in_terminal is not None
+
     async def follow(self, *, running: bool) -> None:
         """Read what others have added to the conversation since. `running`: a CLI outside turnwire has it open."""
         if self.cli is not None or self.has_process:

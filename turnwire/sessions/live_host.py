@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -15,6 +15,7 @@ from pydantic import JsonValue
 
 from turnwire.adapter.process.identity import ProcessIdentity, reap
 from turnwire.adapter.process.transport import ProcessGone
+from turnwire.adapter.sandbox.settings import LEVELS
 from turnwire.adapter.session.agent import AgentSession
 from turnwire.config.agents import can_continue
 from turnwire.config.rulebook import Rulebook
@@ -36,7 +37,7 @@ from turnwire.sessions.hosted import Changed, refuse, timestamp
 from turnwire.sessions.launch import CANNOT_START, family_of, merged, options_for
 from turnwire.sessions.live import LiveSession
 from turnwire.sessions.new_session import NewSession
-from turnwire.sessions.records.options import RecordOptions, asked_folder, with_options
+from turnwire.sessions.records.options import RecordOptions, asked_folder, sandbox_of, with_options
 from turnwire.sessions.records.recovery import brought_up_to, close_left_open
 from turnwire.sessions.records.resume_point import NEW, ResumePoint
 from turnwire.sessions.registry import SessionRegistry
@@ -100,6 +101,8 @@ class LiveHost:
         )
         self._frontend_limits = FrontendLimits(services.settings, Path())
         self._workspaces = Workspaces(self._settings)
+        self._starting: dict[str, str] = {}
+        """Conversations that a CLI is being started for, and the session of each."""
         self._used: set[str] = set()
         """Sessions with a turn that the index has not taken in."""
         self._operator_sessions: set[str] = set()
@@ -379,7 +382,7 @@ class LiveHost:
             self._frontend_limits,
             alone=self._alone_with,
             say=self._say_waiting,
-            check=self._check_claim,
+            check=self._check_for_terminal,
             serve=partial(self._services.spawn, "terminals"),
         )
 
@@ -472,6 +475,10 @@ class LiveHost:
         )
         before = None
         if resume_point.resume is not None or resume_point.latest:
+            if not resume_point.branch:
+                held = await self._held(await self._named(record, resume_point), record, frontend)
+                if held is not None:
+                    return await self._go_on_in(held, record, resume_point, frontend, wanted, starts=starts)
             record, resume_point, before = await self._with_past(record, resume_point)
         if frontend is None:
             self._operator_sessions.add(record.session)
@@ -492,6 +499,114 @@ class LiveHost:
         except BaseException:
             await self._worktrees.unmake(made)
             raise
+
+    async def _named(self, record: SessionRecord, point: ResumePoint) -> str | None:
+        """Return which conversation a way leads to; None where only the CLI knows."""
+        if point.resume is not None:
+            return point.resume
+        listed = await self._history.remembered(record.agent or "", record.workspace or "", None)
+        if listed is not None:
+            return listed.id
+        here = [
+            one.record
+            for one in self._registry.sessions.values()
+            if (one.record.workspace, one.record.agent) == (record.workspace, record.agent)
+            and one.record.cli_session_id is not None
+        ]
+        newest = max(
+            here, key=lambda one: RecordOptions.from_record(one).updated or one.created, default=None
+        )
+        return None if newest is None else newest.cli_session_id
+
+    def _family(self, record: SessionRecord) -> str:
+        name = family_of(record, self._settings).name
+        return "claude" if name == "auto" else name
+
+    async def _check_for_terminal(self, session: LiveSession, conversation: str, claim: Claim | None) -> None:
+        """Refuse a conversation that is another's, or that another session runs."""
+        await self._check_claim(session.record, conversation, claim)
+        await self._check_taken(session, conversation)
+
+    async def _check_taken(self, session: LiveSession, conversation: str | None) -> None:
+        """Refuse to go on with a conversation that another session runs; to begin with one that another session has."""
+        holders = await self._holders(conversation, session)
+        if not session.only_shows:
+            holders = [one for one in holders if one.drives]
+        if holders:
+            _in_session(one for one in holders if one.record.owner == session.record.owner)
+
+    async def _holders(self, conversation: str | None, but: LiveSession | None = None) -> list[LiveSession]:
+        """Return the sessions that go on with a conversation, those that run it first; not those that only show it.
+
+        What an agent says alone does not count if the conversation is another's by what is known: it must keep nobody from it.
+        """
+        found, sessions = list[LiveSession](), list(self._registry.sessions.values())
+        for one in sessions:
+            record, way = one.record, ResumePoint.on(one.record)
+            kept = RecordOptions.from_record(record).conversation
+            own = None if way.branch else way.resume or kept
+            if one is but or one.only_shows or own is None or own != conversation:
+                continue
+            claim = Claim.of(record)
+            if kept != conversation and claim is not None and not is_believed(record):
+                began, ended = await self._history.times(conversation)
+                others = [other.record for other in sessions]
+                if is_anothers(claim, record, others, began, ended):
+                    continue
+            found.append(one)
+        return sorted(found, key=lambda one: not one.drives)
+
+    async def _held(
+        self, conversation: str | None, record: SessionRecord, frontend: Frontend | None
+    ) -> LiveSession | None:
+        """Return the session of the same owner that has a conversation, None where nobody has it; refuses another's."""
+        family = self._family(record)
+        holders = [one for one in await self._holders(conversation) if self._family(one.record) == family]
+        if not holders:
+            return None
+        own = [one for one in holders if one.record.owner == record.owner]
+        if not own:
+            _in_session(one for one in holders if frontend is None or frontend.sees(one.summary()))
+        return own[0]
+
+    async def _go_on_in(
+        self,
+        held: LiveSession,
+        record: SessionRecord,
+        point: ResumePoint,
+        frontend: Frontend | None,
+        wanted: NewSession,
+        *,
+        starts: bool = False,
+    ) -> LiveSession:
+        """Go on in the session that has the conversation already, instead of beginning another one.
+
+        The operator's options count from its next start on. A frontend that asks for other ones is refused.
+        """
+        if frontend is not None:
+            return _as_asked(held, wanted)
+        async with self._alone_with(held.session) as session:
+            self._operator_sessions.add(session.session)
+            self._frontend_limits.allow_workspace(workspace_of(record.workspace))
+            before, asked = RecordOptions.from_record(session.record), RecordOptions.from_record(record)
+            levels = [sandbox_of(one, self._settings) for one in (session.record, record)]
+            session.amend(
+                agent=record.agent,
+                policy=record.policy or session.record.policy,
+                model=record.model or session.record.model,
+                options=with_options(
+                    session.record,
+                    # what was decided for it before holds on
+                    sandbox=max(levels, key=LEVELS.index),
+                    mcp_servers=asked.mcp_servers or before.mcp_servers,
+                    agent_options={**before.agent_options, **asked.agent_options},
+                ).options,
+            )
+            if point.at is not None:
+                await self._go_back(session, point.at)
+            elif starts and session.cli is None:
+                await self._start(session, ResumePoint.on(session.record))
+        return held
 
     async def _with_past(
         self, record: SessionRecord, point: ResumePoint
@@ -600,7 +715,10 @@ class LiveHost:
 
             if not lists_itself(wanted.agent, self._settings):
                 raise
+        known = frozenset(self._registry.sessions)
         session = await self.open(wanted, ResumePoint(name), frontend=frontend)
+        if session.session in known:
+            return session
         try:
             await _opened(session)
         except CommandRefused:
@@ -616,12 +734,11 @@ class LiveHost:
         settings = self._settings
         seen, within = self._seen(frontend)
         listed = await self._history.find(name, within)
-        own = next(
-            (one for one in seen if RecordOptions.from_record(one.record).conversation == listed.id),
-            None,
-        )
-        if own is not None and wanted is None:
-            return own
+        holders = await self._holders(listed.id)
+        if wanted is None:
+            shows = [one for one in seen if RecordOptions.from_record(one.record).conversation == listed.id]
+            if own := [*(one for one in holders if one in seen), *shows]:
+                return own[0]
         asked = wanted or NewSession()
         if asked.workspace is not None and asked.workspace != listed.folder:
             refuse(
@@ -656,6 +773,8 @@ class LiveHost:
             agent_options=merged(settings.session_options, asked.options),
             conversation=listed.id,
         )
+        if wanted is not None and (held := await self._held(listed.id, record, frontend)) is not None:
+            return _as_asked(held, wanted)
         if not can_continue(record.agent or "", listed.agent, settings.agents):
             refuse(
                 "invalid_params",
@@ -944,6 +1063,10 @@ class LiveHost:
         _check_terminal(session)
         await self._check_history(session)
         await self._check_claim(session.record, resume_point.resume)
+        going = None if resume_point.branch else resume_point.resume
+        await self._check_taken(session, going)
+        if self._starting.get(going or "", session.session) != session.session:
+            _in_session([])
         if self._stopping:
             refuse("cannot_start", "the sidecar is stopping")
         running = self.processes
@@ -957,9 +1080,13 @@ class LiveHost:
             record = self._frontend_limits.again(record)
         try:
             options = options_for(record, self._settings, self._rulebook, resume_point, session.env)
+            if going is not None:
+                self._starting[going] = session.session
             await session.start(options, resume_point)
         except (*CANNOT_START, JournalError, OSError, ProcessGone) as error:
             refuse("cannot_start", str(error))
+        finally:
+            self._starting.pop(going or "", None)
         self._services.changed()
 
 
@@ -970,6 +1097,37 @@ def _check_terminal(session: LiveSession) -> None:
             f"the conversation is in the terminal on {held.host}; leave it there, or send native.take_back",
             "session",
         )
+
+
+def _in_session(named: Iterable[LiveSession]) -> NoReturn:
+    """Refuse a conversation that other sessions have, and name those that who asks may know."""
+    names = ", ".join(one.session for one in named)
+    where = f"the session {names} has" if names else "another session has"
+    refuse("in_session", f"{where} this conversation; go on there, or fork it")
+
+
+def _as_asked(held: LiveSession, wanted: NewSession) -> LiveSession:
+    """Return the session that has a conversation; refuses a wish for it to be another one than it is."""
+    record, kept = held.record, RecordOptions.from_record(held.record)
+    options = {} if wanted.options is None else wanted.options.model_dump(mode="json", exclude_none=True)
+    asked: dict[str, tuple[object, object]] = {
+        "agent": (wanted.agent, record.agent),
+        "model": (wanted.model, record.model),
+        "policy": (wanted.policy, record.policy),
+        "permission_mode": (wanted.permission_mode, record.permission_mode),
+        "sandbox": (wanted.sandbox, kept.sandbox),
+        "mcp_servers": (wanted.mcp_servers, kept.mcp_servers),
+        "options": (options or None, {name: kept.agent_options.get(name) for name in options}),
+        "env": (wanted.env, held.env),
+    }
+    other = [name for name, (wish, now) in asked.items() if wish is not None and wish != now]
+    if other:
+        refuse(
+            "in_session",
+            f"the session {held.session} has this conversation, with another {', '.join(other)}; go on there, or fork it",
+            other[0],
+        )
+    return held
 
 
 def _new_id() -> str:

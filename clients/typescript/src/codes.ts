@@ -34,6 +34,7 @@ export const REPLY_CODES: Readonly<Record<string, string>> = {
   no_library: "turnwire does not list agents' conversations here, or their index cannot be used. The message says why.",
   no_push: "Web push is not available here. The message says why.",
   followed: "Another CLI has this conversation open, and turnwire shows its new messages. Close that CLI, or fork.",
+  in_session: "Another session has this conversation. The message names it if it is yours. Go on there, or fork.",
   in_terminal: "The agent's own interface has this conversation open in a terminal. Prompts wait. `native.take_back` ends it.",
   busy: "The agent is in a turn. Wait for its end, or interrupt it.",
   background_work: "The agent runs a background task, which the message names. Confirm with `end_background` to end it.",
