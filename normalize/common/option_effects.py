@@ -106,10 +106,10 @@ def _effect(option: PermissionOption, name: str) -> str:
         case "allow_always":
             known = REACH.get(option.destination or "")
             reach = f" It holds {known}." if known else ""
-            unsaid = "which" if reach else "which, where or until when"
-            return f"Allows this call, and later ones without asking.{reach} The agent says {quoted(name)}; it does not say {unsaid}."
+            unsaid = "Which calls" if known else "Which calls, where and until when"
+            return f"Allows this call, and later ones without asking.{reach} {unsaid}: the agent says only {quoted(name)}."
         case "reject_always":
-            return f"Refuses this call, and later ones without asking. The agent says {quoted(name)}; it does not say which, where or until when."
+            return f"Refuses this call, and later ones without asking. Which calls, where and until when: the agent says only {quoted(name)}."
 
 
 def _merged(options: Sequence[PermissionOption]) -> list[PermissionOption]:

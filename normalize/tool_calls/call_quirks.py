@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from turnwire.normalize.common.option_effects import Granted
 from turnwire.protocol.acp.updates import ToolCallUpdate
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ class CallQuirks(Struct, frozen=True, kw_only=True):
     def shown_command(self, facts: "ToolCallState") -> str | None:
         """Return the command of a call that shows it before it runs."""
         del facts
+        return None
+
+    def granted(self, option_id: str, kind: str | None) -> Granted | None:
+        """Return what an answer that lasts allows, asked about a call of a kind; None where the agent alone knows."""
+        del option_id, kind
         return None
 
     def exit_of(self, output: str) -> tuple[int | None, str] | None:

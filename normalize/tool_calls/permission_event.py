@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from turnwire.normalize.common.event_context import EventContext
-from turnwire.normalize.common.option_effects import described
+from turnwire.normalize.common.option_effects import always, described
 from turnwire.normalize.events import PermissionOption
 from turnwire.normalize.events import PermissionRequest as PermissionEvent
 from turnwire.normalize.payloads import (
@@ -30,6 +30,8 @@ Action = Literal["command", "file_write", "file_read", "network", "mcp_tool", "o
 MOST_SHOWN = 10
 """Most calls that the title of a request for several calls names."""
 
+_PLAIN = CallQuirks()
+
 LONGEST_OF_MANY = 200
 """Characters of each title among them."""
 
@@ -43,11 +45,20 @@ def kind_of(option: Option) -> Kind:
             return "reject_once"
 
 
-def options_of(asked: PermissionRequest) -> list[PermissionOption]:
-    """Return the answers to a request; one without an id cannot be given."""
+def options_of(
+    asked: PermissionRequest, quirks: CallQuirks = _PLAIN, kind: str | None = None
+) -> list[PermissionOption]:
+    """Return the answers to a request about a call of a kind; one without an id cannot be given."""
     return described(
         [
-            PermissionOption(option_id=option.option_id, name=option.name, kind=kind_of(option))
+            PermissionOption(
+                option_id=option.option_id,
+                name=option.name,
+                kind=kind_of(option),
+                effect=always([granted])
+                if kind_of(option) == "allow_always" and (granted := quirks.granted(option.option_id, kind))
+                else None,
+            )
             for option in asked.options
             if option.option_id
         ]
@@ -83,7 +94,7 @@ def permission(
         tool_name=name_of(facts),
         permission_title=title,
         agent_title=own if own and own != title and not also else None,
-        permission_options=options_of(asked),
+        permission_options=options_of(asked, quirks, facts.kind),
         action_type=action,
         action_details=details or None,
         tool_input=fields(shallow(facts.raw_input)) or None,

@@ -93,7 +93,7 @@ async def test_an_answer_of_which_the_agent_says_nothing_is_told_as_that_and_giv
     await read_to_the_end(page)
     await page.get_by_role("button", name="Always …").click()
     await page.get_by_label(
-        "The agent says “Allow for this session”; it does not say which, where or until when."
+        "Which calls, where and until when: the agent says only “Allow for this session”."
     ).check()
     await page.get_by_role("button", name="Allow, and remember it").click()
     assert await command(where) == {"option_id": "proceed_always"}

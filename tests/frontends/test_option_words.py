@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from acp_recordings import acp_recordings
 
+import turnwire
 from turnwire.client import events
 from turnwire.frontends.acp.dialogs import PermissionDialog
 from turnwire.frontends.acp.tool_calls import ToolCalls
@@ -138,3 +139,32 @@ def test_a_request_without_such_an_option_says_what_it_has() -> None:
     nothing = msgspec.structs.replace(request, permission_options=[])
     with pytest.raises(LookupError, match="its options: none"):
         nothing.deny()
+
+
+def lasting(agent: str) -> dict[tuple[str, str], str]:
+    """Tool and option -> effect, of all requests in the recordings of an agent."""
+    found: dict[tuple[str, str], str] = {}
+    for recording in acp_recordings(with_corpus=False):
+        if recording.folder.parent.name.startswith(agent):
+            for event in turnwire.translate(recording.folder):
+                if isinstance(event, PermissionRequest):
+                    for option in event.permission_options:
+                        if option.kind == "allow_always":
+                            found[str(event.action_type), option.option_id] = str(option.effect)
+    return found
+
+
+def test_gemini_says_that_allowing_an_edit_for_the_session_allows_all_edits() -> None:
+    told = lasting("gemini-acp")
+    always = "Allows without asking again until this session ends: "
+    assert told["file_write", "proceed_always"] == f"{always}every edit of a file."
+    assert told["command", "proceed_always"] == f"{always}commands that begin with the same programs."
+    assert told["mcp_tool", "proceed_always_server"] == f"{always}every tool of this MCP server."
+    assert told["mcp_tool", "proceed_always_tool"] == f"{always}every call of this tool of this MCP server."
+
+
+def test_of_other_agents_the_words_quote_what_they_say() -> None:
+    told = lasting("copilot-acp")
+    assert [*set(told.values())] == [
+        "Allows this call, and later ones without asking. Which calls, where and until when: the agent says only “Always allow”."
+    ]

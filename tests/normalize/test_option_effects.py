@@ -21,16 +21,17 @@ def test_of_what_an_agent_does_not_say_the_words_say_that_it_does_not() -> None:
         [option("a", "allow_always", "Always allow"), option("n", "reject_always", "No, never")]
     )
     assert always.effect == (
-        "Allows this call, and later ones without asking. The agent says “Always allow”; "
-        "it does not say which, where or until when."
+        "Allows this call, and later ones without asking. Which calls, where and until when: "
+        "the agent says only “Always allow”."
     )
-    assert never.effect is not None
-    assert never.effect.startswith(
-        "Refuses this call, and later ones without asking. The agent says “No, never”"
+    assert never.effect == (
+        "Refuses this call, and later ones without asking. Which calls, where and until when: "
+        "the agent says only “No, never”."
     )
     [known] = described([option("a", "allow_always", "Always", destination="userSettings")])
-    assert "It holds in all your projects. The agent says “Always”; it does not say which." in str(
-        known.effect
+    assert known.effect == (
+        "Allows this call, and later ones without asking. It holds in all your projects. "
+        "Which calls: the agent says only “Always”."
     )
 
 

@@ -21,6 +21,7 @@ from turnwire.config.rulebook import Rulebook
 from turnwire.hub.host import CommandRefused
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.payloads import ModifyFilePayload
 from turnwire.sessions.claims import steered_by
 from turnwire.sessions.live import LiveSession
 from turnwire.sessions.live_host import LiveHost
@@ -354,6 +355,27 @@ async def test_an_answer_from_elsewhere_is_what_the_hook_prints(
         }
         (resolved,) = [one for one in await place.events() if isinstance(one, ev.PermissionResolved)]
         assert (resolved.behavior, resolved.by) == ("deny", SOMEBODY.name)
+
+
+async def test_a_write_over_a_file_is_shown_elsewhere_with_the_text_that_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_terminal(tmp_path, monkeypatch) as (place, _):
+        place.write(IN_TURN)
+        await place.sees(ev.ToolCall)
+        notes = tmp_path / "notes.txt"
+        notes.write_text("what goes\n")
+        given = {"file_path": str(notes), "content": "what comes\n"}
+        asking = asyncio.create_task(place.hook("PermissionRequest", tool_name="Write", tool_input=given))
+        seen = await place.sees(ev.PermissionRequest)
+        (asked,) = [one for one in seen if isinstance(one, ev.PermissionRequest)]
+        assert isinstance(asked.normalized, ModifyFilePayload)
+        (mutation,) = asked.normalized.modify_file.mutations
+        assert (mutation.type, mutation.old_content) == ("overwrite", "what goes\n")
+        await place.stage.do(
+            "permission.respond", place.session, pending_id=asked.pending_id, option_id=asked.allow_once()
+        )
+        await asking
 
 
 async def test_what_can_only_be_answered_in_the_terminal_is_told_once(

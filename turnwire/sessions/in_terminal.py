@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -22,6 +23,8 @@ from turnwire.adapter.hooks import relay
 from turnwire.adapter.interface import InterfaceHooks
 from turnwire.adapter.permissions.answers import InvalidAnswer, answer_tool, answer_user_question
 from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
+from turnwire.adapter.permissions.policies import PermissionSettings
+from turnwire.adapter.permissions.real_paths import protected_places
 from turnwire.config.agents import AgentNotFoundError, interface
 from turnwire.config.settings import Settings
 from turnwire.history.following import follower_of
@@ -345,6 +348,18 @@ class Terminals:
         )
         return {"prompt": prompt}
 
+    def _with_replaced_files(
+        self, session: LiveSession, request: ev.PermissionRequest
+    ) -> ev.PermissionRequest:
+        if request.action_type != "file_write":
+            return request
+        from turnwire.adapter.permissions.replaced_files import with_replaced_files  # noqa: PLC0415 - few write files
+        from turnwire.config.state_directory import own_places  # noqa: PLC0415 - it reads of journals
+
+        protected = protected_places(own_places(self._settings), str(Path.home()))
+        settings = PermissionSettings(workspace=str(session.record.workspace), protected=protected)
+        return with_replaced_files(request, settings)
+
     async def _decide(
         self,
         session: LiveSession,
@@ -531,6 +546,6 @@ class Terminals:
         assert call.request is not None, "the same input was a request before"
         assert call.asked is not None, "a request has its line"
         asked = held.asked[name] = OpenRequest(call.request)
-        await session.hear([call.asked])
+        await session.hear([call.asked], partial(self._with_replaced_files, session))
         held.look.set()
         return await asked.answer

@@ -7,7 +7,7 @@ The session outlives its CLI. When the process ends, the log and the record stay
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from turnwire.hub.wire.frames_out import Abilities, SessionSummary, SessionWorkt
 from turnwire.journal.base import JournalError
 from turnwire.journal.sessions import SessionRecord
 from turnwire.normalize import events as ev
-from turnwire.normalize.core import Core, InputWithEvents
+from turnwire.normalize.core import Core, InputWithEvents, happenings
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import Announced, Ended, SessionInput
 from turnwire.sessions import machine
@@ -373,9 +373,19 @@ class LiveSession:
         self._state.cli_session_id = conversation
         self.amend(cli_session_id=conversation, resume_token=None)
 
-    async def hear(self, inputs: Sequence[SessionInput]) -> None:
-        """Take in what the agent's own interface asks, or how that was answered."""
-        await self._pipeline.feed(inputs)
+    async def hear(
+        self,
+        inputs: Sequence[SessionInput],
+        shown: Callable[[ev.PermissionRequest], ev.PermissionRequest] = lambda request: request,
+    ) -> None:
+        """Take in what the agent's own interface asks, or how that was answered; `shown` adds to a request what the disk says."""
+        told = [
+            InputWithEvents(
+                item, [shown(event) if isinstance(event, ev.PermissionRequest) else event for event in events]
+            )
+            for item, events in happenings(self._pipeline.core, inputs)
+        ]
+        await self._pipeline.publish(told)
 
     def want_back(self) -> None:
         """Let the list of sessions say that the agent's own interface is to end."""

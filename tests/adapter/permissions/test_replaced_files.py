@@ -17,6 +17,7 @@ from turnwire.frontends.acp.dialogs import PermissionDialog
 from turnwire.frontends.acp.tool_calls import ToolCalls
 from turnwire.frontends.agui.question_answers import interrupt_of
 from turnwire.frontends.ai_sdk.encoder import Turn
+from turnwire.frontends.mcp.turns import request_of
 from turnwire.frontends.terminal.showing import asked
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.events import PermissionRequest, to_json
@@ -166,6 +167,7 @@ def test_a_session_asks_with_the_text_that_goes_and_every_door_shows_it(settings
     assert any("-what goes" in part.text for part in asked(request))
     assert "-what goes" in str(interrupt_of(request).metadata)
     assert "-what goes" in str(Turn("m").handle(request))
+    assert "-what goes\n+what comes\n" in str(request_of(request)["diff"])
 
 
 def test_an_editor_is_never_told_that_a_file_is_new_that_exists(settings: PermissionSettings) -> None:
@@ -173,6 +175,8 @@ def test_an_editor_is_never_told_that_a_file_is_new_that_exists(settings: Permis
     told = with_replaced_files(writing(".env"), settings)
     request = msgspec.json.decode(to_json(told), type=events.PermissionRequest)
     _, acp = PermissionDialog(request, ToolCalls()).request()
+    assert "replaces the file .env" in str(request_of(request)["reason"])
+    assert "diff" not in request_of(request)
     [diff, why] = acp["toolCall"]["content"]
     assert diff["oldText"] == ""
     assert "replaces the file .env" in why["content"]["text"]

@@ -13,6 +13,7 @@ from turnwire.client import (
     EventFrame,
     TurnwireError,
     events,
+    payloads,
 )
 from turnwire.client.values import JsonObject
 from turnwire.protocol.visible import visible, visible_line
@@ -168,6 +169,15 @@ class _Told:
         }
 
 
+def _changed(event: events.PermissionRequest) -> str:
+    """Return what an edit changes of files that exist, as diffs."""
+    payload = event.normalized
+    if not isinstance(payload, payloads.ModifyFilePayload):
+        return ""
+    mutations = payload.modify_file.mutations
+    return visible("".join(one.diff for one in mutations if one.diff and one.type != "create"))
+
+
 def request_of(event: events.PermissionRequest | events.QuestionRequest) -> JsonObject:
     """Return a request as an assistant reads it."""
     if isinstance(event, events.QuestionRequest):
@@ -191,6 +201,8 @@ def request_of(event: events.PermissionRequest | events.QuestionRequest) -> Json
         "kind": "permission",
         "title": visible(event.permission_title),
         "input": event.tool_input,
+        **({"diff": changed} if (changed := _changed(event)) else {}),
+        **({"reason": visible(event.reason)} if event.reason else {}),
         "options": [
             {"id": option.option_id, "name": visible_line(option.label()), "kind": option.kind}
             | ({} if option.effect is None else {"effect": visible_line(option.effect)})
