@@ -15,7 +15,7 @@ from turnwire.adapter.process.version import parse_version
 from turnwire.protocol.parsing.depth import outermost
 from turnwire.recordings.redaction.keywords import Keywords
 from turnwire.recordings.redaction.redaction import Redaction, _lower, _matches
-from turnwire.recordings.redaction.secret_kinds import ASSIGNMENT, LINE, NAMES, RULES, Rule
+from turnwire.recordings.redaction.secret_kinds import ASSIGNMENT, LINE, LIST, NAMES, RULES, SENTENCE, Rule
 
 NONE = "\x00"
 """A keyword of no rule: some have none."""
@@ -85,7 +85,7 @@ def test_no_pattern_backtracks_over_what_others_write() -> None:
 
 
 def kinds() -> list[Rule]:
-    return [*RULES, LINE, ASSIGNMENT, *NAMES]
+    return [*RULES, LINE, ASSIGNMENT, LIST, SENTENCE, *NAMES]
 
 
 @pytest.mark.long

@@ -10,6 +10,7 @@ import base64
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 
 from turnwire.recordings.redaction.escapes import (
@@ -28,21 +29,32 @@ from turnwire.recordings.redaction.escapes import (
 )
 from turnwire.recordings.redaction.keywords import Keywords
 from turnwire.recordings.redaction.secret_kinds import (
+    ARTICLES,
     ASSIGNMENT,
     BEFORE,
     CALLED,
+    CALLED_BEFORE,
+    CLOSING,
+    COMPOUND,
     HARMLESS_NAME,
+    ITEM,
     LAST_WORD,
     LINE,
     LINE_NAME,
+    LIST,
+    LIST_LINES,
+    LONGEST_LIST,
     LONGEST_NAME,
     NAMES,
+    NO_SECRET,
     OPTION,
     PAIRED,
     PASSWORD_NAME,
     RULES,
     SECRET_NAME,
+    SENTENCE,
     SOME_KEY,
+    WITH,
     Rule,
 )
 
@@ -100,7 +112,7 @@ _INDEX = re.compile(r"\[\w{0,20}\Z")
 _STAND_IN = re.compile(r"(?i)^(?:pass(?:word|wd)?|pwd|pw|secret|token|user|bar|\W*)$")
 """What stands for the password in the URL of an example."""
 
-_ALL = (*RULES, LINE, ASSIGNMENT, *NAMES)
+_ALL = (*RULES, LINE, ASSIGNMENT, LIST, SENTENCE, *NAMES)
 _KEYWORDS = Keywords(hint for rule in _ALL for hint in rule.hints)
 _EVERYWHERE = tuple(number for number, rule in enumerate(_ALL) if not rule.hints)
 _BY_HINT: dict[str, list[int]] = {}
@@ -114,8 +126,12 @@ _LONGEST_FORM = 65_536
 _DIGIT = re.compile(r"\d")
 _BEGINS_LINE = re.compile(r"(?:\A|[\"'`=])[ \t+\-#>|→:0-9\"'`\\]*+\Z")
 """What may stand before the first word of a line: its number, a quote, or the mark of a change."""
+_LOWER, _UPPER, _SIGNS = re.compile(r"[a-z]"), re.compile(r"[A-Z]"), re.compile(r"[!#$%^&*+~?]")
+_INNER_SIGN = re.compile(r"[A-Za-z][!#$%^&*+~?]+[A-Za-z]")
 _CHARACTER = re.compile(r"[A-Za-z0-9]")
 _OTHER_CASE = re.compile(r"[a-z](?=[A-Z])|[A-Z](?=[a-z])")
+_VOWEL = re.compile(r"[aeiouyAEIOUY]")
+_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxzBCDFGHJKLMNPQRSTVWXZ]{5}")
 _SPACE = re.compile(r"\s")
 
 _DEEPEST = 5
@@ -168,7 +184,7 @@ class Redaction:
         """String by string; a string's key, or its neighbour in a list, says what it may be."""
         parts: list[str] = []
         done = 0
-        key = label = before = ""
+        key = label = before = plural = ""
         end_of_key = end_of_value = -1
         is_web_key = '"kty"' in text
         for found in _STRING.finditer(text):
@@ -187,7 +203,14 @@ class Redaction:
                     name = label
                 if is_web_key and name in _WEB_KEY_SECRETS:
                     name = "private_key"
+                if text[end_of_key : found.start()].strip() == "[" and end_of_key > 0:
+                    plural = key
                 follows = not is_member and _SIBLINGS.fullmatch(text, end_of_value, found.start()) is not None
+                if not is_member and plural and (follows or plural is key):
+                    singular = plural.removesuffix("s")
+                    is_named = _is_name(singular)
+                    if (is_named or plural == "keys") and _is_item(singular, body, is_named=is_named):
+                        name = singular if is_named else "api_key"
                 fresh = self._member(body, name, before if follows else "", depth)
                 before, end_of_value = body, found.end()
             if fresh != body:
@@ -350,7 +373,12 @@ class Redaction:
         for found in matches:
             if found.start() < done:
                 continue
-            span = self._assigned(found) if rule in (ASSIGNMENT, LINE) else self._found(found, rule)
+            if rule is LIST:
+                span: str | int | None = "item" if found["item"] not in self._replaced else None
+            elif rule is SENTENCE:
+                span = "said" if found["said"] not in self._replaced and _is_said(found) else None
+            else:
+                span = self._assigned(found) if rule in (ASSIGNMENT, LINE) else self._found(found, rule)
             if span is None:
                 continue
             start, end = found.span(span)
@@ -464,7 +492,17 @@ def _matches(rule: Rule, text: str, known: Mapping[str, Sequence[int]]) -> Itera
             continue
         if rule is ASSIGNMENT and not _is_named(text, at):
             continue
-        if rule.look == "near":
+        if rule is LIST:
+            done, items = _items(text, at)
+            yield from items
+        elif rule is SENTENCE:
+            if text[at - 1 : at] == " " and ARTICLES.search(text, max(0, at - 24), at) is not None:
+                said = CALLED_BEFORE.search(text, max(0, at - 200), at)
+                if said is not None and LAST_WORD.match(text, at) is not None:
+                    yield said
+            if (here := rule.pattern.match(text, at)) is not None:
+                yield here
+        elif rule.look == "near":
             end = at + _FAR
             for found in rule.pattern.finditer(text, max(done, at - _NEAR), end):
                 done = found.end()
@@ -473,6 +511,77 @@ def _matches(rule: Rule, text: str, known: Mapping[str, Sequence[int]]) -> Itera
         elif (here := rule.pattern.match(text, at)) is not None:
             done = 0 if rule is ASSIGNMENT else here.end()
             yield here
+
+
+def _items(text: str, at: int) -> tuple[int, Sequence[re.Match[str]]]:
+    """Return where a list ends whose name ends with the plural here, and its secrets."""
+    begins = LIST.pattern.match(text, at)
+    if begins is None:
+        return at, ()
+    word = re.match(r"[A-Za-z]+", text[at : at + 12])
+    name = _begun(text, at) + (word[0] if word is not None else "")
+    is_named = _is_name(name[:-1])
+    if not is_named and name.lower() != "keys":
+        return at, ()
+    start, opened = begins.end(), begins["open"]
+    if opened:
+        end = text.find(CLOSING[opened], start, start + LONGEST_LIST)
+    elif text[start : start + 1] == "\n":
+        lines = LIST_LINES.match(text, start)
+        end = lines.end() if lines is not None else start
+    else:
+        space = _SPACE.search(text, start, start + LONGEST_LIST)
+        end = space.start() if space is not None else -1
+    end = end if end >= 0 else min(len(text), start + LONGEST_LIST)
+    found = ITEM.finditer(text, start, end)
+    return end, [one for one in found if _is_item(name[:-1], one["item"], is_named=is_named)]
+
+
+def _is_item(name: str, value: str, *, is_named: bool) -> bool:
+    """Tell a secret in a list from the words and numbers that lists have."""
+    is_mixed = _has_digit(value) and any(character.isalpha() for character in value)
+    if not is_mixed or NO_SECRET.match(value):
+        return False
+    if PASSWORD_NAME.search(name):
+        return _is_value(name, value, quoted=True)
+    if not is_named:
+        return len(value) >= 16 and value.isalnum() and not value.islower() and not value.isupper()
+    return len(value) >= 12 and _is_value(name, value, quoted=True)
+
+
+def _is_said(found: re.Match[str]) -> bool:
+    """Tell the secret of a sentence from what the sentence says about it."""
+    groups, value, at = found.groupdict(), found["said"], found.start()
+    if NO_SECRET.match(value) or _PLACEHOLDER.match(value) or _ENVIRONMENT_NAME.match(value):
+        return False
+    has_digit = _has_digit(value)
+    is_mixed = has_digit and any(character.isalpha() for character in value)
+    if found.re is CALLED_BEFORE:
+        return is_mixed and _is_strong(value)
+    text, sign = found.string, found["sign"] or ""
+    if at > 0 and _CHARACTER.match(text, at - 1) is not None:
+        return False
+    before = (text, max(0, at - 24), at)
+    if groups["key"]:
+        return (
+            COMPOUND.search(*before) is not None
+            and sign.strip() != ""
+            and (value.isascii() and len(value) >= 16)
+            and (is_mixed or _is_random(value))
+        )
+    if found["password"].lower() in ("login", "creds", "credentials"):
+        return bool(groups["user"]) and is_mixed and _is_strong(value)
+    if sign.strip() == "":
+        return WITH.search(*before) is not None and is_mixed and _is_strong(value)
+    return is_mixed or _is_random(value) or (_INNER_SIGN.search(value) is not None and len(value) >= 8)
+
+
+def _is_strong(value: str) -> bool:
+    """Tell what a human or a program has made up from a word with a number at its end."""
+    kinds = sum(
+        map(bool, (_DIGIT.search(value), _LOWER.search(value), _UPPER.search(value), _SIGNS.search(value)))
+    )
+    return len(value) >= 8 and (kinds >= 3 or len(_DIGIT.findall(value)) >= 2)
 
 
 def _begun(text: str, at: int) -> str:
@@ -519,6 +628,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=8192)
 def _is_name(name: str) -> bool:
     end = name[-LONGEST_NAME:]
     return (SECRET_NAME.search(end) or SOME_KEY.search(end)) is not None and HARMLESS_NAME.search(end) is None
@@ -536,6 +646,8 @@ def _is_value(name: str, value: str, *, quoted: bool, tight: bool = True) -> boo
     if _PATH.match(value) or value.lower() == name.lower():
         return False
     if PASSWORD_NAME.search(name):
+        if not has_digit and not value.isascii() and value.isalpha() and not quoted:
+            return False
         if not has_digit and _SAYS_ITSELF.search(value):
             return False
         # `password: str` and `password = value` are code; `PASSWORD=value` and a quoted word are not
@@ -546,12 +658,25 @@ def _is_value(name: str, value: str, *, quoted: bool, tight: bool = True) -> boo
         return False
     if has_digit:
         return any(character.isalpha() for character in value)
-    return _is_random(value) or (len(value) >= 20 and _CODE.match(value) is None)
+    if _is_random(value) or _is_drawn(value):
+        return True
+    # an env file's line has no code
+    return len(value) >= (16 if tight and name.isupper() and value.isalpha() else 20) and (
+        _CODE.match(value) is None or (tight and name.isupper() and value.isalpha())
+    )
 
 
 def _is_random(text: str) -> bool:
     """Tell letters that were drawn from the words of a name such as getUserToken: these change their case less often."""
     return len(text) >= 12 and len(_OTHER_CASE.findall(text)) >= 0.4 * len(text)
+
+
+def _is_drawn(text: str) -> bool:
+    """Tell letters of one case that were drawn: words have more vowels, and fewer consonants in a row."""
+    if len(text) < 16 or not text.isascii() or not text.isalpha():
+        return False
+    vowels = len(_VOWEL.findall(text))
+    return vowels < 0.25 * len(text) or (vowels < 0.33 * len(text) and _CONSONANTS.search(text) is not None)
 
 
 def _has_digit(text: str) -> bool:

@@ -66,17 +66,82 @@ class Rule(NamedTuple):
 _WORD = r"(?<![A-Za-z0-9_])"
 _HEX = "[0-9a-fA-F]"
 
+_ELSEWHERE = [
+    "kennwort",
+    "contraseña",
+    "contraseñas",
+    "contrasena",
+    "contrasenya",
+    "senha",
+    "palavra-passe",
+    "passe",
+    "mdp",
+    "parola",
+    "parolă",
+    "пароль",
+    "пароля",
+    "паролем",
+    "парола",
+    "密码",
+    "密碼",
+    "口令",
+    "パスワード",
+    "暗証番号",
+    "비밀번호",
+    "암호",
+    "hasło",
+    "haslo",
+    "hasłem",
+    "wachtwoord",
+    "lösenord",
+    "losenord",
+    "passord",
+    "adgangskode",
+    "kodeord",
+    "salasana",
+    "heslo",
+    "jelszó",
+    "jelszo",
+    "şifre",
+    "sifre",
+    "şifresi",
+    "geslo",
+    "lozinka",
+    "лозинка",
+    "slaptažodis",
+    "parool",
+    "clave",
+    "lykilorð",
+    "κωδικός",
+    "συνθηματικό",
+    "khẩu",
+    "sandi",
+    "รหัสผ่าน",
+    "סיסמה",
+    "סיסמא",
+    "ססמה",
+    "السر",
+    "المرور",
+    "पासवर्ड",
+    "পাসওয়ার্ড",
+]
+"""The word for a password in other languages; of several words the last."""
+_PASSWORDS = rf"(?:pass(?:word|wd|phrase|code|wort)?|pwd|pw|psk|pin|{'|'.join(_ELSEWHERE)})"
+
 _WORDS = (
-    r"(?:pass(?:word|wd|[_-]?phrase|code|wort)|(?:ssh|db|user|mysql|smtp|ftp|admin|root)pass|pwd|(?<![A-Za-z])pass|secret(?:[_\-.]?(?:access[_\-.]?)?key)?|token|credentials?|"
+    rf"(?:pass(?:word|wd|[_-]?phrase|code|wort)|{'|'.join(_ELSEWHERE)}|(?<![A-Za-z])pw|"
+    r"(?:ssh|db|user|mysql|smtp|ftp|admin|root)pass|pwd|(?<![A-Za-z])pass|secret(?:[_\-.]?(?:access[_\-.]?)?key)?|token|credentials?|"
     r"(?:api|app|access|account|auth|private|client|encryption|signing|master|shared[_\-.]?access|session|license|service|"
     r"admin|write|read|deploy|consumer|application|secret|storage|primary|secondary|hmac|jwt|ssh|webhook)[_\-.]?key|"
     r"(?:auth|nonce|logged[_\-]in|secret|secure|password|hash|encryption|cookie|jwt|session)[_\-]?salt|app[_\-]?certificate|"
     r"(?<![A-Za-z])(?:_?auth|pat|dsn|psk|pin))"
 )
-_TAIL = r"(?:[_\-.]?(?:base(?:64)?|b64|value|string|prod|dev|test|live|staging|old|new|main|root|raw|plain|text|private|\d{1,3}))?"
-SECRET_NAME = re.compile(rf"(?:(?i:{_WORDS}{_TAIL})|(?<=[a-z])Pass|(?<=[A-Z]_)(?:SK|SKEY))[\"'\])]{{0,2}}$")
+_TAIL = r"(?:[_\-.]?(?:d[aoe]_)?(?:base(?:64)?|b64|value|string|prod|dev|test|live|staging|old|new|main|root|raw|plain|text|private|db|bd|banco|usuario|admin|user|app|api|server|\d{1,3}))?"
+SECRET_NAME = re.compile(
+    rf"(?:(?i:{_WORDS}{_TAIL})|(?<=[a-z])P(?:ass|w)|(?<=[A-Z]_)(?:SK|SKEY))[\"'\])]{{0,2}}$"
+)
 """The end of a name whose value is a secret: DB_PASSWORD, clientSecret, api-key, AWS_SECRET_ACCESS_KEY."""
-PASSWORD_NAME = re.compile(r"(?i:pass(?:word|wd|phrase|code|wort)?|pwd|psk|pin)\W{0,4}$")
+PASSWORD_NAME = re.compile(rf"(?i:{_PASSWORDS})\W{{0,4}}$")
 """Of these, the names whose value a human has chosen: words count, too."""
 SOME_KEY = re.compile(r"(?i:[a-z0-9][_\-]key)$|[a-z]Key$")
 """Of any other key only a long value is taken for a secret."""
@@ -85,7 +150,7 @@ HARMLESS_NAME = re.compile(
     r"token[_\-]?type)$"
 )
 """Names that only sound like it: places in a list, and the words of a language model."""
-_LAST_WORD = rf"(?i:(?:pass(?:word|wd|[_-]?phrase|code|wort)?|pwd|secret|token|credentials?|key|auth|pat|dsn|psk|pin|salt|certificate|_skey|_sk){_TAIL})(?![A-Za-z0-9_])"
+_LAST_WORD = rf"(?i:(?:pass(?:word|wd|[_-]?phrase|code|wort)?|pwd|pw|{'|'.join(_ELSEWHERE)}|secret|token|credentials?|key|auth|pat|dsn|psk|pin|salt|certificate|_skey|_sk){_TAIL})(?![A-Za-z0-9_])"
 LAST_WORD = re.compile(_LAST_WORD)
 """The last word of a name that may be a secret's."""
 _SIGN = (
@@ -93,7 +158,7 @@ _SIGN = (
     r"\s{0,4}:\s{0,4}[A-Za-z&*'\[][\w&*'.<>\[\]?| ]{0,40}=\s{0,4}|\s{1,4}[A-Za-z*\[][\w.*\[\]]{0,30}\s{1,4}=\s{1,4}|"
     # a value in the next line of YAML
     r"\s{0,4}:\s{0,4}[|>][+\-]?[ \t]{0,4}\r?\n\s{1,40}|"
-    r"\s{0,4}(?:=>|<-|->|::?=|[?+|&]{1,2}=|={1,3}|:)\s{0,4}|"
+    r"\s{0,4}(?:=>|<-|->|::?=|[?+|&]{1,2}=|={1,3}|:|：)\s{0,4}|"
     # a pair of a name and a value, as attributes or members
     r"[\"']?[\s,;{]{1,60}(?:-\s)?[\"']?(?i:parameter)?(?i:value|content|default)[\"']?\s{0,4}[:=]\s{0,4}|"
     r"[\"']?,\s{0,4}|[({](?=[\"'`])|\s{1,4}"
@@ -107,6 +172,8 @@ ASSIGNMENT = Rule(
     (
         "pass",
         "pwd",
+        "pw",
+        *_ELSEWHERE,
         "secret",
         "token",
         "credential",
@@ -129,6 +196,58 @@ ASSIGNMENT = Rule(
     ),
 )
 """The last word of a name, and its value, in every notation that code, commands and configuration have."""
+_NO_PART = r"\s\"'`<>|,;()\[\]{}«»“”„‘’，。、；！？（）「」\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
+_SAID = rf"(?P<said>[^{_NO_PART}]{{5,127}}[^{_NO_PART}.:*])"
+SENTENCE = Rule(
+    "secret in a sentence",
+    ("pass", "pwd", "pw", *_ELSEWHERE, "key", "token", "secret", "pin", "creds", "credentials", "login"),
+    re.compile(
+        rf"(?i:(?P<password>{_PASSWORDS}|creds|credentials|login)|(?P<key>key|token|secret))(?![A-Za-z0-9_-])"
+        # what it is for
+        r"(?:(?P<middle>[*_]{0,2}(?:\s(?i:code|phrase|now|currently|still))?(?:\s?\([^()\n]{1,40}\)|\s\[[^\[\]\n]{0,40}\])?"
+        r"(?:\s(?i:for|of|to|on|in|at|from|von|für|fuer|zu|der|des|de|del|della|di|da|do|du|для|от|к|pour|para|per|per|til|för|na|voor|van|av)(?:\s(?!(?i:is|was|ist|est|es|to)\s)(?:'[^'\n]{1,120}'|[^\s:=|]{1,60})){1,5}?)?)"
+        r"(?P<sign>[*_]{0,2}\s{0,2}(?::|=|：|→|->|=>)[*_]{0,2}\s{0,4}|\s(?:\||-|–|—)\s{1,4}|"
+        r"\s(?i:is now|is still|is currently|is|was|will be|should be|reads|to|ist|lautet|war|wäre|est|es|é|è|e'|er|är|on|je|это|equals|são|są|sind|are)(?:\s(?i:set to|now|called|just|likely|probably|jetzt|ahora))?(?::|\s)\s{0,3}|"
+        r"\s?(?:是|为|為|は|는|은|가|이)\s{0,2}:?\s{0,2})|\s)"
+        rf"(?P<user>[A-Za-z][\w.@-]{{0,40}}\s{{0,2}}(?:/|:)\s{{0,2}})?(?P<quote>[\"'`«“„‘「]?){_SAID}"
+    ),
+)
+"""What people say: the word, what it is for, and the secret itself."""
+CALLED_BEFORE = re.compile(
+    rf"(?:\A|(?<=[\s\"'`(«“„])){_SAID}[\"'`»”]?,?\s(?i:is|as|for|ist|als|für|est|comme|es|como|è|come|é|är|som)\s"
+    r"(?i:(?:my|our|the|your|their|his|her|its|a|new|old|root|admin|user|initial|temporary|current|mein|unser|das|dein|neue|mon|le|notre|mi|la|su|il|minha|a|min|mitt|db|database|wifi|ssh|api|access|auth|login)\s){1,4}\Z"
+)
+"""The secret before the word: "use … as the password", "… is my password"."""
+ARTICLES = re.compile(
+    r"(?i:\b(?:my|our|the|your|their|his|her|a|new|old|root|admin|user|initial|temporary|current|mein|unser|das|mon|le|notre|mi|la|il|minha|min|mitt|db|database|wifi|api|access|auth|login)) \Z"
+)
+"""What stands before the word then."""
+WITH = re.compile(
+    r"(?i:\b(?:with|use|using|and|via|mit|avec|con|com|und|et|y|мой|admin|root|user|the|my)|,) \Z"
+)
+"""What stands before a word whose secret follows it without a sign: "log in with password …"."""
+COMPOUND = re.compile(
+    r"(?i:\b(?:api|app|access|secret|private|auth|authentication|client|service|encryption|signing|master|session|license|bearer|refresh|personal|deploy|admin|webhook|bot|github|gitlab|slack|openai|anthropic|aws|stripe|ssh|the|my|our|your|this|new) )\Z"
+)
+"""What stands before "key", "token" or "secret" where a secret follows."""
+NO_SECRET = re.compile(
+    r"(?i)^(?:sha-?\d|md\d|base-?\d|utf|pbkdf|argon|bcrypt|scrypt|x\.?509|[rehp]s\d{3}|oauth|aes|rsa|ecdsa|ed25519|v?\d+\.\d|\d{4}-\d\d|\d+[ _-]?(?:bit|byte|char|digit|day|hour|min|sec|month|year|time|letter|word|k?b\b)|"
+    r"https?:|[./~$%{\[<#@]|0x[0-9a-f]{1,8}$|\w+\.(?:py|js|ts|json|ya?ml|txt|md|html|go|rs|toml|cfg|ini|env|sh|pem|key)\b|.*(?:://|\(|=>))"
+)
+"""What follows the word and says something of it."""
+LIST = Rule(
+    "secret in a list",
+    ("keys", "tokens", "secrets", "passwords", "credentials"),
+    re.compile(
+        r"(?i:keys|tokens|secrets|passwords|credentials)[\"'\])]{0,3}[ \t]{0,4}(?::|=>?|:=)[ \t]{0,4}(?P<open>[\[({]|[\"'](?=[^\"'\n]{8,4096},)|(?=[^\s,\"'\[({]{8,512},)|(?=\n[ \t]{0,40}- ))"
+    ),
+)
+"""The plural of a name, and where a list of its values begins."""
+ITEM = re.compile(r"(?P<quote>[\"'`]?)(?P<item>[^\s\"'`,;:\[\](){}<>=|]{8,1024})(?P=quote)")
+LIST_LINES = re.compile(r"(?:\n[ \t]{0,40}- [^\n]{0,1100}){1,200}")
+"""The lines of a list of YAML."""
+CLOSING = {"[": "]", "(": ")", "{": "}", '"': '"', "'": "'"}
+LONGEST_LIST = 16_384
 CALLED = re.compile(
     r"(?:(?:^|[\s(;&|`\"'=])(?:ENV|ARG|set(?:\s{1,4}-\w{1,8}){1,3}|set[_-]?env|setx|#?define|setq|defvar|(?:env|config|secrets?|variables?)[:\s]{1,4}(?:set|put|add))\s{1,4}|:)\$?\Z"
 )
