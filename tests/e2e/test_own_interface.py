@@ -15,7 +15,7 @@ from tmux import Terminal, terminal
 from live import Frontend
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
-from turnwire.client import connect
+from turnwire.client import CommandFailed, connect
 from turnwire.client.events import (
     Complete,
     MessageChunk,
@@ -92,10 +92,15 @@ async def test_claude_is_as_ever_and_its_session_is_answered_from_elsewhere(tmp_
                 assert (tmp_path / "project" / "one").read_text() == "1\n"
                 assert [json.loads(one.text) for one in frontend.seen(UserMessage)] == [json.loads(prompt)]
                 assert said(frontend) == "from-the-model"
+                # it would wait for the end of the interface, and the sidecar ends then
+                with pytest.raises(CommandFailed, match="ends with the agent's interface"):
+                    await client.prompt(frontend.session, plan([text("never")]))
+                asked = len(api.requests)
             place.keys("C-d")
             place.keys("C-d")
             await place.sees("over 0", "brkint", "extproc")
             assert place.is_as_found
+            assert len(api.requests) == asked
 
 
 async def test_codex_is_as_ever_and_its_session_is_seen_elsewhere(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from turnwire.normalize.payloads import ModifyFilePayload
 from turnwire.sessions.claims import steered_by
 from turnwire.sessions.live import LiveSession
 from turnwire.sessions.live_host import LiveHost
+from turnwire.sessions.new_session import NewSession
 from turnwire.sessions.records.options import RecordOptions, with_options
 from turnwire.sessions.registry import SessionRegistry
 from waiting import until
@@ -94,9 +95,17 @@ class Interface:
 
 @asynccontextmanager
 async def in_terminal(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, first: int = 0, history: Sequence[Path] = ()
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    first: int = 0,
+    history: Sequence[Path] = (),
+    *,
+    with_interface: bool = False,
 ) -> AsyncIterator[tuple[Interface, Life]]:
-    """A new conversation in the interface, of which the session follows the first lines."""
+    """A new conversation in the interface, of which the session follows the first lines.
+
+    `with_interface`: the sidecar ends with it.
+    """
     program = folder / "claude"
     program.write_text(
         f'#!/bin/sh\nexec {sys.executable} -m turnwire.scripted_agent {folder}/echo.yaml "$@"\n'
@@ -109,7 +118,11 @@ async def in_terminal(
         life = Life(stage)
         stage.host = life.host
         try:
-            session = await stage.create("claude")
+            if with_interface:
+                wanted = NewSession(agent="claude", workspace=str(folder))
+                session = (await life.host.open(wanted, starts=False)).session
+            else:
+                session = await stage.create("claude")
             ticket = await owner.ticket(await stage.do("native.begin", session, host="box"))
             begun = await stage.do("native.begin", session, host="box", ticket=ticket, new=True)
             assert isinstance(begun, dict)
@@ -327,6 +340,31 @@ async def test_prompts_wait_for_the_end_of_the_interface_and_one_can_be_withdraw
         assert [one.prompts for one in seen if isinstance(one, ev.TurnStarted)][-1] == [second["prompt"]]
         said = "".join(one.text for one in seen if isinstance(one, ev.MessageChunk))
         assert said.endswith("echo: but this")
+
+
+async def test_a_prompt_that_could_never_run_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_terminal(tmp_path, monkeypatch, with_interface=True) as (place, life):
+        place.write(FIRST_TURN)
+        await place.sees(ev.Complete)
+        stage = place.stage
+        for kind, more in (
+            ("prompt", {"text": "from a phone"}),
+            ("prompt", {"text": "later", "priority": "later"}),
+            ("prompt", {"text": "again", "id": "00000000-0000-4000-8000-00000000000a"}),
+        ):
+            with pytest.raises(CommandRefused, match="ends with the agent's interface") as caught:
+                await stage.do(kind, place.session, **more)
+            assert caught.value.code == "in_terminal"
+        await stage.do("native.end", place.session, ticket=place.ticket)
+        # nor is an agent started that would be ended at once
+        for kind, more in (("prompt", {"text": "too late"}), ("session.resume", {})):
+            with pytest.raises(CommandRefused, match="ends with the agent's interface"):
+                await stage.do(kind, place.session, **more)
+        events = await place.events()
+        assert [one for one in events if isinstance(one, ev.Queued | ev.ProcessStatus)] == []
+        assert life.host.processes == 0
 
 
 async def test_an_answer_from_elsewhere_is_what_the_hook_prints(

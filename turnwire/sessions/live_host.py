@@ -101,6 +101,10 @@ class LiveHost:
         )
         self._frontend_limits = FrontendLimits(services.settings, Path())
         self._workspaces = Workspaces(self._settings)
+        self._idle: set[str] = set()
+        """Sessions of the operator that are begun by the agent's own interface. The sidecar ends with it."""
+        self._ending: set[str] = set()
+        """Those whose interface runs, or has ended."""
         self._starting: dict[str, str] = {}
         """Conversations that a CLI is being started for, and the session of each."""
         self._used: set[str] = set()
@@ -307,6 +311,8 @@ class LiveHost:
                 return await self._terminals.end(command)
             case frames.SessionCommand():
                 session = self._registry.find(command.session)
+                if isinstance(command, frames.Prompt):
+                    self._check_ending(session)
                 if (held := session.in_terminal) is not None:
                     return await self._terminals.command(session, held, command, frontend)
                 if isinstance(command, frames.NativeTakeBack):
@@ -386,7 +392,18 @@ class LiveHost:
             serve=partial(self._services.spawn, "terminals"),
         )
 
+    def _check_ending(self, session: LiveSession) -> None:
+        """Refuse to have an agent work that would be ended at once."""
+        if session.session in self._ending:
+            refuse(
+                "in_terminal",
+                "this turnwire ends with the agent's interface in its terminal, so nothing can wait for that; write it there",
+                "session",
+            )
+
     def _keep_in_terminal(self, session: LiveSession, held: "TerminalState", folder: Path) -> None:
+        if session.session in self._idle:
+            self._ending.add(session.session)
         self._services.spawn(session.session, self._terminals.keep(session, held, folder))
 
     async def _say_waiting(self, session: LiveSession, command: frames.Prompt, name: str) -> JsonValue:
@@ -447,8 +464,9 @@ class LiveHost:
         frontend: Frontend | None = None,
         starts: bool = True,
     ) -> LiveSession:
-        """Start a new session; `resume_point` may lead to a conversation the CLI knows. Without `starts`, no CLI runs yet. Raises CommandRefused.
+        """Start a new session; `resume_point` may lead to a conversation the CLI knows. Raises CommandRefused.
 
+        Without `starts` no CLI runs yet, and the caller ends the sidecar with the agent's own interface.
         A frontend's must keep to the limits (turnwire/sessions/frontend_limits.py) and to the frontend's scope; without one it is the operator's own.
         """
         await self._check_journal()
@@ -481,6 +499,8 @@ class LiveHost:
                     return await self._go_on_in(held, record, resume_point, frontend, wanted, starts=starts)
             record, resume_point, before = await self._with_past(record, resume_point)
         if frontend is None:
+            if not starts:
+                self._idle.add(record.session)
             self._operator_sessions.add(record.session)
             self._frontend_limits.allow_workspace(workspace)
         else:
@@ -1061,6 +1081,7 @@ class LiveHost:
         """Start a CLI; nothing is awaited between the look at the limit and the start."""
         await session.cleared()
         _check_terminal(session)
+        self._check_ending(session)
         await self._check_history(session)
         await self._check_claim(session.record, resume_point.resume)
         going = None if resume_point.branch else resume_point.resume
