@@ -12,7 +12,7 @@ import re
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -47,6 +47,9 @@ def is_name(value: object) -> bool:
     """Tell whether a value is an id or a time: a short word."""
     return isinstance(value, str) and re.fullmatch(r"[\w.:+-]{1,128}", value, re.ASCII) is not None
 
+
+OF_OTHERS = frozenset({"githubRepoPaths"})
+"""Keys that tell of other projects, besides `projects`."""
 
 TAKEN: Mapping[str, Takes] = {
     "numStartups": is_count,
@@ -94,17 +97,25 @@ def _projects(content: JsonObject) -> dict[str, JsonObject]:
     return {name: one for name, one in found.items() if isinstance(one, dict)}
 
 
+def _of_project(content: JsonObject, roots: Sequence[str]) -> bytes:
+    """Return a file as a project may see it: without what others have, such as the keys of their MCP servers."""
+    shown = {name: value for name, value in content.items() if name not in OF_OTHERS}
+    if "projects" in shown:
+        shown["projects"] = {name: one for name, one in _projects(content).items() if name in roots}
+    return msgspec.json.format(msgspec.json.encode(shown), indent=2)
+
+
 class Copies:
     """The copies of one sandbox; a folder of temporary files that only this user reads."""
 
-    def __init__(self, files: tuple[str, ...], workspace: str) -> None:
+    def __init__(self, files: tuple[str, ...], roots: Sequence[str]) -> None:
         """Make the copies. Raises OSError and ValueError.
 
         Args:
             files: what is copied.
-            workspace: whose entry in `projects` may be made anew.
+            roots: the folders whose entries in `projects` are shown; that of the first, the workspace, may be made anew.
         """
-        self._workspace = workspace
+        self._workspace = roots[0]
         self._folder = Path(tempfile.mkdtemp(prefix="turnwire-")) if files else None
         self._before: dict[str, tuple[str, JsonObject]] = {}
         """By the file as the agent sees it: where it really is, and what it held."""
@@ -116,7 +127,7 @@ class Copies:
                 self._before[place] = real, read_object(real)
                 copy = Path(f"{self._folder}/{number}")
                 copy.touch(0o600)
-                copy.write_bytes(Path(real).read_bytes())
+                copy.write_bytes(_of_project(self._before[place][1], roots))
                 self.places[place] = str(copy)
         except (OSError, ValueError):
             self._remove()

@@ -9,12 +9,13 @@ import logging
 import os
 import stat
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
+from turnwire.adapter.sandbox.projects import PRIVATE, folder_of, folders_in, own_ids, take_in
 from turnwire.protocol.errors import TurnwireError
 
 log = logging.getLogger(__name__)
@@ -36,6 +37,10 @@ class OwnFolder(Struct, frozen=True, kw_only=True):
     """Names that are read-only, made where they are missing: with this content, or as a folder for None. Otherwise the agent could make them."""
     fresh: tuple[str, ...] = ()
     """Names that each program of a sandbox has of its own, empty at first."""
+    projects: str | None = None
+    """The name in it of a folder that has one folder for each project; a sandbox shows its own project's (projects.py)."""
+    private: tuple[str, ...] = ()
+    """Names in it of folders that hold files of all projects; each project has its own."""
 
 
 _EMPTY = "{}\n"
@@ -43,7 +48,9 @@ _NO_SERVERS = '{"mcpServers": {}}\n'
 
 OWN_FOLDERS: Mapping[str, OwnFolder] = {
     ".claude": OwnFolder(
-        kept=("projects/", "todos/", "tasks/", "plans/", "file-history/", ".credentials.json"),
+        kept=(".credentials.json",),
+        projects="projects",
+        private=("todos", "tasks", "plans", "file-history"),
         fresh=(
             ".last-cleanup", ".update.lock", "backups", "cache", "ccr", "chrome", "daemon", "debug", "history.jsonl", "ide",
             "image-cache", "jobs", "mcp-needs-auth-cache.json", "paste-cache", "session-env", "sessions", "shell-snapshots",
@@ -106,16 +113,21 @@ class OwnFiles(Struct, frozen=True, kw_only=True):
     fresh: tuple[str, ...]
     """Folders in a writable one that each program has of its own."""
     copied: tuple[str, ...]
+    private: Mapping[str, str]
+    """The private folder that is seen in the place of one that all projects share."""
+    projects: tuple[str, ...]
+    """Folders with one folder for each project."""
     missing: tuple[str, ...]
     """Files and folders that would start programs later, and are not there."""
 
 
-def own_files(places: Iterable[str], home: str) -> OwnFiles:
+def own_files(places: Iterable[str], home: str, roots: Sequence[str]) -> OwnFiles:
     """Return what is shared; makes what is missing, since only what is there can be mounted. Raises OSError and OwnFilesError.
 
     Args:
         places: the agent's files and folders below HOME; a folder ends in `/`.
         home: its home directory, without links.
+        roots: the folders by which its project is known, the workspace first.
     """
     writable: list[str] = []
     readable: list[str] = []
@@ -123,6 +135,8 @@ def own_files(places: Iterable[str], home: str) -> OwnFiles:
     fresh: list[str] = []
     copied: list[str] = []
     missing: list[str] = []
+    private: dict[str, str] = {}
+    projects: list[str] = []
     for place in places:
         path = f"{home}/{place.rstrip('/')}"
         if not place.endswith("/"):
@@ -136,8 +150,18 @@ def own_files(places: Iterable[str], home: str) -> OwnFiles:
         folder = OWN_FOLDERS.get(place.rstrip("/"), OwnFolder())
         if folder.kept is not None:
             kept = list(_kept(path, folder.kept))
+            if folder.projects is not None:
+                shared = f"{path}/{folder.projects}"
+                Path(shared).mkdir(mode=0o700, exist_ok=True)
+                kept += folders_in(shared, roots)
+                projects.append(shared)
+                own = f"{path}/{PRIVATE}/{folder_of(roots[0])}"
+                for name in folder.private:
+                    take_in(f"{path}/{name}", f"{own}/{name}", own_ids(shared, roots))
+                    private[f"{path}/{name}"] = f"{own}/{name}"
             writable += kept
-            readable += [one for one in _others(path, folder.fresh) if one not in kept]
+            apart = (*folder.fresh, *folder.private, folder.projects or "", PRIVATE)
+            readable += [one for one in _others(path, apart) if one not in kept]
             continue
         path = os.path.realpath(path)
         writable.append(path)
@@ -155,6 +179,8 @@ def own_files(places: Iterable[str], home: str) -> OwnFiles:
         protected=tuple(protected),
         fresh=tuple(fresh),
         copied=tuple(copied),
+        private=private,
+        projects=tuple(projects),
         missing=tuple(missing),
     )
 

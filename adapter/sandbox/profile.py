@@ -17,8 +17,9 @@ from msgspec import Struct
 
 from turnwire.adapter.permissions.real_paths import secret_places
 from turnwire.adapter.sandbox.own_files import own_files
+from turnwire.adapter.sandbox.projects import roots_of
 from turnwire.adapter.sandbox.settings import SandboxSettings
-from turnwire.adapter.workspace.loaded import LoadedPlaces
+from turnwire.adapter.workspace.loaded import LOADED, LoadedPlaces
 from turnwire.protocol.errors import TurnwireError
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/snap")
@@ -78,10 +79,18 @@ class Profile(Struct, frozen=True, kw_only=True):
     """Folders in a writable place that each program has of its own, empty at first."""
     copied: tuple[str, ...] = ()
     """Files of which the sandbox gets a copy."""
+    private: Mapping[str, str] = {}
+    """The folder that is seen in the place of one that the agent's projects share."""
+    projects: tuple[str, ...] = ()
+    """Folders of the agent's with one folder for each project."""
+    roots: tuple[str, ...] = ()
+    """The folders by which the project is known, the workspace first."""
     missing: tuple[str, ...] = ()
     """Files and folders of the agent's own that are set aside at the end if they are there then."""
     links: Mapping[str, str]
     """Links of the system's root to what they name, such as /bin to usr/bin."""
+    loads: LoadedPlaces = LoadedPlaces.of(LOADED)
+    """Names and paths in the workspace from which programs start others by themselves."""
     made: tuple[str, ...] = ()
     """Folders to be made for the session, since nothing may be made in their place; the outer ones first."""
     made_files: tuple[str, ...] = ()
@@ -99,7 +108,7 @@ class Profile(Struct, frozen=True, kw_only=True):
         whole = os.path.normpath(os.path.join(self.workspace, spelled))
         if any(_is_in(whole, one) for one in self.hidden):
             return "it is hidden from this session"
-        seen = [*self.readable, *self.writable, *self.copied, *self.links]
+        seen = [*self.readable, *self.writable, *self.copied, *self.private, *self.links]
         if not _is_in(whole, self.home):
             seen += OWN
         outside = not any(_is_in(whole, one) for one in seen)
@@ -158,12 +167,15 @@ def build_profile(
         spelled = f"{home}{path[1:]}" if path == "~" or path.startswith("~/") else path
         return os.path.realpath(os.path.join(root, spelled))
 
-    own = own_files(settings.state, home)
+    roots = roots_of(root, list(_worktree(root)))
+    own = own_files(settings.state, home, roots)
     opened = [absolute(path) for path in settings.writable]
     for path in opened:
         if not os.path.exists(path):
             raise ProfileError(f"{path} of sandbox_writable does not exist; create it or leave it out")
     writable = {root, *own.writable, *_worktree(root), *opened}
+    if sys.platform == "darwin":  # nothing can be shown in the place of another folder there
+        writable |= set(own.private)
     readable = {path for path in SYSTEM if os.path.isdir(path) and not os.path.islink(path)}
     readable |= set(own.readable)
     readable |= set(_programs(program, environment.get("PATH", ""), home))
@@ -171,7 +183,8 @@ def build_profile(
     readable |= {path for path in (os.path.realpath("/etc/resolv.conf"),) if os.path.exists(path)}
     free = {os.path.normpath(one) for one in settings.unprotected}
     protected, made, made_files = _protected(root, free, home)
-    protected |= _loaded(root, LoadedPlaces.of(settings.loads), free, made)
+    loads = LoadedPlaces.of(settings.loads or LOADED)
+    protected |= _loaded(root, loads, free, made)
     own_state = [f"{home}/{place.rstrip('/')}" for place in settings.state]
     secrets = [
         path
@@ -192,7 +205,11 @@ def build_profile(
         links={path: os.readlink(path) for path in SYSTEM if os.path.islink(path)},
         fresh=own.fresh,
         copied=tuple(path for path in own.copied if path not in opened),
+        private=own.private,
+        projects=own.projects,
+        roots=tuple(roots),
         missing=own.missing,
+        loads=loads,
         made=tuple(made),
         made_files=tuple(made_files),
     )

@@ -5,6 +5,7 @@ namespaces of its own, the same places, and one proxy.
 """
 
 import asyncio
+import logging
 import os
 import shutil
 import socket
@@ -22,17 +23,24 @@ from turnwire._runtime.task_owner import TaskOwner
 from turnwire.adapter.sandbox import linux, macos
 from turnwire.adapter.sandbox.available import check_available
 from turnwire.adapter.sandbox.copies import Copies
+from turnwire.adapter.sandbox.environment import kept_outside
 from turnwire.adapter.sandbox.gate import HostGate
 from turnwire.adapter.sandbox.own_files import set_aside
 from turnwire.adapter.sandbox.planted import Planted
 from turnwire.adapter.sandbox.ports import NoPort, SandboxPorts
 from turnwire.adapter.sandbox.profile import HELD, SAME_FOLDER, Profile, build_profile
+from turnwire.adapter.sandbox.projects import own_ids, take_back
 from turnwire.adapter.sandbox.proxy import HEAD_LIMIT, Proxy
 from turnwire.adapter.sandbox.settings import SandboxSettings, SandboxUnavailable
 from turnwire.adapter.sandbox.system_calls import compiled
 from turnwire.adapter.sandbox.upstream import Upstream
-from turnwire.adapter.workspace.loaded import LoadedPlaces
+from turnwire.adapter.workspace.git import Git, GitRefused
 from turnwire.normalize.vocabulary import SandboxLevel
+
+log = logging.getLogger(__name__)
+
+IDENTITY_S = 10.0
+"""Seconds in which git says who commits."""
 
 PROXY_PORT = 3128
 """Where the proxy is in the sandbox."""
@@ -78,6 +86,8 @@ class Sandbox:
         *,
         copies: Mapping[str, str] = MappingProxyType({}),
         upstream: Upstream | None = None,
+        kept_outside: Mapping[str, str] = MappingProxyType({}),
+        identity: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.level = level
         self.profile = profile
@@ -85,6 +95,9 @@ class Sandbox:
         self._tasks = tasks
         self._temporary = temporary
         self._copies = copies
+        self._kept_outside = kept_outside
+        """Variables that the agent does not get. One of the same name with another value is the agent's own."""
+        self._identity = identity
         self._proxy = Proxy(gate, upstream)
         self._servers: list[asyncio.Server] = []
         self._networks: list[socket.socket] = []
@@ -183,7 +196,12 @@ class Sandbox:
         await self._tasks.close()
 
     def _environment(self, environment: Mapping[str, str]) -> dict[str, str]:
-        given = {name: value for name, value in environment.items() if name not in DROPPED}
+        given = {
+            name: value
+            for name, value in environment.items()
+            if name not in DROPPED and self._kept_outside.get(name) != value
+        }
+        given = {**self._identity, **given}
         given["TMPDIR"] = self._temporary or "/tmp"
         given["TURNWIRE_SANDBOX"] = self.level
         if self.level == "network":
@@ -223,7 +241,7 @@ async def open_sandbox(
             settings.api_hosts,
             is_behind=(lambda _: False) if upstream is None else upstream.takes,
         )
-        copies = Copies(profile.copied, profile.workspace)
+        copies = Copies(profile.copied, profile.roots)
         try:
             make(profile)
         except OSError:
@@ -233,15 +251,24 @@ async def open_sandbox(
         raise SandboxUnavailable(f"there can be no sandbox for this session: {error}") from None
     planted = Planted(
         profile.workspace,
-        LoadedPlaces.of(settings.loads),
+        profile.loads,
         profile.protected,
         frozenset(map(os.path.normpath, settings.unprotected)),
     )
     await planted.look(environment)
+    identity = await _identity(profile, environment)
     temporary = tempfile.mkdtemp(prefix="turnwire-") if sys.platform == "darwin" else None
     async with TaskOwner() as tasks:
         sandbox = Sandbox(
-            settings.level, profile, gate, tasks, temporary, copies=copies.places, upstream=upstream
+            settings.level,
+            profile,
+            gate,
+            tasks,
+            temporary,
+            copies={**copies.places, **profile.private},
+            upstream=upstream,
+            kept_outside=kept_outside(environment, settings.passes),
+            identity=identity,
         )
         try:
             if temporary is not None and settings.level == "network":
@@ -254,8 +281,37 @@ async def open_sandbox(
             if said := await planted.set_aside():
                 tell(said)
             await asyncio.to_thread(copies.close)
+            await asyncio.to_thread(_take_back, profile)
             if temporary is not None:
                 shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _take_back(profile: Profile) -> None:
+    """Put what the project's conversations have newly beside that of others."""
+    for shared in profile.projects:
+        try:
+            ids = own_ids(shared, profile.roots)
+            for place, private in profile.private.items():
+                if os.path.dirname(place) == os.path.dirname(shared):
+                    take_back(private, place, ids)
+        except OSError as error:
+            log.warning(
+                "files of a sandbox's conversations were not taken back", extra={"reason": str(error)}
+            )
+
+
+async def _identity(profile: Profile, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables by which git knows who commits: the person's configuration is hidden."""
+    git = Git(Path(profile.workspace), {name: environment[name] for name in ("HOME", "PATH", "XDG_CONFIG_HOME") if name in environment})  # fmt: skip
+    found: dict[str, str] = {}
+    with suppress(GitRefused, TimeoutError):
+        async with asyncio.timeout(IDENTITY_S):
+            for part in ("name", "email"):
+                if value := await git.tells("config", f"user.{part}"):
+                    found |= dict.fromkeys(
+                        (f"GIT_AUTHOR_{part.upper()}", f"GIT_COMMITTER_{part.upper()}"), value
+                    )
+    return found
 
 
 def _filter() -> int | None:

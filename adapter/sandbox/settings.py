@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from turnwire.adapter.workspace.loaded import LOADED
 from turnwire.normalize.vocabulary import SandboxLevel
 from turnwire.protocol.errors import TurnwireError
 
@@ -31,8 +30,10 @@ class SandboxSettings(Struct, frozen=True, kw_only=True):
     """Hosts that it reaches without asking: `HOST`, `HOST:PORT`, `*.HOST`, `*`; `127.0.0.1:PORT` opens a port of this machine."""
     state: Sequence[str] = ()
     """The agent's own files and folders below its home directory; a folder ends in `/`."""
-    loads: Sequence[str] = LOADED
-    """Names and paths in the workspace from which programs start others by themselves; a folder ends in `/`."""
+    loads: Sequence[str] = ()
+    """Names and paths in the workspace from which programs start others by themselves; a folder ends in `/`. Empty: those of no agent."""
+    passes: Sequence[str] = ()
+    """Names of variables, with wildcards, that the agent gets besides those that any program needs."""
     api_hosts: Sequence[str] = ()
     """The hosts of the agent's model."""
 

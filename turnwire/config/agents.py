@@ -75,6 +75,8 @@ class Agent(Struct, frozen=True):
     """The family."""
     variables: tuple[str, ...] = ()
     """Names of variables, with wildcards, that reach it in addition to the usual ones."""
+    keys: tuple[str, ...] = ()
+    """Variables that replace its login."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables for this agent only."""
     client_files: ClientFiles = "none"
@@ -157,11 +159,14 @@ def find(name: str, configured: Mapping[str, AgentSetting]) -> Agent:
     setting = setting or AgentSetting()
     command = setting.command or (known.command if known else ())
     about = recognised(command) or known
+    family = family_named(name, configured)
+    speaks_as = about or (KNOWN["claude"] if family == "claude" else None)
     return Agent(
         name,
         _found(name, command, about),
-        family=family_named(name, configured),
-        variables=about.variables if about else (),
+        family=family,
+        variables=speaks_as.variables if speaks_as else (),
+        keys=speaks_as.keys if speaks_as else (),
         env=setting.env,
         client_files=setting.client_files,
         client_terminals=setting.client_terminals,

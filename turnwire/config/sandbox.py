@@ -23,6 +23,7 @@ def sandbox_settings(agent: "Agent", settings: "Settings", *, level: SandboxLeve
         hosts=settings.sandbox_hosts,
         state=agent.state,
         loads=loaded_places(),
+        passes=(*agent.variables, *agent.keys, *agent.env, *settings.pass_env, *settings.frontend_env),
         api_hosts=agent.hosts,
     )
 

@@ -225,6 +225,7 @@ def _started_as(agent: str | Sequence[str], environment: Mapping[str, str]) -> S
         sandbox=SandboxSettings(
             state=found.state,
             loads=loaded_places(),
+            passes=(*found.variables, *found.keys, *environment),
             api_hosts=found.hosts,
             readable=own_packages() if found.scripted else (),
         ),

@@ -41,7 +41,7 @@ def file(tmp_path: Path) -> Path:
 
 def after(file: Path, content: object) -> Any:
     """What is outside once an agent has written its copy and the sandbox is closed."""
-    copies = Copies((str(file),), "/work")
+    copies = Copies((str(file),), ("/work",))
     Path(copies.places[str(file)]).write_text(json.dumps(content))
     copies.close()
     assert not Path(copies.places[str(file)]).parent.exists()
@@ -77,14 +77,14 @@ def test_a_counter_of_another_form_is_left(value: object) -> None:
 
 @pytest.mark.parametrize("content", ["[]", '"x"', "{", "[" * 100_000])
 def test_a_copy_that_is_no_object_changes_nothing(file: Path, content: str) -> None:
-    copies = Copies((str(file),), "/work")
+    copies = Copies((str(file),), ("/work",))
     Path(copies.places[str(file)]).write_text(content)
     copies.close()
     assert json.loads(file.read_text())["numStartups"] == 7
 
 
 def test_what_was_changed_outside_in_the_meantime_stays(file: Path) -> None:
-    copies = Copies((str(file),), "/work")
+    copies = Copies((str(file),), ("/work",))
     file.write_text(json.dumps({"numStartups": 7, "theme": "dark"}))
     Path(copies.places[str(file)]).write_text(json.dumps({"numStartups": 9, "mcpServers": {}}))
     copies.close()
@@ -104,7 +104,7 @@ def test_a_link_or_a_pipe_in_the_place_of_a_copy_is_not_read(file: Path, tmp_pat
     secret = tmp_path / "secret"
     secret.write_text('{"numStartups": 42}')
     for swap in (lambda copy: copy.symlink_to(secret), os.mkfifo):
-        copies = Copies((str(file),), "/work")
+        copies = Copies((str(file),), ("/work",))
         copy = Path(copies.places[str(file)])
         copy.unlink()
         swap(copy)
@@ -137,7 +137,7 @@ def test_a_file_that_is_no_json_is_told(file: Path) -> None:
     assert read_object(str(file)) == {}
     file.write_text("{")
     with pytest.raises(ValueError, match="is not JSON"):
-        Copies((str(file),), "/work")
+        Copies((str(file),), ("/work",))
     file.write_text("[]")
     with pytest.raises(ValueError, match="not an object"):
-        Copies((str(file),), "/work")
+        Copies((str(file),), ("/work",))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from turnwire.adapter.sandbox.own_files import OWN_FOLDERS, OwnFilesError, own_files, set_aside
+from turnwire.adapter.sandbox.projects import folder_of
 from turnwire.config.known_agents import KNOWN
 
 
@@ -23,10 +24,13 @@ def test_of_a_folder_with_kept_names_the_rest_is_read_only_and_nothing_new_is_sh
     (folder / "gone").symlink_to("nowhere")
     with socket.socket(socket.AF_UNIX) as one:
         one.bind(str(folder / "daemon.sock"))
-        found = own_files([".claude/"], str(home))
-    assert {Path(one).name for one in found.writable} == {
-        "projects", "todos", "tasks", "plans", "file-history", ".credentials.json",
-    }  # fmt: skip
+        found = own_files([".claude/"], str(home), (f"{home}/work",))
+    own = folder_of(f"{home}/work")
+    assert set(found.writable) == {f"{folder}/projects/{own}", f"{folder}/.credentials.json"}
+    assert found.private == {
+        f"{folder}/{name}": f"{folder}/.turnwire/{own}/{name}"
+        for name in ("todos", "tasks", "plans", "file-history")
+    }
     assert [Path(one).name for one in found.readable] == [
         ".config.json", "CLAUDE.md", "hooks", "plugins", "settings.json", "statusline.sh",
     ]  # fmt: skip
@@ -34,7 +38,7 @@ def test_of_a_folder_with_kept_names_the_rest_is_read_only_and_nothing_new_is_sh
 
 
 def test_a_login_that_is_missing_is_not_made(home: Path) -> None:
-    found = own_files([".claude/", ".claude.json"], str(home))
+    found = own_files([".claude/", ".claude.json"], str(home), (f"{home}/work",))
     assert not (home / ".claude/.credentials.json").exists()
     assert found.copied == (f"{home}/.claude.json",)
     assert (home / ".claude.json").read_text() == "{}\n"
@@ -45,7 +49,7 @@ def test_in_another_folder_what_starts_programs_later_is_protected_and_made(home
     (home / ".codex").mkdir()
     (home / ".codex" / "config.toml").write_text("model = 'x'\n")
     (home / ".codex" / "cli-config.json").write_text("{}")
-    found = own_files([".codex/"], str(home))
+    found = own_files([".codex/"], str(home), (f"{home}/work",))
     names = {Path(one).name for one in found.protected}
     assert {"config.toml", "hooks.json", "rules", "plugins", ".env", "cli-config.json"} <= names
     assert (home / ".codex/config.toml").read_text() == "model = 'x'\n"
@@ -56,7 +60,7 @@ def test_in_another_folder_what_starts_programs_later_is_protected_and_made(home
 
 def test_common_names_are_protected_in_the_folder_of_any_agent_where_they_are_there(home: Path) -> None:
     (home / ".new" / "hooks").mkdir(parents=True)
-    found = own_files([".new/"], str(home))
+    found = own_files([".new/"], str(home), (f"{home}/work",))
     assert found.protected == (f"{home}/.new/hooks",)
     assert not (home / ".new/plugins").exists()
     assert f"{home}/.new/plugins" in found.missing
@@ -66,7 +70,7 @@ def test_common_names_are_protected_in_the_folder_of_any_agent_where_they_are_th
 def test_what_an_agent_has_made_and_starts_programs_later_is_set_aside(
     home: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    missing = own_files([".new/"], str(home)).missing
+    missing = own_files([".new/"], str(home), (f"{home}/work",)).missing
     (home / "elsewhere").write_text("mine")
     (home / ".new/settings.json").symlink_to("../elsewhere")
     (home / ".new/hooks").mkdir()
@@ -97,7 +101,7 @@ def test_a_link_in_the_place_of_a_protected_file_is_refused(home: Path, name: st
     (home / "elsewhere").mkdir()
     (home / ".codex" / name).symlink_to(home / "elsewhere")
     with pytest.raises(OwnFilesError, match=f"{name} is a link"):
-        own_files([".codex/"], str(home))
+        own_files([".codex/"], str(home), (f"{home}/work",))
 
 
 def test_the_folders_are_those_of_known_agents() -> None:

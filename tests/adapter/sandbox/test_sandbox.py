@@ -14,6 +14,7 @@ from recordings import ROOT
 from turnwire.adapter.sandbox import available
 from turnwire.adapter.sandbox.available import forbidden, why_unavailable
 from turnwire.adapter.sandbox.ports import NoPort
+from turnwire.adapter.sandbox.projects import folder_of
 from turnwire.adapter.sandbox.sandbox import open_sandbox
 from turnwire.adapter.sandbox.settings import SandboxSettings, SandboxUnavailable
 
@@ -44,7 +45,8 @@ async def test_of_an_agents_own_files_a_copy_is_written_and_new_names_are_gone(p
         (home / ".codex/shell_snapshots/other.sh").write_text("other")
         ran = await here.run(
             f"echo '{own}' >~/.claude.json; ln -s /etc/passwd ~/x; mv -f ~/x ~/.claude.json; mkdir ~/.claude/hooks; "
-            "echo x >~/.claude/projects/kept; ls ~/.codex/shell_snapshots; echo x >~/.codex/rules/mine; echo {} >~/.new/hooks.json"
+            f"echo x >~/.claude/projects/{folder_of(str(here.workspace))}/kept; echo x >~/.claude/projects/lost; "
+            "ls ~/.codex/shell_snapshots; echo x >~/.codex/rules/mine; echo {} >~/.new/hooks.json"
         )
         assert ran.output == ""
         assert "resource busy" in ran.errors
@@ -52,7 +54,8 @@ async def test_of_an_agents_own_files_a_copy_is_written_and_new_names_are_gone(p
         assert json.loads((home / ".claude.json").read_text()) == {}
     assert json.loads((home / ".claude.json").read_text()) == {"numStartups": 3}
     assert not (home / ".claude/hooks").exists()
-    assert (home / ".claude/projects/kept").read_text() == "x\n"
+    assert [one.read_text() for one in home.glob(".claude/projects/*/kept")] == ["x\n"]
+    assert not (home / ".claude/projects/lost").exists()
     assert [one.name[:18] for one in (home / ".new").iterdir()] == ["hooks.json.from-sa"]
 
 
@@ -203,6 +206,7 @@ async def test_nothing_of_a_sandbox_is_left_where_its_sidecar_is_killed(
     code = f"""
 import asyncio, pathlib, sys
 from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.sandbox.projects import folder_of
 from turnwire.adapter.sandbox.sandbox import open_sandbox
 from turnwire.adapter.sandbox.settings import SandboxSettings
 

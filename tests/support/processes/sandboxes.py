@@ -1,8 +1,9 @@
 """A sandbox around a small program, for tests; sandboxes need bubblewrap and user namespaces."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from turnwire.adapter.process.cli import CliProcess
@@ -54,14 +55,18 @@ def places(tmp_path: Path) -> Places:
     """Return what makes sandboxes around a workspace below a home directory of the test's own."""
     home, workspace = tmp_path / "home", tmp_path / "home" / "work"
     workspace.mkdir(parents=True)
-    environment = {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin"}
+    usual = {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin"}
 
     @asynccontextmanager
     async def enter(
-        settings: SandboxSettings, ask: Ask = nobody, own_places: Sequence[str] = ()
+        settings: SandboxSettings,
+        ask: Ask = nobody,
+        own_places: Sequence[str] = (),
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> AsyncIterator[Place]:
+        given = {**usual, **environment}
         async with open_sandbox(
-            settings, workspace=workspace, program="/bin/sh", environment=environment, own_places=own_places
+            settings, workspace=workspace, program="/bin/sh", environment=given, own_places=own_places
         ) as sandbox:
             asked: list[str] = []
             told: list[Denied] = []
@@ -72,6 +77,6 @@ def places(tmp_path: Path) -> Places:
 
             if sandbox is not None:
                 sandbox.gate.attach(note, told.append)
-            yield Place(sandbox, workspace, environment, asked, told)
+            yield Place(sandbox, workspace, given, asked, told)
 
     return enter
