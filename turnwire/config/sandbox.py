@@ -22,7 +22,7 @@ def sandbox_settings(agent: "Agent", settings: "Settings", *, level: SandboxLeve
         unprotected=settings.sandbox_unprotected,
         hosts=settings.sandbox_hosts,
         state=agent.state,
-        loads=loaded_places(),
+        loads=() if level == "off" else loaded_places(),
         passes=(*agent.variables, *agent.keys, *agent.env, *settings.pass_env, *settings.frontend_env),
         api_hosts=agent.hosts,
     )
