@@ -166,7 +166,12 @@ async def open_session(
     started = _started_as(agent, environment or {})
     options = structs.replace(
         started,
-        sandbox=structs.replace(started.sandbox, level=sandbox, hosts=sandbox_hosts),
+        sandbox=structs.replace(
+            started.sandbox,
+            level=sandbox,
+            hosts=sandbox_hosts,
+            loads=() if sandbox == "off" else loaded_places(),
+        ),
         workspace=_whole(workspace),
         name=f"program-{uuid4().hex}",  # sessions in one workspace keep their attachments apart
         command=CommandOptions(model=model, resume=resume),
@@ -224,7 +229,6 @@ def _started_as(agent: str | Sequence[str], environment: Mapping[str, str]) -> S
         family="auto" if found.family == "claude" else found.family,
         sandbox=SandboxSettings(
             state=found.state,
-            loads=loaded_places(),
             passes=(*found.variables, *found.keys, *environment),
             api_hosts=found.hosts,
             readable=own_packages() if found.scripted else (),
