@@ -34,7 +34,7 @@ def assistant(state: ClaudeState, message: Assistant) -> list[AgentEvent]:
     source: Source | None = None
     if body.model == SYNTHETIC:
         source = "synthetic" if message.local_command_source is None else "local_command"
-        if parent is None and state.repeated(message.uuid):
+        if parent is None and (state.repeated(message.uuid) or _says_failure_again(state, message)):
             state.commit.assistant(message.uuid, body.id, safe=False)
             return []
     if parent is None:
@@ -69,6 +69,16 @@ def assistant(state: ClaudeState, message: Assistant) -> list[AgentEvent]:
             # The end of a message that streams tells more, if it comes.
             events += state.context.used(body.usage, final=not thread.streaming)
     return events
+
+
+def _says_failure_again(state: ClaudeState, message: Assistant) -> bool:
+    """Return whether a line is the complaint of the line before again, under another id: limits are told so (2.1)."""
+    turn = state.turns.current
+    if turn is None or turn.failure is None or not (message.is_api_error_message or message.error):
+        return False
+    return [block.text for block in message.blocks if type(block) is blocks.TextBlock] == [
+        turn.failure.message
+    ]
 
 
 def _other_block(

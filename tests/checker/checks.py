@@ -211,7 +211,9 @@ def figures_agree_with_the_results(facts: Facts, shown: Shown) -> Iterator[str]:
         ):
             if data.get(name) != expected:
                 yield f"{event['operation_id']}: {name} is {data.get(name)}, the result says {expected}"
-        if result.get("is_error") and not data["is_error"]:
+        if data["outcome"] == "interrupted" and data["is_error"]:
+            yield f"{event['operation_id']} was interrupted and is an error"
+        if result.get("is_error") and not data["is_error"] and data["outcome"] != "interrupted":
             yield f"{event['operation_id']} is no error, the result says it is"
         if not result.get("is_error") and data["is_error"] and not result["subtype"].startswith("error"):
             yield f"{event['operation_id']} is an error, the result says it is none"
@@ -238,7 +240,7 @@ def shares_add_up(facts: Facts, shown: Shown) -> Iterator[str]:
 
 
 def errors_are_said_once(facts: Facts, shown: Shown) -> Iterator[str]:
-    """A failed turn has one error behind its complete, unless it was interrupted; no other turn has one there."""
+    """A failed turn has one error behind its complete; no other turn has one there."""
     for number, event in enumerate(shown.events):
         if event["type"] != "complete":
             continue
@@ -247,7 +249,7 @@ def errors_are_said_once(facts: Facts, shown: Shown) -> Iterator[str]:
             if later["type"] != "error" or later.get("operation_id") != event["operation_id"]:
                 break
             behind += 1
-        expected = int(event["data"]["is_error"] and event["data"]["outcome"] != "interrupted")
+        expected = int(event["data"]["is_error"])
         if behind != expected:
             yield f"{event['operation_id']} has {behind} errors behind it instead of {expected}"
 

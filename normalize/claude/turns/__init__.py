@@ -27,6 +27,8 @@ class Turn(Struct):
     origin: Origin
     prompts: dict[str, None] = field(default_factory=dict)
     """UUIDs of the prompts it serves."""
+    unserved: set[str] = field(default_factory=set)
+    """Those of which the CLI reported that they wait."""
     began: bool = False
     """Its `init` has arrived."""
     active: bool = False
@@ -66,8 +68,7 @@ class Turns:
 
     def complete(self, data: CompleteData) -> Complete:
         """Close the open turn."""
-        failed = data.is_error and data.outcome != "interrupted"
-        error = "; ".join(data.errors) if data.errors and failed else None
+        error = "; ".join(data.errors) if data.errors and data.is_error else None
         here = self._place.here
         event = Complete(
             session_id=here["session_id"],

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from turnwire.normalize.claude.costs import CostReport
 from turnwire.normalize.claude.state import ClaudeState
 from turnwire.normalize.claude.turns import Turn, outcomes
+from turnwire.normalize.claude.turns.prompts import Prompt
 from turnwire.normalize.claude.turns.starting import start
 from turnwire.normalize.common.endings import LostReason, exit_sentence, exited
 from turnwire.normalize.events import (
@@ -30,12 +31,41 @@ def result(state: ClaudeState, message: Result) -> list[AgentEvent]:
     turn = state.turns.current
     if turn is not None:
         state.last_result = message.uuid
+        if (
+            turn.prompts
+            and _is_of_a_task(message)
+            and turn.prompts.keys().isdisjoint(message.user_message_uuids)
+        ):
+            return _by_a_task(state, turn, message)
         return _by_result(state, turn, message)
     if message.uuid is not None and message.uuid == state.last_result:
         return []
     turn, started = start(state)
     state.last_result = message.uuid
     return [started, *_by_result(state, turn, message)]
+
+
+def _is_of_a_task(message: Result) -> bool:
+    """Return whether the CLI itself began what this is the result of: it had heard from a background task."""
+    return message.origin is not None and message.origin.get("kind") == "task-notification"
+
+
+def _by_a_task(state: ClaudeState, turn: Turn, message: Result) -> list[AgentEvent]:
+    """Handle the result of a background task while a prompt waits for its own.
+
+    Where nothing was said, the turn goes on. Otherwise what was said is a turn without the prompt, which gets the next one: at once
+    where the CLI reported that the prompt waits, else when something begins.
+    """
+    if not turn.active and not message.text and not message.is_error:
+        return []
+    prompts, turn.prompts = turn.prompts, {}
+    events = _by_result(state, turn, message)
+    if turn.unserved.issuperset(prompts):
+        _, started = state.turns.start("queued", [*prompts])
+        return [*events, started]
+    for uuid in prompts:
+        state.prompts.wait(Prompt(uuid, ""))
+    return events
 
 
 def _by_result(state: ClaudeState, turn: Turn, message: Result) -> list[AgentEvent]:
@@ -53,7 +83,6 @@ def _by_result(state: ClaudeState, turn: Turn, message: Result) -> list[AgentEve
     prompts = [*turn.prompts]
     if message.user_message_uuids:
         prompts = [*dict.fromkeys([*prompts, *message.user_message_uuids])]
-    background = message.origin is not None and message.origin.get("kind") == "task-notification"
     bill: CostReport = state.costs.bill(message)
     data = CompleteData(
         outcome=outcome,
@@ -83,7 +112,7 @@ def _by_result(state: ClaudeState, turn: Turn, message: Result) -> list[AgentEve
         structured_output=message.structured_output,
         permission_denials=message.permission_denials or None,
         prompts=prompts or None,
-        origin="background" if background else turn.origin,
+        origin="background" if _is_of_a_task(message) else turn.origin,
     )
     error: Error | None = None
     if errors and not interrupted:

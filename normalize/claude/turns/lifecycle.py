@@ -79,13 +79,19 @@ def prompt_told(state: ClaudeState, message: CommandLifecycle) -> list[AgentEven
     """Handle a report about a prompt with a uuid (2.1.330)."""
     uuid, turn = message.command_uuid, state.turns.current
     match message.state:
-        case "queued" if turn is not None and uuid not in turn.prompts:
+        case "queued" if turn is not None and uuid in turn.prompts:
+            turn.unserved.add(uuid)
+            return []
+        case "queued" if turn is not None:
             position = state.prompts.wait(Prompt(uuid, ""))
             return [] if position is None else [Queued(**state.place.here, position=position, prompt=uuid)]
         case "started" if turn is None:
             state.prompts.starting(uuid)
             return []
-        case "started" if turn is not None and uuid not in turn.prompts:
+        case "started" if turn is not None and uuid in turn.prompts:
+            turn.unserved.discard(uuid)
+            return []
+        case "started" if turn is not None:
             waited = state.prompts.pop(uuid)
             if not turn.active:
                 turn.prompts[uuid] = None

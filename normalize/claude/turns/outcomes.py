@@ -25,8 +25,10 @@ def outcome_of(message: Result, *, interrupted: bool) -> Outcome:
 
 
 def is_error(message: Result, outcome: Outcome) -> bool:
-    """Tell whether the turn failed; 1.0 and 2.0.14 say false on error_*."""
-    return bool(message.is_error) or outcome in ("error", "max_turns", "budget")
+    """Tell whether the turn failed; 1.0 and 2.0.14 say false on error_*, and 2.1 says true of an interrupted turn."""
+    return outcome != "interrupted" and (
+        bool(message.is_error) or outcome in ("error", "max_turns", "budget")
+    )
 
 
 def errors(message: Result, outcome: Outcome, failure: Failure | None) -> list[str]:

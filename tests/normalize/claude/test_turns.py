@@ -269,7 +269,7 @@ def test_an_interrupt_is_an_outcome_and_no_error() -> None:
         )
     )
     assert told == ["complete turn-1 interrupted"]
-    assert talk.last("complete")["data"]["is_error"] is True
+    assert talk.last("complete")["data"]["is_error"] is False
     assert "errors" not in talk.last("complete")["data"]
 
 
@@ -474,3 +474,68 @@ def test_an_agent_that_gives_its_lines_the_same_ids_in_each_turn_ends_its_turns(
     for number in (1, 2):
         talk.says(user("hello", uuid=f"p{number}"))
         assert talk.hears(*turn)[-1] == f"complete turn-{number} completed"
+
+
+def about_a_task(words: str = "", **fields: object) -> JsonObject:
+    return result(words, origin={"kind": "task-notification"}, **fields)
+
+
+def test_the_empty_result_of_a_task_ends_no_prompt() -> None:
+    talk = Talk()
+    talk.says(user("Go on.", uuid="p1"))
+    assert talk.hears(lifecycle("p1", "queued"), init(), about_a_task()) == []
+    assert talk.translator.busy
+    assert talk.hears(
+        lifecycle("p1", "started"),
+        init(),
+        assistant(text("Done.")),
+        result("Done.", uuid="r2", user_message_uuids=["p1"]),
+    ) == ["message_chunk Done.", "complete turn-1 completed"]
+    assert talk.last("complete")["data"]["prompts"] == ["p1"]
+
+
+def test_what_is_said_of_a_task_is_a_turn_without_the_prompt_that_waits() -> None:
+    talk = Talk()
+    talk.says(user("Go on.", uuid="p1"))
+    told = talk.hears(
+        lifecycle("p1", "queued"), init(), assistant(text("It ended.")), about_a_task("It ended.")
+    )
+    assert told == ["message_chunk It ended.", "complete turn-1 completed", "turn_started turn-2 queued"]
+    data = talk.last("complete")["data"]
+    assert (data["origin"], data.get("prompts")) == ("background", None)
+    talk.hears(
+        lifecycle("p1", "started"),
+        init(),
+        assistant(text("Done."), id="m2", uuid="a2"),
+        result("Done.", uuid="r2"),
+    )
+    assert talk.last("complete")["data"]["prompts"] == ["p1"]
+    assert talk.last("complete")["operation_id"] == "turn-2"
+
+
+def test_a_prompt_that_no_report_names_gets_the_turn_after_the_one_of_the_task() -> None:
+    talk = Talk()
+    talk.says(user("Go on.", uuid="p1"))
+    told = talk.hears(init(), assistant(text("It ended.")), about_a_task("It ended."), init())
+    assert told[-1] == "turn_started turn-2 queued"
+    talk.hears(assistant(text("Done."), id="m2", uuid="a2"), result("Done.", uuid="r2"))
+    assert talk.last("complete")["data"]["prompts"] == ["p1"]
+
+
+def test_a_result_of_a_task_that_names_the_prompt_ends_it() -> None:
+    talk = Talk()
+    talk.says(user("Go on.", uuid="p1"))
+    talk.hears(init(), lifecycle("p1", "started"), about_a_task(user_message_uuids=["p1"]))
+    assert talk.last("complete")["data"]["prompts"] == ["p1"]
+
+
+def test_what_the_cli_says_twice_in_the_models_name_is_told_once() -> None:
+    talk = Talk()
+    words = "You have reached a limit."
+    lines = [
+        assistant(text(words), id=f"x{number}", uuid=f"a{number}", model="<synthetic>", error="rate_limit")
+        for number in range(3)
+    ]
+    told = talk.hears(init(), *lines, result(words, is_error=True))
+    assert [one for one in told if one.startswith("message_chunk")] == [f"message_chunk {words} synthetic"]
+    assert told[-2].startswith("complete")
