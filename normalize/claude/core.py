@@ -87,8 +87,14 @@ class ClaudeCore:
         self._recent: list[bytes | None] = [None] * DOUBLED_WITHIN
         """The most recent lines, as a ring. The next line replaces the one at `_oldest`."""
         self._oldest = 0
+        self._uuids: dict[str, None] = {}
+        """UUIDs of the most recent lines that are no stream events."""
         self._doubled = False
         """Lines are written twice, as two writers to one file do."""
+        self._times = 0
+        """How often the last line was written, one behind the other."""
+        self._times_before = 0
+        """How often the line before it was."""
 
     @property
     def turns(self) -> int:
@@ -114,6 +120,7 @@ class ClaudeCore:
                 if isinstance(happened.message, messages.User):
                     # What answers a new prompt is new, also of an agent that gives its lines the same ids each time.
                     self._recent[:] = [None] * DOUBLED_WITHIN
+                    self._uuids.clear()
                 return exchange.on_sent(self._state, happened.message)
             case Decision():
                 return self._state.requests.on_decision(happened)
@@ -175,7 +182,16 @@ class ClaudeCore:
         """Translate a message that is not a stream event."""
         state, stats, kind = self._state, self.stats, type(message)
         handler = HANDLERS.get(kind)
-        if line in self._recent and (self._is_again(line) or self._is_repeated(message, line)):
+        uuid: str | None = getattr(message, "uuid", None)
+        if uuid is None:
+            is_again = self._is_again(line) or self._is_repeated(message, line)
+        elif is_again := uuid in self._uuids:
+            is_again = self._is_again(line)
+        else:
+            self._uuids[uuid] = None
+            if len(self._uuids) > DOUBLED_WITHIN:
+                del self._uuids[next(iter(self._uuids))]
+        if is_again:
             self._doubled = True
             stats.counted += 1
             return []
@@ -208,12 +224,19 @@ class ClaudeCore:
         return False
 
     def _is_repeated(self, message: Message, line: bytes | None) -> bool:
-        """Return whether a line without a UUID, as 1.0.60 writes them, is the duplicate of the line just before it."""
+        """Return whether a line without a UUID, as 1.0.60 writes them, is the duplicate of the line just before it.
+
+        A message may have two blocks with the same text. They are duplicates only if the line before them was doubled, too.
+        """
         before = self._recent[self._oldest - 1]
+        if before != line or before is line:
+            self._times_before, self._times = self._times, 1
+            return False
+        self._times += 1
         named = isinstance(message, results.Result) or (
             isinstance(message, messages.Assistant) and message.message.id is not None
         )
-        return named and before == line and before is not line
+        return named and self._times % 2 == 0 and self._times_before % 2 == 0
 
     def _on_announced(self, event: AgentEvent) -> list[AgentEvent]:
         """Publish an event of the sidecar itself. A process that continues a conversation is not a new one."""

@@ -580,3 +580,17 @@ def test_what_the_cli_complains_of_while_a_block_is_open_has_broken_off() -> Non
         "retraction ['m1']",
         "message_chunk API Error: it is too long. synthetic",
     ]
+
+
+def test_two_blocks_of_a_message_with_the_same_text_are_told_both() -> None:
+    """1.0.60 writes no UUIDs: the lines are the same, byte for byte."""
+    block = assistant(text("Once more."), uuid=None)
+    for copies in (1, 2):
+        talk = Talk()
+        lines = [init(), block, block, result("Once more.", uuid=None)]
+        told = talk.hears(*[line for line in lines for _ in range(copies)])
+        assert told == [
+            "turn_started turn-1 user",
+            *streamed("Once more.", "Once more."),
+            "complete turn-1 completed",
+        ]
