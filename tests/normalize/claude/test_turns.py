@@ -476,8 +476,8 @@ def test_an_agent_that_gives_its_lines_the_same_ids_in_each_turn_ends_its_turns(
         assert talk.hears(*turn)[-1] == f"complete turn-{number} completed"
 
 
-def about_a_task(words: str = "", **fields: object) -> JsonObject:
-    return result(words, origin={"kind": "task-notification"}, **fields)
+def about_a_task(words: str = "", named: list[str] | None = None) -> JsonObject:
+    return result(words, origin={"kind": "task-notification"}, user_message_uuids=named or [])
 
 
 def test_the_empty_result_of_a_task_ends_no_prompt() -> None:
@@ -525,7 +525,7 @@ def test_a_prompt_that_no_report_names_gets_the_turn_after_the_one_of_the_task()
 def test_a_result_of_a_task_that_names_the_prompt_ends_it() -> None:
     talk = Talk()
     talk.says(user("Go on.", uuid="p1"))
-    talk.hears(init(), lifecycle("p1", "started"), about_a_task(user_message_uuids=["p1"]))
+    talk.hears(init(), lifecycle("p1", "started"), about_a_task(named=["p1"]))
     assert talk.last("complete")["data"]["prompts"] == ["p1"]
 
 
