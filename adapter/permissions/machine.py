@@ -188,10 +188,16 @@ def _tool_asked(state: State, asked: Asked, request: ToolRequest, at: float) -> 
         if verdict is not None and verdict.behavior == "deny":
             return _finish(state, request, answers.deny(request, verdict.reason, verdict.by, 0))
     allowed = [_allowed_by(state, request, call, verdict) for call, verdict in judged]
-    if request.wants_human or None in allowed:
+    if request.wants_human or None in allowed or _lasts(state.settings, request):
         return _wait_for_human(state, request, at, asked.real_paths)
     decision = hook_answers.decision(request.request_id, "allow", allowed[0] or "")
     return _finish(state, request, Outcome(Allow(request.call.arguments), decision))
+
+
+def _lasts(settings: PermissionSettings, request: ToolRequest) -> bool:
+    """Tell whether the agent offers no way to allow this call alone: what lasts is for a person to allow, unless nobody is asked."""
+    is_offered_once = request.option_of("allow_once") is not None or request.option_of("allow_always") is None
+    return settings.policy != "autonomous" and not is_offered_once
 
 
 def _allowed_by(state: State, request: ToolRequest, call: ToolCall, verdict: Verdict | None) -> str | None:
@@ -284,7 +290,7 @@ def _is_covered(
 ) -> bool:
     """Tell whether a request that waits is allowed by the grants of now, or by rules that an answer of its own would add."""
     settings = state.settings
-    if request.wants_human:
+    if request.wants_human or _lasts(settings, request):
         return False
     judged = [(call, judge_by_rule(settings, call, real_paths)) for call in request.calls]
     if all(_allowed_by(state, request, call, verdict) is not None for call, verdict in judged):

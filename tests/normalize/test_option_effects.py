@@ -1,9 +1,10 @@
 """The words of permission options, whoever offers them."""
 
 import pytest
+from msgspec.structs import replace
 
 from turnwire.normalize.common.option_effects import described
-from turnwire.normalize.events.control_events import PermissionOption, RememberedRule
+from turnwire.normalize.events.control_events import PermissionOption, PermissionRequest, RememberedRule
 
 
 def option(option_id: str, kind: str, name: str = "Allow", **more: object) -> PermissionOption:
@@ -77,3 +78,22 @@ def test_a_name_hides_nothing_and_is_short() -> None:
     assert len(told.name) < 400
     assert told.option_id == "a"
     assert described([option("a", "allow_once", "  ")])[0].name == "a"
+
+
+def test_a_request_names_what_holds_for_one_call_and_says_so_if_nothing_does() -> None:
+    offered = [
+        option("never", "reject_always"),
+        option("no", "reject_once", "Reject"),
+        option("ever", "allow_always", "Always", effect="Allows it for ever."),
+        option("yes", "allow_once"),
+    ]
+    request = PermissionRequest(
+        pending_id="p", permission_title="", permission_options=offered, action_type="other"
+    )
+    assert (request.allow_once(), request.deny()) == ("yes", "no")
+    assert [one.label() for one in offered] == ["Allow", "Reject", "Allows it for ever.", "Allow"]
+    with pytest.raises(LookupError, match=r"Request p has no option .* its options: never \(reject_always\)"):
+        replace(request, permission_options=offered[:1]).allow_once()
+    assert replace(request, permission_options=offered[:1]).deny() == "never"
+    with pytest.raises(LookupError, match="its options: none"):
+        replace(request, permission_options=[]).deny()

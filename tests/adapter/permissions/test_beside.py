@@ -224,3 +224,19 @@ def test_the_workspace_may_be_a_link() -> None:
     session.ask("a", edit("/link/a.py"), **{"__link": "/w", "__link__a.py": "/w/a.py"})
     session.ask("b", edit("/link/b.py"), **{"__link": "/w", "__link__b.py": "/w/b.py"})
     assert session.answer("a", EDITS) == ["b"]
+
+
+def test_a_rule_gives_no_answer_that_lasts_and_nobody_is_needed_under_autonomous() -> None:
+    rules = read_rules([{"action": "allow", "tool": "Bash"}])
+    call = ToolCall("Bash", {"command": "make"}, "execute")
+    always = Offer(PermissionOption(option_id="always", name="Always", kind="allow_always"))
+    only_lasting = ToolRequest(request_id="a", call=call, offers=[always])
+    session = Session(PermissionSettings(rules=rules))
+    session.ask("a", only_lasting)
+    autonomous = State(PermissionSettings(rules=rules, policy="autonomous"))
+    _, effects = step(autonomous, Asked(only_lasting), 1.0)
+    assert [effect.decision.behavior for effect in effects if isinstance(effect, Decide)] == ["allow"]
+    beside = Session()
+    beside.ask("a", bash("make"))
+    beside.ask("b", ToolRequest(request_id="b", call=call, offers=[always]))
+    assert beside.answer("a", "allow_always:session") == []
