@@ -1,6 +1,6 @@
 """What a fleet costs: the extra hop, events a second of hub and worker, idle hubs, a thousand frontends, bytes in Redis, growth.
 
-    python bench/bench_fleet.py [--quick] [hop | rate | idle | thousand | bytes | growth]…
+    python bench/bench_fleet.py [--quick] [hop | rate | idle | thousand | bytes | growth | lists]…
 
 Hubs, workers and a redis-server (appendfsync everysec, on a socket) are processes of this machine, and share its cores with the
 frontends. Docs/scale.md has the figures of one run.
@@ -13,12 +13,12 @@ import statistics
 import sys
 import time
 import tracemalloc
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), *map(str, ROOT.glob("tests/support/**/")), str(ROOT / "clients" / "python")]
@@ -28,10 +28,12 @@ from plain_agent import program_of  # noqa: E402
 from websockets.asyncio.client import ClientConnection, connect  # noqa: E402
 
 from journals import RedisProcess  # noqa: E402
-from turnwire.fleet.directory import Directory  # noqa: E402
+from turnwire.fleet.directory import Directory, KnownSession  # noqa: E402
 from turnwire.fleet.messages import encode  # noqa: E402
 from turnwire.fleet.store import DirectoryEntry, FleetStore  # noqa: E402
 from turnwire.fleet.timing import Timing  # noqa: E402
+from turnwire.hub.delivery.frontends import FrontendRegistry  # noqa: E402
+from turnwire.hub.principals import Principal, Scope  # noqa: E402
 from turnwire.hub.wire.frames_out import Sessions, SessionSummary  # noqa: E402
 from turnwire.hub.wire.frames_out import encode as encode_frame  # noqa: E402
 from turnwire_process import Served, environment, turnwire  # noqa: E402
@@ -335,7 +337,79 @@ async def growth(scale: float) -> None:
             server.kill()
 
 
-PARTS = {"hop": hop, "rate": rate, "idle": idle, "thousand": thousand, "bytes": bytes_of, "growth": growth}
+class _Listed:
+    """A host that lists sessions as a hub of a fleet does."""
+
+    def __init__(self, store: FleetStore, sessions: int, principals: int) -> None:
+        self.directory = Directory(store, Timing())
+        self.numbers: dict[str, int] = {}
+        for number in range(sessions):
+            name, owner = f"s-{number:08}", f"user{number % principals}"
+            summary = SessionSummary(
+                session=name,
+                state="idle",
+                last_seq=0,
+                pending=0,
+                owner=owner,
+                workspace=f"/home/{owner}/{number % 7}",
+                worker="w",
+            )
+            self.directory.sessions[name] = KnownSession("w", 1, summary, None)
+
+    def sessions(self) -> Sequence[SessionSummary]:
+        return self.directory.summaries(lambda name: self.numbers.get(name, 0))
+
+    def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        return self.directory.watch(watcher)
+
+    def change(self, number: int) -> None:
+        name = f"s-{number % len(self.directory.sessions):08}"
+        self.numbers[name] = number + 1
+        self.directory.tell()
+
+
+class _Viewer:
+    writable = True
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def send_text(self, text: bytes) -> None:
+        self.bytes += len(text)
+
+
+async def lists(scale: float) -> None:
+    """Print what a change of one of 4,000 sessions costs a hub with 200 principals, each with one frontend."""
+    sessions, principals = int(4000 * scale), int(200 * scale)
+    store = FleetStore("redis://127.0.0.1:1")
+    try:
+        for words in (["own"], ["folder:/home/{user}"], ["own", "folder:/home/{user}"], ["all"]):
+            host = _Listed(store, sessions, principals)
+            registry = FrontendRegistry(cast("Any", host))
+            viewers = [_Viewer() for _ in range(principals)]
+            for number, viewer in enumerate(viewers):
+                text = [word.replace("{user}", f"user{number}") for word in words]
+                registry.join(viewer, Principal("control", f"user{number}", Scope.parse(text)))
+            registry.start()
+            took = []
+            for number in range(8):
+                began = time.perf_counter()
+                host.change(number)
+                took.append(time.perf_counter() - began)
+                await asyncio.sleep(0.3)
+            registry.stop()
+            # The first change is published at once, later ones are when the interval is over.
+            print(
+                f"  {' '.join(words):32} a publish {statistics.median(took) * 1000:8.1f} ms, "
+                f"{sum(viewer.bytes for viewer in viewers) / len(took) / 1e6:.2f} MB"
+            )
+    finally:
+        await store.close()
+
+
+PARTS = {
+    "hop": hop, "rate": rate, "idle": idle, "thousand": thousand, "bytes": bytes_of, "growth": growth, "lists": lists,
+}  # fmt: skip
 
 
 async def main(arguments: Sequence[str]) -> None:

@@ -113,8 +113,12 @@ class Directory:
 
     async def refresh(self, session: str) -> KnownSession | None:
         """Read one session again; raises RedisError."""
-        self._enter(await self._store.entries([session]))
-        return self.sessions.get(session)
+        entries = await self._store.entries([session])
+        before = self.sessions.get(session)
+        self._enter(entries)
+        if (now := self.sessions.get(session)) != before:
+            self.tell()
+        return now
 
     async def look(self) -> None:
         """Look which workers are there; raises RedisError."""

@@ -6,7 +6,8 @@ it may not see does not exist.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol, get_args
 
@@ -178,8 +179,38 @@ def sees(scope: Scope, name: str | None, session: "SessionSummary") -> bool:
     return (
         scope.all
         or (scope.own and name is not None and session.owner == name)
-        or scope.has_folder(session.workspace if session.worktree is None else session.worktree.repository)
+        or scope.has_folder(_folder_of(session))
     )
+
+
+def _folder_of(session: "SessionSummary") -> str | None:
+    return session.workspace if session.worktree is None else session.worktree.repository
+
+
+class SessionIndex:
+    """Sessions by what `sees` looks at: what one principal of many sees costs what it sees, and not a look at each session."""
+
+    def __init__(self, sessions: "Sequence[SessionSummary]") -> None:
+        self._sessions = sessions
+        self._by_owner: defaultdict[str | None, list[int]] = defaultdict(list)
+        self._by_folder: defaultdict[str, list[int]] = defaultdict(list)
+        above: dict[str, list[str]] = {}
+        for number, session in enumerate(sessions):
+            self._by_owner[session.owner].append(number)
+            folder = _folder_of(session)
+            if folder is not None and folder not in above:
+                path = PurePosixPath(folder)
+                above[folder] = [] if ".." in path.parts else [str(path), *map(str, path.parents)]
+            for place in above.get(folder or "", ()):
+                self._by_folder[place].append(number)
+
+    def seen(self, scope: Scope, name: str | None) -> Sequence[int]:
+        """Return the places of the sessions that the principal of that name sees, in their order."""
+        if scope.all:
+            return range(len(self._sessions))
+        found = [self._by_owner.get(name, [])] if scope.own and name is not None else []
+        found += [self._by_folder.get(folder, []) for folder in scope.folders]
+        return found[0] if len(found) == 1 else sorted({number for numbers in found for number in numbers})
 
 
 class Principals(Protocol):

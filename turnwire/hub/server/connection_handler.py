@@ -129,7 +129,7 @@ class HubContext(Struct, frozen=True):
         """Return whether a principal may see a session. A session with a log that is not listed needs the right to see all."""
         if principal.sees_all and self.events.last(session) > 0:
             return True
-        return any(one.session == session and principal.sees(one) for one in self.host.sessions())
+        return self.frontends.knows(principal, session)
 
 
 class ConnectionHandler:
