@@ -22,11 +22,14 @@ NEVER_ASKS = (
 """What it does without asking under `supervised`; reading and searching is left out, which no policy asks about."""
 
 
-def safety(policy: Policy | None, *, has_rules: bool, mode: str | None) -> Safety:
+def safety(policy: Policy | None, *, has_rules: bool, mode: str | None, is_in_sandbox: bool) -> Safety:
     """Return what Codex asks about and what its sandbox lets it do: turnwire decides what it asks.
 
     A plan is made with nothing but reading, and no questions; the rest is asked about once a human has left the mode.
+    In a sandbox of turnwire's it can make none of its own, so every command would fail: it makes none, and asks.
     """
+    if is_in_sandbox:
+        return Safety("untrusted", "danger-full-access")
     match policy:
         case None:
             return Safety("untrusted") if has_rules else Safety()

@@ -96,7 +96,12 @@ class CodexSession(RunningAgent[CodexClient]):
         self._safety = self._wanted_safety()
 
     def _wanted_safety(self) -> requests.Safety:
-        wanted = safety(self.options.policy, has_rules=bool(self.options.rules), mode=self._mode)
+        wanted = safety(
+            self.options.policy,
+            has_rules=bool(self.options.rules),
+            mode=self._mode,
+            is_in_sandbox=self.options.box is not None,
+        )
         return wanted if self._has_untrusted else without_untrusted(wanted)
 
     def opened(self, thread: str, model: str | None) -> None:

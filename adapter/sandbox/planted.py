@@ -11,7 +11,7 @@ import logging
 import os
 import stat
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -181,7 +181,7 @@ class Planted:
                 log.warning("git cannot tell which files are new", extra={"reason": str(error)})
         if not new:
             return None
-        return await asyncio.to_thread(self._move, places, new)
+        return await asyncio.to_thread(self._move, places, new, now.keys() | self._before.keys())
 
     async def _committed(self, files: Files) -> set[str]:
         """Return those files that a commit from before the session has at the same place."""
@@ -196,13 +196,17 @@ class Planted:
             if (content := files[path].content) is not None and _object_id(content, len(commit)) == answer
         }
 
-    def _move(self, places: Sequence[str], new: Files) -> str:
-        """Move files to names that nothing loads, and bring back what they replaced."""
+    def _move(self, places: Sequence[str], new: Files, known: Collection[str]) -> str:
+        """Move files to names that nothing loads, and bring back what they replaced; `known` are all files, now and before."""
         mark = f".from-sandbox-{uuid.uuid4().hex[:8]}"
         moved: list[str] = []
         failed: list[str] = []
         for place in places:
-            inside = [path for path in new if path == place or path.startswith(f"{place}/")]
+            inside = [path for path in new if _is_in(path, place)]
+            if inside and all(
+                path in new and path not in self._before for path in known if _is_in(path, place)
+            ):
+                inside = [place]  # all of it is new
             for path in inside:
                 whole = os.path.join(self._root, path)
                 aside = os.path.join(self._root, f"{place}{mark}{path[len(place) :]}")
@@ -233,6 +237,10 @@ class Planted:
                 f"These could not be set aside: {shown_paths(failed)}. Delete them before you work there."
             )
         return " ".join(said)
+
+
+def _is_in(path: str, place: str) -> bool:
+    return path == place or path.startswith(f"{place}/")
 
 
 def _object_id(content: bytes, digits: int) -> str:

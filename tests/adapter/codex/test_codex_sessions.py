@@ -12,6 +12,7 @@ import pytest
 
 from recordings import ROOT
 from turnwire.adapter.codex.opening import open_codex_session
+from turnwire.adapter.codex.policies import PLAN, safety
 from turnwire.adapter.codex.session import CodexSession
 from turnwire.adapter.options import CommandError, CommandOptions, SessionOptions
 from turnwire.adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
@@ -35,6 +36,8 @@ from turnwire.normalize.events import (
     UserMessage,
     Withdrawn,
 )
+from turnwire.normalize.vocabulary import Policy
+from turnwire.protocol.codex.requests import Safety
 
 SERVER = (sys.executable, "-S", str(ROOT / "tests" / "support" / "agents" / "app_server.py"))
 E = TypeVar("E", bound=AgentEvent)
@@ -514,3 +517,11 @@ async def test_what_codex_has_no_place_for_is_refused(
         async with open_codex_session(SessionOptions(workspace=tmp_path, **{"executable": SERVER, **given})):
             pass
     assert refused.value.option == option
+
+
+@pytest.mark.parametrize("policy", [None, "plan", "supervised", "autonomous"])
+@pytest.mark.parametrize("mode", [None, PLAN])
+def test_in_a_sandbox_of_ours_codex_makes_none_and_asks(policy: Policy | None, mode: str | None) -> None:
+    assert safety(policy, has_rules=False, mode=mode, is_in_sandbox=True) == Safety(
+        "untrusted", "danger-full-access"
+    )
