@@ -9,7 +9,7 @@ import pytest
 from hub_harness import HubHarness, StubHost, ask, hub_harness, receive
 from pydantic import JsonValue
 
-from turnwire.hub.config import HubConfig
+from turnwire.hub.config import HubConfig, Limits
 from turnwire.hub.host import CommandRefused, Frontend
 from turnwire.hub.hub import Hub
 from turnwire.hub.principals import BadPrincipal, Principal, Scope
@@ -289,6 +289,28 @@ async def test_who_is_invited_by_a_principal_is_that_principal_and_over_with_it(
 PROXY = HubConfig(
     trusted_proxies=("127.0.0.1",), proxy_user_header="X-Auth-Request-User", proxy_user_sessions=("own",)
 )
+
+
+async def test_the_rate_of_commands_is_a_principal_s_however_many_connections_it_has() -> None:
+    config = HubConfig(limits=Limits(commands_per_s=0.001, commands_burst=6))
+
+    async def allowed(websocket: Any, count: int) -> list[bool]:
+        await receive(websocket)
+        replies = [await ask(websocket, type="session.list", id=str(number)) for number in range(count)]
+        return [reply["ok"] for reply in replies]
+
+    async with (
+        served(Few(ANN, EVE), config=config) as running,
+        running.websocket("twp-ann") as one,
+        running.websocket("twp-ann") as two,
+        running.websocket("twp-eve") as other,
+        running.websocket() as own,
+        running.websocket() as another,
+    ):
+        assert await allowed(one, 4) == [True] * 4
+        assert await allowed(two, 4) == [True] * 2 + [False] * 2
+        for websocket in (other, own, another):
+            assert await allowed(websocket, 7) == [True] * 6 + [False]
 
 
 async def test_a_trusted_proxy_names_who_comes() -> None:

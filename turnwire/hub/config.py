@@ -32,9 +32,9 @@ class Limits(BaseModel):
     control_frame: int = Field(default=16 * MIB, ge=KIB)
     """Bytes of a frame from a frontend that may control: room for the attachments of a prompt."""
     commands_per_s: float = Field(default=50, gt=0)
-    """Commands of one connection; more are refused with `rate_limited`."""
+    """Commands of one principal, or of one connection with a token of the hub's own; more are refused with `rate_limited`."""
     commands_burst: int = Field(default=100, ge=1)
-    """Commands that one connection may send at once."""
+    """Commands that it may send at once."""
     commands_in_flight: int = Field(default=64, ge=1)
     """Commands of one connection that are being done; while there are so many, it is not read from."""
     write_buffer: int = Field(default=64 * KIB, ge=KIB)

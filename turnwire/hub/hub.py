@@ -249,6 +249,7 @@ class Hub:
                 self.principals,
             ),
             refusals=self.refusals,
+            rates=Allowance(limits.commands_burst, limits.commands_per_s),
             unread=UnreadBudget(limits.unread, limits.unread_s),
             readings=asyncio.Semaphore(READINGS),
             histories={"control": asyncio.Semaphore(HISTORIES), "view": asyncio.Semaphore(HISTORIES)},

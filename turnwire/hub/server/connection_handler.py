@@ -106,6 +106,8 @@ class HubContext(Struct, frozen=True):
     invitations: Invitations
     check: TokenCheck
     refusals: Refusals
+    rates: Allowance
+    """Commands of each principal, by its name, over all its connections."""
     unread: UnreadBudget
     readings: asyncio.Semaphore
     """Limits how many full events or pages of logs are read at once."""
@@ -183,10 +185,11 @@ class ConnectionHandler:
         frontend = self._frontend
         assert frontend is not None, "nothing is heard before the welcome"
         now = asyncio.get_running_loop().time()
-        if self._rate.wait("", now) > 0:
+        rate = self._rate if frontend.user is None else self._context.rates
+        if rate.wait(frontend.user or "", now) > 0:
             await self._refuse_for_rate(id_of(frame))
         else:
-            self._rate.spend("", now)
+            rate.spend(frontend.user or "", now)
             command = parse(frame, frontend.role)
             if isinstance(command, Reply):
                 self._sink.send_frame(command)
