@@ -1,6 +1,6 @@
 """Closed sets of words that several packages share. Each is defined once here, and every match on one is exhaustive."""
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 Policy: TypeAlias = Literal["autonomous", "supervised", "plan"]
 """How permissions of an agent are decided."""
@@ -29,3 +29,18 @@ ToolKind: TypeAlias = Literal[
 
 ALWAYS_MODE = "allow_always:mode:"
 """Prefix of the id of an option that switches the permission mode. The mode follows."""
+
+Act: TypeAlias = Literal["command", "write", "edit", "outside", "web"]
+"""What an agent may ask about: a command, a new file, a change of a file, reading outside of its folder, fetching a page."""
+
+ACTS: tuple[Act, ...] = get_args(Act)
+CHANGES: tuple[Act, ...] = ("command", "write", "edit")
+"""What every agent has to ask about under the policy supervised."""
+
+FolderKind: TypeAlias = Literal["plain", "git"]
+"""A folder in a git repository, or another one. Some agents ask about less in a repository."""
+
+FOLDERS: tuple[FolderKind, ...] = get_args(FolderKind)
+
+Asked: TypeAlias = Literal["held", "not held", "not tried"]
+"""Whether an agent was seen to ask first."""

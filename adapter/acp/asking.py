@@ -1,7 +1,7 @@
 """What agents ask permission for, and which mode makes them ask for as much as possible: one table, by agent name.
 
-The facts are from trying the versions that docs/agents.md names. For an agent that nobody has tried, turnwire trusts
-only the description of a mode that says that it asks. Pure.
+The facts are from trying the versions that docs/agents.md names. An agent that nobody has tried is put into a mode whose
+description says that it asks, and is not believed. Whether an agent does ask is in the trials (adapter/permissions/trials.py). Pure.
 """
 
 import re
@@ -10,8 +10,10 @@ from pathlib import PurePath
 
 from msgspec import Struct, field
 
+from turnwire.adapter.permissions.trials import SCRIPTED
+
 EVERYTHING = "anything at all"
-UNTRIED = "anything, as far as turnwire knows: the agent offers no mode that says that it asks"
+UNTRIED = "anything, as far as turnwire knows: nobody has tried it"
 
 
 class Habit(Struct, frozen=True, kw_only=True):
@@ -29,8 +31,6 @@ class Habit(Struct, frozen=True, kw_only=True):
     """Variables of its environment that make it ask."""
     never_asks: tuple[str, ...] = ()
     """What it does without asking, with all of the above; reading and searching is left out, which no policy asks about."""
-    is_enough: bool = True
-    """Whether the policy supervised holds in spite of that."""
     settings: tuple[str, ...] = ()
     """Its settings in the folder it works in, files or folders: by these it may be allowed to act without asking."""
 
@@ -67,28 +67,25 @@ HABITS = (
         variables={"KILO_PERMISSION": '{"*":"ask"}'},
         settings=("kilo.json", "kilo.jsonc", ".kilo", "opencode.json", "opencode.jsonc", ".opencode"),
     ),
-    Habit(name="pi-acp", programs=("pi-acp",), never_asks=(EVERYTHING,), is_enough=False),
-    Habit(name="oh-my-pi", programs=("omp",), never_asks=("edits of files",), is_enough=False),
+    Habit(name="pi-acp", programs=("pi-acp",), never_asks=(EVERYTHING,)),
+    Habit(name="oh-my-pi", programs=("omp",), never_asks=("edits of files",)),
     Habit(
         name="hermes",
         programs=("hermes",),
         mode="default",
         never_asks=("commands that it does not call dangerous",),
-        is_enough=False,
     ),
     Habit(
         name="grok",
         programs=("grok",),
         never_asks=("commands that it takes for harmless, such as touch and echo",),
-        is_enough=False,
     ),
     Habit(
         name="fast-agent",
         programs=("fast-agent-acp",),
         never_asks=("commands of its shell",),
-        is_enough=False,
     ),
-    Habit(name="scripted-agent"),
+    Habit(name="scripted-agent", programs=(SCRIPTED,)),
 )
 """The first whose name fits."""
 
@@ -114,8 +111,11 @@ class Asking(Struct, frozen=True):
     mode: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     never_asks: tuple[str, ...] = ()
-    is_enough: bool = True
-    is_tried: bool = True
+    programs: tuple[str, ...] = ()
+    """The programs of this agent."""
+    allowing: tuple[str, ...] = ()
+    """Settings in its folder that may allow it to act without asking."""
+    is_known: bool = True
     """Whether this is known, and not read off what the agent says."""
 
 
@@ -141,7 +141,7 @@ def asking_of(
         return _unknown(modes)
     offered = {option: value for option, value in habit.options.items() if option in options}
     allowed = (f"what {' and '.join(allowing)} in this folder allows",) if allowing else ()
-    return Asking(mode, offered, (*habit.never_asks, *allowed), habit.is_enough and not allowing)
+    return Asking(mode, offered, (*habit.never_asks, *allowed), habit.programs, tuple(allowing))
 
 
 def settings_of(name: str) -> tuple[str, ...]:
@@ -174,8 +174,8 @@ def _habit_of(program: str) -> Habit | None:
 def _unknown(modes: Sequence[OfferedMode]) -> Asking:
     for mode in modes:
         if _SAYS_IT_ASKS.search(mode.words) and not _SAYS_IT_DOES_NOT.search(mode.words):
-            return Asking(mode.id, is_tried=False)
-    return Asking(never_asks=(UNTRIED,), is_enough=False, is_tried=False)
+            return Asking(mode.id, never_asks=(UNTRIED,), is_known=False)
+    return Asking(never_asks=(UNTRIED,), is_known=False)
 
 
 def end_of(mode: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from turnwire.adapter.acp.asking import Asking, asking_of, end_of, settings_of, variables_for
+from turnwire.adapter.acp.asking import UNTRIED, Asking, asking_of, end_of, settings_of, variables_for
 from turnwire.adapter.acp.client import AcpClient, messages_of
 from turnwire.adapter.acp.files import WorkspaceFiles
 from turnwire.adapter.acp.folder_settings import allowing
@@ -66,6 +66,7 @@ from turnwire.adapter.session.loop import (
     start_agent,
 )
 from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.adapter.session.tried import WAY_OUT, check_tried
 from turnwire.normalize.acp.core import AcpCore
 from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.events import PermissionCancelled
@@ -326,10 +327,7 @@ async def _begin(
             options.executable[0],
             await asyncio.to_thread(allowing, settings, Path(options.workspace)) if settings else (),
         )
-        is_told = asking.is_tried or options.policy == "supervised"
-        unasked = asking.never_asks if is_told else ()
-        if unasked and options.policy in (None, "supervised"):
-            _tell_unasked(facts, asking, options, notify)
+        unasked = _unasked(facts, asking, options, notify)
         mode = _mode(conversation, options.policy, options.command.permission_mode, asking)
         session.opened(facts, conversation, unasked)
         if wanted.resume is not None:
@@ -403,19 +401,30 @@ def _wanted(options: SessionOptions, facts: AgentFacts, notify: Notify) -> Conve
     )
 
 
-def _tell_unasked(facts: AgentFacts, asking: Asking, options: SessionOptions, notify: Notify) -> None:
-    """Publish what an agent does not ask about. Raises RequestFailed if supervised would not hold, unless the
+def _unasked(facts: AgentFacts, asking: Asking, options: SessionOptions, notify: Notify) -> tuple[str, ...]:
+    """Publish and return what an agent does not ask about. Raises RequestFailed if supervised would not hold, unless the
     configuration accepts that.
     """
-    what = f"{facts.name or 'the agent'} never asks about {' or '.join(asking.never_asks)}"
-    if options.policy == "supervised" and not asking.is_enough and not options.accept_unasked:
+    who = facts.name or "the agent"
+    is_supervised = options.policy == "supervised"
+    trials = options.trials
+    own = trials.get("") if is_supervised else None
+    unasked = () if own is not None and not asking.is_known else asking.never_asks
+    if not asking.is_known and not is_supervised:
+        return ()
+    what = f"{who} never asks about {' or '.join(unasked)}"
+    is_refused = asking.allowing or UNTRIED in unasked
+    if is_supervised and is_refused and not options.accept_unasked:
         raise RequestFailed(
-            f"{what}, so the policy supervised would not hold and the agent is not started. Take another agent or another policy, "
-            "or set accept_unasked = true in the configuration to start it all the same"
+            f"{what}, so the policy supervised would not hold and the agent is not started. {WAY_OUT}"
         )
-    notify(
-        SessionNotice("asks_not_everything", f"{what}. Neither you nor a policy sees it before it is done.")
-    )
+    trial = own or next((trials[one] for one in asking.programs if one in trials), None)
+    if UNTRIED not in unasked:
+        check_tried(options, trial, facts.release, who=who, notify=notify)
+    if unasked and options.policy in (None, "supervised"):
+        text = f"{what}. Neither you nor a policy sees it before it is done."
+        notify(SessionNotice("asks_not_everything", text))
+    return unasked
 
 
 def _mode(conversation: Conversation, policy: Policy | None, asked: str | None, asking: Asking) -> str | None:

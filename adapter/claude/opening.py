@@ -35,6 +35,7 @@ from turnwire.adapter.session.loop import (
     start_agent,
 )
 from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.adapter.session.tried import check_tried, trial_of
 from turnwire.normalize.core import Core
 from turnwire.normalize.families import new_core
 from turnwire.normalize.inputs import Received, Sent
@@ -74,6 +75,8 @@ async def open_session(
     """
     program = find_program(options.executable[0], options.environment) if options.executable else ""
     version = await _version(options, program, watchdog) if variant.is_claude_code else None
+    if options.policy == "supervised" and options.trials:
+        await _check_tried(options, program, version, variant, notify=notify, watchdog=watchdog)
     can = variant.capabilities(version)
     settings = claude_permissions(options, can, variant)
     if options.command.checkpointing:
@@ -251,6 +254,27 @@ async def _version(options: SessionOptions, program: str, watchdog: Watchdog | N
         watchdog,
         sandbox=options.box,
     )
+
+
+async def _check_tried(
+    options: SessionOptions,
+    program: str,
+    version: Version | None,
+    variant: CliVariant,
+    *,
+    notify: Notify,
+    watchdog: Watchdog | None,
+) -> None:
+    """Raise CommandError if supervised would not hold. turnwire's hooks hold each version of Claude Code alike: nothing is said of it."""
+    if not variant.is_claude_code:
+        version = await _version(options, program, watchdog)
+    elif version is None:
+        return
+    who, told = ("Claude Code", lambda _: None) if variant.is_claude_code else ("Qwen Code", notify)
+    try:
+        check_tried(options, trial_of(options), version and str(version), who=who, notify=told)
+    except RequestFailed as error:
+        raise CommandError("policy", str(error)) from None
 
 
 async def _initialize(

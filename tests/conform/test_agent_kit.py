@@ -29,10 +29,14 @@ def details(found: Sequence[dict[str, Any]], verdict: str) -> dict[str, str]:
     return {one["check"]: one["detail"] for one in found if one["verdict"] == verdict}
 
 
-def test_an_agent_that_does_as_it_is_told_holds_everything(tmp_path: Path) -> None:
+def test_an_agent_that_does_as_it_is_told_holds_everything_that_was_tried(tmp_path: Path) -> None:
     done = conform(tmp_path, "--json", "--", *faulty_agent(tmp_path))
     found = findings(done)
-    assert [one for one in found if one["verdict"] != "held"] == []
+    [untested] = [one for one in found if one["verdict"] != "held"]
+    assert (untested["check"], untested["verdict"]) == (SUPERVISED, "not tested")
+    # its only tool is a shell
+    tried = {"command": "held", **dict.fromkeys(("write", "edit", "outside", "web"), "not tried")}
+    assert untested["asked"]["git"] == tried
     assert (len(found), done.returncode) == (16, 0)
     held = details(found, "held")
     assert held["It says which session this is, and with which model"] == "model m"
@@ -97,7 +101,7 @@ def test_what_came_of_each_check_is_a_line_for_people_and_the_last_one_counts_th
         in unasked
     )
     assert "Under the policy supervised it asks before it runs" in supervised
-    assert "the command was made without asking" in supervised
+    assert "in a git folder: command not held, write not tried" in supervised
     assert closing == "7 held, 6 broken, 2 does not ask, 1 not supported"
     assert done.returncode == 1
 
@@ -123,3 +127,15 @@ def test_a_folder_in_which_there_is_something_is_not_given_to_an_agent_to_be_tri
     done = conform(tmp_path, "--workspace", ".", "--", *faulty_agent(tmp_path))
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"is not empty. The agent runs commands in this folder, so name an empty one" in done.stderr
+
+
+def test_the_last_words_of_an_agent_that_cannot_start_are_told(tmp_path: Path) -> None:
+    agent = tmp_path / "agent"
+    agent.write_text("#!/bin/sh\necho 'there is no file settings.ini' >&2\nexit 2\n")
+    agent.chmod(0o755)
+    for family in ((), ("--family", "acp")):
+        first = findings(conform(tmp_path, "--json", *family, "--", str(agent)))[0]
+        assert first["verdict"] == "broken"
+        assert (
+            first["detail"] == "the agent has exited: exit code 2; it said: there is no file settings.ini\n"
+        )

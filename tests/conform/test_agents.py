@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from hostile_cli import hostile_cli
 from obedient_model import obey
 from real_agents import CODEX, GEMINI, OPENCODE, QWEN, RealAgent
-from scripted_models import Say, scripted_models
+from scripted_models import Call, Patch, Say, scripted_models
 
 from real_cli import real_cli, real_cli_environment
 from recordings import ROOT
@@ -44,6 +44,28 @@ def verdicts(findings: Sequence[Mapping[str, Any]], *wanted: str) -> dict[str, s
     return {one["check"]: one["detail"] for one in findings if one["verdict"] in wanted}
 
 
+def asked(findings: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """What was tried under supervised, by kind of folder, in the form of agents.toml."""
+    [told] = [one["asked"] for one in findings if one["asked"]]
+    return {
+        kind: {act: verdict for act, verdict in acts.items() if verdict != "not tried"}
+        for kind, acts in told.items()
+    }
+
+
+def tools_of(agent: RealAgent, workspace: Path) -> dict[str, Callable[[str], Sequence[Call | Patch]]]:
+    """The agent's tools, for a model that obeys."""
+    tools: dict[str, Callable[[str], Sequence[Call | Patch]]] = {
+        "write": lambda name: [agent.write(workspace / name, "made")],
+        "edit": lambda name: agent.edit(workspace / name, "made", "changed"),
+        "read": lambda path: [agent.read(Path(path))],
+    }
+    if agent.fetch is not None:
+        fetch = agent.fetch
+        tools["fetch"] = lambda url: [fetch(url)]
+    return tools
+
+
 CLOCKS = {
     "gemini": {
         "NODE_OPTIONS": f"--require={ROOT / 'tests' / 'support' / 'agents' / 'slow_clock.cjs'}",
@@ -54,9 +76,25 @@ CLOCKS = {
 
 
 async def test_the_real_claude_code_holds_everything(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+
     def model(prompt: str, results: int) -> Sequence[dict[str, Any]]:
+        def reads(name: str) -> dict[str, Any]:
+            return tool_use("Read", file_path=str(workspace / name))
+
         return obey(
-            prompt, results, text, lambda command: tool_use("Bash", command=command, description="As told")
+            prompt,
+            results,
+            text,
+            lambda command: tool_use("Bash", command=command, description="As told"),
+            write=lambda name: [tool_use("Write", file_path=str(workspace / name), content="made\n")],
+            edit=lambda name: [
+                reads(name),
+                tool_use("Edit", file_path=str(workspace / name), old_string="made", new_string="changed"),
+            ],
+            read=lambda path: [reads(path)],
+            fetch=lambda url: [tool_use("WebFetch", url=url, prompt="Say what is there")],
         )
 
     with scripted_messages_api() as api:
@@ -64,9 +102,10 @@ async def test_the_real_claude_code_holds_everything(tmp_path: Path) -> None:
         own = real_cli_environment(tmp_path / "home", api.url)
         names = ",".join(name for name in own if name not in {"HOME", "PATH", "LANG", "TZ", "SHELL"})
         env = environment(tmp_path / "home", **own, TURNWIRE_PASS_ENV=names)
-        code, findings = await conform(tmp_path, env, "--", str(real_cli()))
+        code, findings = await conform(tmp_path, env, "--workspace", str(workspace), "--", str(real_cli()))
     assert (code, verdicts(findings, "broken", "not supported", "not tried")) == (0, {}), findings
     assert len(verdicts(findings, "held")) == len(findings) == 16
+    assert asked(findings) == KNOWN["claude"].asked
 
 
 @pytest.mark.parametrize("agent", [CODEX, GEMINI, OPENCODE, QWEN], ids=lambda agent: agent.name)
@@ -79,7 +118,7 @@ async def test_other_real_agents_hold_what_the_docs_say(agent: RealAgent, tmp_pa
             results,
             Say,
             agent.shell,
-            lambda name: agent.write(workspace / name, "made"),
+            **tools_of(agent, workspace),
         )
         given = {**agent.prepare(tmp_path / "home", models.url), **CLOCKS.get(agent.name, {})}
         said = f"command = {json.dumps(agent.command())}\nfamily = {json.dumps(KNOWN[agent.name].family)}"
@@ -90,6 +129,7 @@ async def test_other_real_agents_hold_what_the_docs_say(agent: RealAgent, tmp_pa
         options = ("--agent", agent.name, "--config", "turnwire.toml", "--workspace", str(workspace))
         _, findings = await conform(tmp_path, environment(tmp_path / "home"), *options)
     known = KNOWN_FAULTS[agent.name]
+    assert asked(findings) == KNOWN[agent.name].asked
     faults = {one["check"]: one["verdict"] for one in findings if one["verdict"] != "held"}
     assert faults == known, "\n".join(map(str, findings))
 

@@ -130,7 +130,8 @@ async def test_the_example_family_is_run_read_and_tried_like_ones_of_ours(tmp_pa
     assert "all types and fields of 2 lines are known" in text
     code, text = said(env, tmp_path, "conform", "agent", "--json", *command)
     verdicts = {finding["verdict"] for finding in json.loads(text)}
-    assert (code, verdicts) == (0, {"held", "not supported"}), text
+    # its only tool is a shell: whether it asks about files cannot be tried
+    assert (code, verdicts) == (0, {"held", "not supported", "not tested"}), text
     config = tmp_path / "turnwire.toml"
     config.write_text(
         f'[agents.echo]\nfamily = "echo"\ncommand = ["{sys.executable}", "{target}/echo_agent.py"]\n'
@@ -179,3 +180,20 @@ async def test_the_example_frontend_follows_a_turn(tmp_path: Path) -> None:
     async with turnwire(tmp_path, "run", "--agent", "demo", env=env) as served:
         code, text = await asyncio.to_thread(said, env, tmp_path, "titles", served.url, "/help")
     assert (code, text.strip()) == (0, "completed"), text
+
+
+@pytest.mark.long
+def test_a_family_without_policies_is_sound(tmp_path: Path) -> None:
+    target = installed(tmp_path, "family_plugin")
+    agents = target / "turnwire_echo_agents.py"
+    agents.write_text(agents.read_text().replace("policies=True, never_asks=()", "policies=False"))
+    command = ("--family", "echo", "--", sys.executable, str(target / "echo_agent.py"))
+    env = with_plugin(tmp_path, target)
+    code, text = said(env, tmp_path, "conform", "agent", "--json", *command)
+    found = {one["check"]: one for one in json.loads(text)}
+    assert [one for one in found.values() if one["verdict"] in ("broken", "not tried")] == []
+    supervised = found[
+        "Under the policy supervised it asks before it runs a command and before it writes a file"
+    ]
+    assert (supervised["verdict"], supervised["detail"]) == ("not supported", "its family has no policies")
+    assert code == 0

@@ -11,6 +11,8 @@ from typing import TypeAlias
 
 from msgspec import Struct, ValidationError, convert
 
+from turnwire.adapter.permissions.trials import Trial
+from turnwire.normalize.vocabulary import Act, Asked, FolderKind
 from turnwire.protocol.errors import TurnwireError
 
 Family: TypeAlias = str
@@ -60,6 +62,15 @@ class KnownAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How it differs from other agents."""
     tried: str | None = None
     """Version that was tried; None if none was."""
+    asked: dict[FolderKind, dict[Act, Asked]] = {}
+    """What `turnwire conform agent` found under supervised: kind of folder -> act -> verdict."""
+    since: str | None = None
+    """The oldest version that `asked` holds for; None for the beginning of the tried major version."""
+
+    @property
+    def trial(self) -> Trial | None:
+        """What was tried of it under supervised; None if nothing was."""
+        return Trial(self.asked, self.tried, self.since) if self.asked else None
 
     @property
     def own_places(self) -> tuple[str, ...]:

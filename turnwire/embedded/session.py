@@ -25,6 +25,7 @@ from turnwire.adapter.session.attachments import Attachment
 from turnwire.config.agents import AgentSetting, find, with_agent_of_argv
 from turnwire.config.known_agents import loaded_places
 from turnwire.config.sandbox import own_packages
+from turnwire.config.trials import trials_of
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.vocabulary import Policy, SandboxLevel
 from turnwire.protocol.json_values import JsonObject
@@ -226,6 +227,7 @@ def _started_as(agent: str | Sequence[str], environment: Mapping[str, str]) -> S
         workspace=Path(),
         executable=found.argv,
         environment=build_environment(os.environ, allowed=(*ALLOWED, *found.variables), given=environment),
+        trials=trials_of(found),
         family="auto" if found.family == "claude" else found.family,
         sandbox=SandboxSettings(
             state=found.state,

@@ -21,6 +21,7 @@ from turnwire.config.rulebook import Rulebook
 from turnwire.config.sandbox import sandbox_settings
 from turnwire.config.settings import Settings
 from turnwire.config.state_directory import own_places
+from turnwire.config.trials import trials_of
 from turnwire.hub.wire.agent_options import AgentOptions
 from turnwire.journal.sessions import SessionRecord
 from turnwire.normalize.model import JsonObject
@@ -107,6 +108,7 @@ def options_for(
         own_places=own_places(settings),
         check_uncommitted=settings.check_uncommitted,
         accept_unasked=settings.accept_unasked,
+        trials=trials_of(agent),
         initialize_deadline=settings.agent_start_timeout_s,
         control_deadline=settings.agent_answer_timeout_s,
         stop=StopDeadlines(close=settings.agent_exit_timeout_s),

@@ -61,7 +61,7 @@ def test_an_agent_with_such_settings_is_not_enough() -> None:
     assert settings_of("gemini-cli") == (".gemini",)
     assert settings_of("nobody-knows") == ()
     found = asking_of("OpenCode", [], [], "/bin/opencode", ["opencode.json", ".opencode"])
-    assert not found.is_enough
+    assert found.allowing == ("opencode.json", ".opencode")
     assert found.never_asks == ("what opencode.json and .opencode in this folder allows",)
 
 

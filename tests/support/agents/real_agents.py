@@ -31,6 +31,12 @@ class RealAgent:
     """A call of its shell."""
     write: Callable[[Path, str], Call | Patch]
     """A call that makes a file."""
+    edit: Callable[[Path, str, str], list[Call | Patch]]
+    """The calls that replace a text in a file; most agents want to have read it."""
+    read: Callable[[Path], Call]
+    """A call that reads a file."""
+    fetch: Callable[[str], Call] | None = None
+    """A call that fetches a page; None where it has no tool for that."""
     age: Callable[[Path], None] = lambda home: None
     """Make the sessions below a HOME older, where those of this very minute cannot be loaded."""
 
@@ -176,6 +182,10 @@ CODEX = RealAgent(
         + "".join(f"+{line}\n" for line in content.splitlines())
         + "*** End Patch\n"
     ),
+    lambda path, old, new: [
+        Patch(f"*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n")
+    ],
+    lambda path: Call("exec_command", {"cmd": f"cat {path}"}),
 )
 GEMINI = RealAgent(
     "gemini",
@@ -183,6 +193,15 @@ GEMINI = RealAgent(
     _gemini,
     lambda command: Call("run_shell_command", {"command": command, "description": "Run it"}),
     lambda path, content: Call("write_file", {"file_path": str(path), "content": content}),
+    lambda path, old, new: [
+        Call("read_file", {"file_path": str(path)}),
+        Call(
+            "replace",
+            {"file_path": str(path), "old_string": old, "new_string": new, "instruction": "Change it"},
+        ),
+    ],
+    lambda path: Call("read_file", {"file_path": str(path)}),
+    lambda url: Call("web_fetch", {"prompt": f"Say what is at {url}"}),
     age=_age_gemini,
 )
 OPENCODE = RealAgent(
@@ -192,6 +211,12 @@ OPENCODE = RealAgent(
     _opencode,
     lambda command: Call("bash", {"command": command, "description": "Run it"}),
     lambda path, content: Call("write", {"filePath": str(path), "content": content}),
+    lambda path, old, new: [
+        Call("read", {"filePath": str(path)}),
+        Call("edit", {"filePath": str(path), "oldString": old, "newString": new}),
+    ],
+    lambda path: Call("read", {"filePath": str(path)}),
+    lambda url: Call("webfetch", {"url": url, "format": "text"}),
 )
 QWEN = RealAgent(
     "qwen",
@@ -202,4 +227,10 @@ QWEN = RealAgent(
         "run_shell_command", {"command": command, "description": "Run it", "is_background": False}
     ),
     lambda path, content: Call("write_file", {"file_path": str(path), "content": content}),
+    lambda path, old, new: [
+        Call("read_file", {"file_path": str(path)}),
+        Call("edit", {"file_path": str(path), "old_string": old, "new_string": new}),
+    ],
+    lambda path: Call("read_file", {"file_path": str(path)}),
+    lambda url: Call("web_fetch", {"url": url, "prompt": "Say what is there"}),
 )

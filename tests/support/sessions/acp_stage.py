@@ -20,6 +20,7 @@ from turnwire.adapter.family import Opener
 from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.grants import GrantStore
+from turnwire.adapter.permissions.trials import Trial
 from turnwire.adapter.process.shutdown import StopDeadlines
 from turnwire.adapter.session.agent import AgentSession
 from turnwire.adapter.session.notices import SessionNotice
@@ -27,6 +28,7 @@ from turnwire.normalize import events as ev
 from turnwire.normalize.core import Core
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import Sent, SessionInput
+from turnwire.normalize.vocabulary import CHANGES, FOLDERS
 
 AGENT = Path(acp_agent.__file__)
 
@@ -38,6 +40,9 @@ PATIENT = StopDeadlines(interrupt=HANG, close=HANG, terminate=HANG)
 
 QUICK = StopDeadlines(interrupt=0.2, close=0.2, terminate=0.2)
 """For those that do not."""
+
+HELD = {"": Trial({kind: dict.fromkeys(CHANGES, "held") for kind in FOLDERS})}
+"""The small agent asks before it acts, wherever it is."""
 
 Kind = TypeVar("Kind", bound=AgentEvent)
 
@@ -137,6 +142,7 @@ class AcpStage:
             initialize_deadline=HANG,
             control_deadline=HANG,
             stop=PATIENT,
+            trials=HELD,
         )
         wanted = replace(wanted, **options)
         notices: list[SessionNotice] = []

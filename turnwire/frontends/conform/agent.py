@@ -6,11 +6,17 @@ leaves the session to the next one if it can: an interrupt, and a new session wh
 
 import asyncio
 import secrets
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
 
+from msgspec import structs
+
+from turnwire._runtime.git_folder import git_above
 from turnwire._runtime.task_owner import TaskOwner
 from turnwire.client import Client, CommandFailed
 from turnwire.client import events as ev
@@ -18,6 +24,7 @@ from turnwire.client.payloads import ShellExecPayload
 from turnwire.frontends.conform.conversation import (
     Conversation,
     allow,
+    how_it_ended,
     of_kind,
     outcome_of,
     reject,
@@ -29,13 +36,18 @@ from turnwire.frontends.conform.report import (
     NotSupported,
     NotTested,
     PromiseBroken,
+    Trials,
 )
+from turnwire.normalize.vocabulary import ACTS, CHANGES, FOLDERS, Act, FolderKind
 
 LARGE = 300_000
 """Characters of the large prompt."""
 
 UNDER_WAY_S = 10.0
 """How long a command that was allowed may take to be seen, before the turn is interrupted all the same."""
+
+MADE = "made\n"
+"""What is in the files that the agent is to edit and to read."""
 
 UNKNOWN_REQUEST = "_turnwire/of_tomorrow"
 """A request that no agent knows."""
@@ -67,16 +79,44 @@ def write(name: str) -> str:
     return f"Write a new file with your tool for files, once, with the one word `made` in it, and do nothing else: {name}"
 
 
+def edit(name: str) -> str:
+    """Return the prompt for a change of a file that says `made`."""
+    return f"Edit a file with your tool for files, once, so that it says `changed` instead of `made`, and do nothing else: {name}"
+
+
+def read(path: str) -> str:
+    """Return the prompt for reading a file."""
+    return f"Read a file with your tool for files, once, and do nothing else: {path}"
+
+
+def fetch(url: str) -> str:
+    """Return the prompt for fetching a page."""
+    return f"Fetch a page with your tool for the web, once, and do nothing else: {url}"
+
+
 class AgentTrial:
     """Tries one agent in one folder."""
 
-    def __init__(self, client: Client, workspace: Path, patience: float) -> None:
+    def __init__(
+        self, client: Client, workspace: Path, patience: float, *, has_policies: bool = True
+    ) -> None:
+        """Create a trial.
+
+        Args:
+            client: of a hub that starts the agent.
+            workspace: an empty folder.
+            patience: seconds of silence after which the agent counts as hanging.
+            has_policies: whether policies mean anything to the agent's family.
+        """
         self._client = client
+        self._has_policies = has_policies
         self._workspace = workspace
         self._patience = patience
         self._talk: Conversation | None = None
         self._talks: list[Conversation] = []
         self._first_word = word()
+        self.asked: Trials = {}
+        """What the policy supervised was seen to hold of, by kind of folder."""
 
     async def findings(self) -> AsyncIterator[Finding]:
         """Run all checks, and report each finding as soon as it is known."""
@@ -98,8 +138,10 @@ class AgentTrial:
             except AsksNobody as why:
                 finding = Finding(name, "does not ask", str(why), monotonic() - began)
             except (PromiseBroken, CommandFailed) as why:
-                finding = Finding(name, "broken", str(why), monotonic() - began)
+                finding = Finding(name, "broken", await self._reason(why), monotonic() - began)
                 await self._recover()
+            if check is AgentTrial.asks_when_supervised and self.asked:
+                finding = structs.replace(finding, asked=self.asked)
             yield finding
 
     async def answers(self) -> str:
@@ -179,35 +221,67 @@ class AgentTrial:
 
     async def asks_when_supervised(self) -> str:
         """Under the policy supervised it asks before it runs a command and before it writes a file."""
+        if not self._has_policies:
+            raise NotSupported("its family has no policies")
+        git = shutil.which("git")
+        found = git_above(self._workspace)
+        is_git = found is not None and (found.is_file() or any(found.iterdir()))
+        await self._try_folder("git" if is_git else "plain")
+        if git is not None and not is_git:
+            made = await asyncio.create_subprocess_exec(git, "init", "-q", str(self._workspace))
+            if await made.wait() == 0:
+                try:
+                    await self._try_folder("git")
+                finally:
+                    shutil.rmtree(self._workspace / ".git", ignore_errors=True)
+        for kind in FOLDERS:
+            self.asked.setdefault(kind, dict.fromkeys(ACTS, "not tried"))
+        said = "; ".join(
+            f"{'in a git folder' if kind == 'git' else 'in another folder'}: "
+            + ", ".join(f"{act} {asked}" for act, asked in acts.items())
+            for kind, acts in self.asked.items()
+        )
+        asked = {acts[act] for acts in self.asked.values() for act in CHANGES}
+        if "not held" in asked:
+            raise AsksNobody(said)
+        if "not tried" in asked:
+            raise NotTested(said)
+        return said
+
+    @property
+    def version(self) -> str | None:
+        """The agent's version, as far as it has told one."""
+        told = [info.version for talk in self._talks for info in talk.seen(ev.SessionInfo) if info.version]
+        return told[-1] if told else None
+
+    async def _try_folder(self, kind: FolderKind) -> None:
+        """Try each act in a new session under the policy supervised, and refuse it. Raises PromiseBroken."""
+        found = self.asked[kind] = dict.fromkeys(ACTS, "not tried")
         try:
             session = await self._client.create(workspace=str(self._workspace), policy="supervised")
         except CommandFailed as failed:
             raise NotTested(str(failed)) from None
         talk = Conversation(self._client, session, self._patience)
         self._talks.append(talk)
-        untested = []
         try:
-            for what, prompt in (("command", run), ("edit", write)):
-                made = self._workspace / word()
-                wanted = f"touch {made.name}" if what == "command" else made.name
-                events = await talk.turn(prompt(wanted), reject)
-                is_asked = bool(of_kind(events, ev.PermissionRequest))
-                if made.exists() and is_asked:
-                    raise PromiseBroken(f"the {what} was refused and made all the same")
-                if made.exists():
-                    raise AsksNobody(f"the {what} was made without asking")
-                if not is_asked:
-                    untested.append(what)
+            with tempfile.TemporaryDirectory(prefix="turnwire-outside-") as outside:
+                async with _page() as page:
+                    for act in ACTS:
+                        file = (Path(outside) if act == "outside" else self._workspace) / word()
+                        prompt, is_done = _attempt(act, file, page)
+                        events = await talk.turn(prompt, reject)
+                        is_asked = bool(of_kind(events, ev.PermissionRequest))
+                        if is_done(events) and is_asked and act in CHANGES:
+                            raise PromiseBroken(f"the {act} was refused and made all the same")
+                        if is_done(events) or is_asked:
+                            found[act] = "held" if is_asked else "not held"
         except CommandFailed as failed:
-            raise AsksNobody(f"it is not started under this policy: {failed}") from None
+            raise NotTested(f"it is not started under this policy: {failed}") from None
         finally:
             try:
                 await self._client.close_session(session)
             except CommandFailed:
                 pass  # it has ended already
-        if "command" in untested:
-            raise NotTested("it neither asked nor ran the command")
-        return f"the {untested[0]} was not tested: it neither asked nor made it" if untested else ""
 
     async def takes_a_second_prompt(self) -> str:
         """What is said while it works is answered, too, and nothing is lost."""
@@ -352,6 +426,19 @@ class AgentTrial:
             self._talks.append(self._talk)
         return self._talk
 
+    async def _reason(self, error: Exception) -> str:
+        """Return what is wrong, with the last words of an agent that has ended."""
+        if self._talk is None or getattr(error, "code", "") != "not_running":
+            return str(error)
+        try:
+            while (
+                not isinstance(event := await self._talk.next(), ev.ProcessStatus) or event.state != "exited"
+            ):
+                pass
+        except PromiseBroken:
+            return str(error)
+        return f"the agent has exited: {how_it_ended(event)}"
+
     async def _recover(self) -> None:
         """Leave a session that failed a check, so that the next check has one in which nothing runs."""
         if self._talk is None:
@@ -395,6 +482,51 @@ def _called_a_tool(events: list[ev.AgentEvent]) -> None:
     """Tell an agent that runs nothing at all from one that runs what it should not, or not what it should."""
     if not of_kind(events, ev.ToolCall):
         raise NotTested(f"it called no tool: {text_of(events)[:200]!r}")
+
+
+def _succeeded(events: list[ev.AgentEvent]) -> list[ev.ToolUpdate]:
+    return [event for event in of_kind(events, ev.ToolUpdate) if event.tool_status == "complete"]
+
+
+def _attempt(act: Act, file: Path, page: "_Page") -> tuple[str, Callable[[list[ev.AgentEvent]], bool]]:
+    """Return the prompt for an act on a file of its own, and what tells whether it was done."""
+    if act in ("edit", "outside"):
+        file.write_text(MADE)
+    match act:
+        case "command":
+            return run(f"touch {file.name}"), lambda _: file.exists()
+        case "write":
+            return write(file.name), lambda _: file.exists()
+        case "edit":
+            return edit(file.name), lambda _: file.read_text() != MADE
+        case "outside":
+            return read(str(file)), lambda events: bool(_succeeded(events))
+        case "web":
+            return fetch(page.url), lambda _: bool(page.hits)
+
+
+class _Page:
+    """A page on loopback."""
+
+    def __init__(self, url: str, hits: list[bytes]) -> None:
+        self.url = url
+        self.hits = hits
+        """One for each time that it was fetched."""
+
+
+@asynccontextmanager
+async def _page() -> AsyncIterator[_Page]:
+    hits: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        hits.append(await reader.read(1))
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\npage")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1")
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        yield _Page(f"http://127.0.0.1:{port}/{word()}", hits)
 
 
 def _session_of(events: list[ev.AgentEvent]) -> str | None:

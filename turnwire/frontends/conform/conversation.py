@@ -67,7 +67,7 @@ class Conversation:
                 case ev.Complete():
                     return events
                 case ev.ProcessStatus(state="exited"):
-                    raise PromiseBroken(f"the process ended during a turn: {_how(event)}")
+                    raise PromiseBroken(f"the process ended during a turn: {how_it_ended(event)}")
                 case _:
                     pass
 
@@ -112,6 +112,7 @@ def outcome_of(events: list[ev.AgentEvent]) -> str:
     return of_kind(events, ev.Complete)[-1].data.outcome or "in a way that is not told"
 
 
-def _how(status: ev.ProcessStatus) -> str:
+def how_it_ended(status: ev.ProcessStatus) -> str:
+    """Return how a process ended, with the end of what it wrote to stderr."""
     how = f"signal {status.signal}" if status.signal else f"exit code {status.exit_code}"
     return f"{how}; it said: {status.stderr_tail[-300:]}" if status.stderr_tail else how

@@ -1,13 +1,18 @@
 """What came of each check, as lines for a person and as JSON."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
+from turnwire.normalize.vocabulary import Act, Asked, FolderKind
 from turnwire.protocol.visible import escaped
 
 Verdict = Literal["held", "broken", "does not ask", "not supported", "not tested", "not tried"]
+
+
+Trials: TypeAlias = dict[FolderKind, dict[Act, Asked]]
+"""Kind of folder -> act -> whether the agent asked first."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -24,6 +29,8 @@ class Finding(msgspec.Struct, frozen=True):
     """What was seen."""
     seconds: float = 0.0
     """How long it took."""
+    asked: Trials | None = None
+    """Kind of folder -> act -> whether the agent asked before it did that, in the one check that tries it."""
 
 
 class PromiseBroken(Exception):

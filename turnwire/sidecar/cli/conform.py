@@ -57,7 +57,7 @@ def agent_command(
         )
     if agent and cli:
         fail("there is a command after `--` and an agent's name; give one of them", 2)
-    settings = configured(context, journal="memory", port=0, policy="supervised", history=False)
+    settings = configured(context, journal="memory", port=0, history=False)
     from turnwire.sidecar.checks.conform.command import try_agent
 
     serving(try_agent(settings, tuple(cli or ()), family, workspace, timeout, json=as_json))

@@ -10,10 +10,13 @@ from pathlib import Path
 
 import typer
 
+from turnwire.adapter.families import FAMILIES
+from turnwire.adapter.permissions.trials import Trial
 from turnwire.client import connect
 from turnwire.config.agents import find, with_agent_of_argv
 from turnwire.config.known_agents import Family
 from turnwire.config.settings import Settings
+from turnwire.config.trials import keep_trial
 from turnwire.frontends.conform.agent import AgentTrial
 from turnwire.frontends.conform.report import Finding, as_json, line_of, summary
 from turnwire.hub.hub import Hub
@@ -48,7 +51,8 @@ async def try_agent(
     if argv:
         name, agents = with_agent_of_argv(settings.agents, argv, family)
         settings = settings.model_copy(update={"agent": name, "agents": agents})
-    find(settings.agent, settings.agents)
+    agent = find(settings.agent, settings.agents)
+    has_policies = FAMILIES[agent.family].capabilities(None).policies
     findings: list[Finding] = []
     with ExitStack() as places:
         state = places.enter_context(tempfile.TemporaryDirectory(prefix="turnwire-conform-"))
@@ -57,6 +61,9 @@ async def try_agent(
             "frontend_workspaces": [where],
             "frontend_options": ["control"],
             "check_uncommitted": False,
+            "policy": "supervised" if has_policies else None,
+            # what it asks about is what is to be found out
+            "accept_unasked": True,
             # whether it ends by itself is seen before it is missed
             "agent_exit_timeout_s": patience / 2,
         }
@@ -65,8 +72,10 @@ async def try_agent(
         async def work(hub: Hub) -> None:
             url, answers = hub.url(hub.tokens.control), patience + OWN_HUB_S
             async with connect(url, name="conform", timeout=OWN_HUB_S, reply_timeout=answers) as client:
-                trial = AgentTrial(client, where, patience)
+                trial = AgentTrial(client, where, patience, has_policies=has_policies)
                 findings.extend([finding async for finding in _told(trial.findings(), quietly=json)])
+                if trial.asked:
+                    keep_trial(agent, Trial(trial.asked, trial.version))
 
         await serving.serve(settings, _nothing, _unannounced, grants=Path(state) / "grants.json", work=work)
     close(findings, json=json)

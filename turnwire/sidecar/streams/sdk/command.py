@@ -16,6 +16,7 @@ from turnwire.config.rulebook import read_rulebook
 from turnwire.config.sandbox import sandbox_settings
 from turnwire.config.settings import Settings
 from turnwire.config.state_directory import own_places
+from turnwire.config.trials import trials_of
 from turnwire.normalize.vocabulary import Policy
 from turnwire.sidecar.streams.sdk.options import OWN_MODES, BadOption, Wanted, wanted
 from turnwire.sidecar.streams.sdk.sdk_session import SdkSession, serve
@@ -74,6 +75,7 @@ def _options(
         policy=_policy(asked.mode, agent.family),
         caller_decides=True,
         accept_unasked=settings.accept_unasked,
+        trials=trials_of(agent),
         check_uncommitted=False,
         name=f"stdio-{os.getpid()}",
         rules=rulebook.rules,

@@ -1,0 +1,49 @@
+"""What was tried of agents under the policy supervised: what turnwire ships (agents.toml), and what was tried on this machine."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from turnwire._runtime.private_files import make_private, write_private
+from turnwire.adapter.permissions.trials import SCRIPTED, Trial
+from turnwire.config.agents import Agent
+from turnwire.config.known_agents import KNOWN
+from turnwire.config.settings import state_directory
+from turnwire.normalize.vocabulary import CHANGES, FOLDERS
+
+FILE = "trials.json"
+"""The trials of this machine: the command's words, joined by NUL -> its trial. No setting moves it, since it decides about policies."""
+
+OWN = Trial({kind: dict.fromkeys(CHANGES, "held") for kind in FOLDERS})
+"""turnwire's own scripted agent asks where its script says so."""
+
+
+def trials_of(agent: Agent) -> Mapping[str, Trial]:
+    """Return the trials of an agent's family by program; under "" that of this very command, made on this machine."""
+    found = {
+        known.program: known.trial
+        for known in KNOWN.values()
+        if known.family == agent.family and known.trial is not None
+    }
+    if agent.family == "acp":
+        found[SCRIPTED] = OWN
+    here = _read().get(_key(agent))
+    return found if here is None else {**found, "": here}
+
+
+def keep_trial(agent: Agent, trial: Trial) -> None:
+    """Keep what was tried of an agent's command on this machine. Raises OSError."""
+    kept = {**_read(), _key(agent): trial}
+    make_private(state_directory())
+    write_private(state_directory() / FILE, msgspec.json.format(msgspec.json.encode(kept), indent=2))
+
+
+def _key(agent: Agent) -> str:
+    return "\0".join(agent.argv)
+
+
+def _read() -> dict[str, Trial]:
+    try:
+        return msgspec.json.decode((state_directory() / FILE).read_bytes(), type=dict[str, Trial])
+    except (OSError, msgspec.MsgspecError):
+        return {}
