@@ -9,7 +9,6 @@ from msgspec import Struct, field
 from turnwire.adapter.hooks.settings import HookSetting
 from turnwire.adapter.mcp.mcp_host import HostedServer
 from turnwire.adapter.permissions.rules import Rule
-from turnwire.adapter.permissions.trials import Trial
 from turnwire.adapter.process.shutdown import StopDeadlines
 from turnwire.adapter.sandbox.settings import SandboxSettings
 from turnwire.adapter.session.attachments import AttachmentSettings
@@ -18,7 +17,8 @@ from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import DEFAULT_LIMIT
 from turnwire.protocol.json_values import JsonObject
 
-if TYPE_CHECKING:  # few sessions have one
+if TYPE_CHECKING:  # few sessions have one, or are supervised
+    from turnwire.adapter.permissions.trials import Trial
     from turnwire.adapter.sandbox.sandbox import Sandbox
 
 
@@ -135,7 +135,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     """True if a caller answers all that the agent asks; the policy then allows nothing by itself."""
     accept_unasked: bool = False
     """Under supervised: also run an agent that does not ask about everything, or of which this is unknown."""
-    trials: Mapping[str, Trial] = field(default_factory=dict)
+    trials: Mapping[str, "Trial"] = field(default_factory=dict)
     """Under supervised: what was tried of the family's agents, by program; under "" what was tried of this very command."""
     answer_timeout: float | None = None
     """Seconds that a human has to answer; None for no limit."""

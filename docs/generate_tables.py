@@ -13,18 +13,19 @@ from turnwire.config.known_agents import KNOWN
 from turnwire.config.settings import Settings, state_directory
 from turnwire.config.trust import HARMLESS
 from turnwire.hub.schema.field_docs import model_docs
+from turnwire.normalize.vocabulary import ACTS, FOLDERS
 from turnwire.tracing.metrics.measurements import READ, RECORDED, Instrument
 from turnwire.tracing.metrics.prometheus import prometheus_name
 
 DOCS = Path(__file__).resolve().parent
-PAGES = {"agents.md": ("known",), "settings.md": ("harmless", "settings"), "tracing.md": ("metrics",)}
+PAGES = {"agents.md": ("known", "asked"), "settings.md": ("harmless", "settings"), "tracing.md": ("metrics",)}
 """The tables of each page."""
 
 
 def page(name: str) -> str:
     """Return a page with its tables as they must be."""
     written = (DOCS / name).read_text(encoding="utf-8")
-    made = {"harmless": harmless, "known": known, "metrics": metrics, "settings": settings}
+    made = {"asked": asked, "harmless": harmless, "known": known, "metrics": metrics, "settings": settings}
     for table in PAGES[name]:
         begin, end = f"<!-- {table} -->\n", f"<!-- end of {table} -->"
         before, rest = written.split(begin)
@@ -52,6 +53,20 @@ def known() -> str:
             f"| `{name}` | {agent.title}{spoken} | `{' '.join(agent.command)}` | {install} | {login} | "
             f"{agent.asks or 'not known'} | {agent.tried or 'no'} |"
         )
+    return "\n".join(rows)
+
+
+def asked() -> str:
+    """Return the table of what agents were seen to ask about under the policy supervised."""
+    acts = " | ".join(("a command", "a new file", "an edit", "reading outside", "a web page"))
+    rows = [f"| `--agent` | folder | {acts} |", f"|---|---|{'---|' * len(ACTS)}"]
+    for name, agent in KNOWN.items():
+        for kind in FOLDERS if agent.asked else ():
+            verdicts = [agent.asked.get(kind, {}).get(act, "not tried") for act in ACTS]
+            told = " | ".join(f"**{one}**" if one == "not held" else one for one in verdicts)
+            rows.append(
+                f"| `{name}` {agent.tried} | {'in git' if kind == 'git' else 'without git'} | {told} |"
+            )
     return "\n".join(rows)
 
 

@@ -5,6 +5,7 @@ from turnwire.adapter.options import SessionOptions
 from turnwire.adapter.permissions.trials import Trial, standing
 from turnwire.adapter.session.agent import RequestFailed
 from turnwire.adapter.session.notices import Notify, SessionNotice
+from turnwire.normalize.vocabulary import FolderKind
 
 WAY_OUT = (
     "`turnwire conform agent` tries it here and keeps what it finds. Or take another agent or another policy, "
@@ -23,7 +24,7 @@ def check_tried(
     """Publish what is not sure of an agent. Raises RequestFailed if supervised would not hold, unless that is accepted."""
     if options.policy != "supervised":
         return
-    kind = "plain" if git_above(options.workspace) is None else "git"
+    kind: FolderKind = "plain" if git_above(options.workspace) is None else "git"
     found = standing(trial, version, kind)
     if found.refusal is not None and not options.accept_unasked:
         raise RequestFailed(

@@ -7,13 +7,15 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct, ValidationError, convert
 
-from turnwire.adapter.permissions.trials import Trial
 from turnwire.normalize.vocabulary import Act, Asked, FolderKind
 from turnwire.protocol.errors import TurnwireError
+
+if TYPE_CHECKING:
+    from turnwire.adapter.permissions.trials import Trial
 
 Family: TypeAlias = str
 """The name of an agent's wire: claude (Claude Code's stream-json), qwen (Qwen Code's variant), acp (the Agent Client Protocol), or
@@ -68,8 +70,10 @@ class KnownAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The oldest version that `asked` holds for; None for the beginning of the tried major version."""
 
     @property
-    def trial(self) -> Trial | None:
+    def trial(self) -> "Trial | None":
         """What was tried of it under supervised; None if nothing was."""
+        from turnwire.adapter.permissions.trials import Trial  # noqa: PLC0415 - few commands need it
+
         return Trial(self.asked, self.tried, self.since) if self.asked else None
 
     @property

@@ -68,11 +68,15 @@ def sandboxes() -> str:
 
 def details(agent: "AgentSeen", unasked: "Sequence[str]") -> "Iterator[str]":
     """Return further lines about an agent. For one that is not installed: only what it never asks about."""
+    from turnwire.adapter.permissions.trials import PLACES
+
     if unasked:
         yield f"never asks about {' or '.join(unasked)}"
     if agent.program is None or not agent.known:
         return
     yield f"tried with {agent.tried}" if agent.tried else "not tried: what is known of it is its makers' word"
+    for kind, found in agent.supervised.items():
+        yield f"under the policy supervised, in {PLACES[kind]}: {found}"
     if agent.conversations:
         yield f"keeps its conversations in {agent.conversations}"
     yield from agent.quirks
