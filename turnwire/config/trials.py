@@ -1,6 +1,6 @@
 """What was tried of agents under the policy supervised: what turnwire ships (agents.toml), and what was tried on this machine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -27,19 +27,24 @@ def trials_of(agent: Agent) -> Mapping[str, Trial]:
     }
     if agent.family == "acp":
         found[SCRIPTED] = OWN
-    here = _read().get(_key(agent))
+    here = trial_here(agent.argv)
     return found if here is None else {**found, "": here}
 
 
 def keep_trial(agent: Agent, trial: Trial) -> None:
     """Keep what was tried of an agent's command on this machine. Raises OSError."""
-    kept = {**_read(), _key(agent): trial}
+    kept = {**_read(), _key(agent.argv): trial}
     make_private(state_directory())
     write_private(state_directory() / FILE, msgspec.json.format(msgspec.json.encode(kept), indent=2))
 
 
-def _key(agent: Agent) -> str:
-    return "\0".join(agent.argv)
+def trial_here(argv: Sequence[str]) -> Trial | None:
+    """Return what was tried of a command on this machine."""
+    return _read().get(_key(argv))
+
+
+def _key(argv: Sequence[str]) -> str:
+    return "\0".join(argv)
 
 
 def _read() -> dict[str, Trial]:

@@ -10,6 +10,7 @@ from turnwire.sidecar.cli.options import ConfigOption, configured
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from turnwire.normalize.vocabulary import FolderKind
     from turnwire.sidecar.checks.doctor.agent_checks import AgentSeen
 
 
@@ -39,7 +40,10 @@ def agents_command(
         for agent in seen
     }
     if as_json:
-        told = [{**asdict(agent), "never_asks": unasked[agent.name]} for agent in seen]
+        told = [
+            {**asdict(agent), "never_asks": unasked[agent.name], "supervised": supervised(agent)}
+            for agent in seen
+        ]
         typer.echo(to_json(told, indent=2))
         return
     width = max(len(agent.name) for agent in seen)
@@ -75,11 +79,27 @@ def details(agent: "AgentSeen", unasked: "Sequence[str]") -> "Iterator[str]":
     if agent.program is None or not agent.known:
         return
     yield f"tried with {agent.tried}" if agent.tried else "not tried: what is known of it is its makers' word"
-    for kind, found in agent.supervised.items():
+    for kind, found in supervised(agent).items():
         yield f"under the policy supervised, in {PLACES[kind]}: {found}"
     if agent.conversations:
         yield f"keeps its conversations in {agent.conversations}"
     yield from agent.quirks
+
+
+def supervised(agent: "AgentSeen") -> "dict[FolderKind, str]":
+    """Return whether the policy supervised holds for an agent, by kind of folder; empty if it was never tried."""
+    from turnwire.adapter.permissions.trials import standing
+    from turnwire.config.known_agents import KNOWN, recognised
+    from turnwire.config.trials import trial_here
+    from turnwire.normalize.vocabulary import FOLDERS
+
+    about = recognised(agent.command) or KNOWN.get(agent.name)
+    here = trial_here((agent.program, *agent.command[1:])) if agent.program else None
+    trial = here or (about.trial if about else None)
+    if trial is None:
+        return {}
+    found = {kind: standing(trial, agent.version or trial.version, kind) for kind in FOLDERS}
+    return {kind: one.refusal or one.notice or "held" for kind, one in found.items()}
 
 
 def described(agent: "AgentSeen") -> str:

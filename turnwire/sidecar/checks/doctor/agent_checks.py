@@ -7,13 +7,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from turnwire.adapter.permissions.trials import standing
 from turnwire.adapter.process.environment import build_environment
 from turnwire.adapter.process.version import Version, detect_version
 from turnwire.config.agents import Agent, AgentNotFoundError, AgentSetting, find
 from turnwire.config.known_agents import KNOWN, Family, KnownAgent, recognised
-from turnwire.config.trials import trials_of
-from turnwire.normalize.vocabulary import FOLDERS, FolderKind
 from turnwire.sidecar.checks.doctor.finding import Finding
 
 AT_A_TIME = 2
@@ -49,8 +46,6 @@ class AgentSeen(Struct, frozen=True):
     """Its differences from other agents."""
     tried: str | None = None
     """The version that turnwire was tried with; None for an agent that was not tried."""
-    supervised: Mapping[FolderKind, str] = {}
-    """Kind of folder -> whether the policy supervised holds for this version there."""
 
 
 async def look(configured: Mapping[str, AgentSetting]) -> Sequence[AgentSeen]:
@@ -90,19 +85,7 @@ async def _seen(name: str, configured: Mapping[str, AgentSetting]) -> AgentSeen:
         conversations=f"~/{about.conversations}" if about and about.conversations else None,
         quirks=about.quirks if about else (),
         tried=about.tried if about else None,
-        supervised=_supervised(agent, about, version),
     )
-
-
-def _supervised(
-    agent: Agent | None, about: KnownAgent | None, version: Version | None
-) -> Mapping[FolderKind, str]:
-    here = None if agent is None else trials_of(agent).get("")
-    trial = here or (about.trial if about else None)
-    if trial is None:
-        return {}
-    found = {kind: standing(trial, str(version) if version else trial.version, kind) for kind in FOLDERS}
-    return {kind: one.refusal or one.notice or "held" for kind, one in found.items()}
 
 
 async def version_of(agent: Agent) -> Version | None:
