@@ -23,7 +23,8 @@ def trials_of(agent: Agent) -> Mapping[str, Trial]:
     found = {
         known.program: known.trial
         for known in KNOWN.values()
-        if known.family == agent.family and known.trial is not None
+        # a program that speaks several protocols, such as Qwen Code, asks by the same settings in each
+        if agent.family in (known.family, "acp") and known.trial is not None
     }
     if agent.family == "acp":
         found[SCRIPTED] = OWN
