@@ -162,6 +162,18 @@ async def test_a_duplicate_id_is_refused_and_the_first_run_goes_on() -> None:
     assert [end.get("error", end["status"]) for end in ends] == ["duplicate-id", "cancelled"]
 
 
+async def test_two_runs_do_not_go_on_with_one_conversation_at_once() -> None:
+    async with asyncio.timeout(DEADLINE), serving(always(INIT, Hang())) as (caller, task):
+        caller.send(request("a", resume="c"), request("b", resume="c"), request("d", resume="other"))
+        caller.send(cancel("d"), cancel("a"))
+        caller.close()
+        await caller.read()
+        await task
+    ends = caller.ends()
+    assert ends["b"]["error"] == "conversation-in-use: the run a goes on with c; wait for its end"
+    assert [ends[name]["status"] for name in ("a", "d")] == ["cancelled", "cancelled"]
+
+
 async def test_an_id_may_be_used_again_after_its_end() -> None:
     agents = always(*GOOD)
     async with asyncio.timeout(DEADLINE), serving(agents) as (caller, task):

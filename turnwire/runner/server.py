@@ -58,6 +58,8 @@ class Runner:
         self._options = options or RunnerOptions()
         self._slots = asyncio.Semaphore(self._options.max_running)
         self._runs: dict[str, asyncio.Task[str | None]] = {}
+        self._resumed: dict[str, str] = {}
+        """The conversations that runs go on with, and which run each."""
         self._cancelled: set[str] = set()
 
     async def serve(self, chunks: AsyncIterator[bytes]) -> None:
@@ -100,7 +102,16 @@ class Runner:
                     self._end(run_id, "error", "duplicate-id")
                 elif len(self._runs) >= self._options.max_runs:
                     self._end(run_id, "error", f"overloaded: {len(self._runs)} runs are not done yet")
+                elif (resumed := request.params.resume) in self._resumed:
+                    other = self._resumed[resumed or ""]
+                    self._end(
+                        run_id,
+                        "error",
+                        f"conversation-in-use: the run {other} goes on with {resumed}; wait for its end",
+                    )
                 else:
+                    if resumed is not None:
+                        self._resumed[resumed] = run_id
                     task = self._runs[run_id] = runs.create_task(self._perform(request))
                     task.add_done_callback(partial(self._done, run_id))
             case Cancel(run_id):
@@ -137,6 +148,7 @@ class Runner:
     def _done(self, run_id: str, task: asyncio.Task[str | None]) -> None:
         # a callback of the task, since one that is cancelled before it began runs no code of its own
         del self._runs[run_id]
+        self._resumed = {name: run for name, run in self._resumed.items() if run != run_id}
         self._cancelled.discard(run_id)
         if task.cancelled():
             self._end(run_id, "cancelled")
